@@ -1,0 +1,1 @@
+"""One replica: the system under test. Importing this costs nothing."""

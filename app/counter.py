@@ -1,0 +1,166 @@
+"""The work that every lock protects: read the number, think, write it back plus one.
+
+Reading and writing are two commands on purpose: what happens in between is what the lab is about. The write is one
+command that also returns what it overwrote, so that each write knows how many increments it destroyed.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from time import monotonic_ns
+from typing import Protocol
+
+from app.gate import ACQUIRE, READ, RELEASE, WRITE, passage
+from app.journal import AnyEvent, GaveUp, Got, Journal, Released, Writing, Wrote
+from app.lock import Grant, Lock, NotAcquired, NotOwner
+from app.stores import Redis
+
+
+class Refused(Exception):  # noqa: N818 - an answer of the resource, not an error
+    """The resource did not take the write; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a confirmed write did: the value it left, and the one it found there."""
+
+    value: int
+    overwrote: int
+
+
+class Resource(Protocol):
+    """The number itself, as the work reaches it."""
+
+    def read(self) -> int | None:
+        """The number; None where reading and writing are one command."""
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        """Set it to ``value``. Raises Refused if the resource does not take it."""
+
+
+class ReadThenWrite:
+    """GET, then SET … GET: two commands."""
+
+    def __init__(self, client: Redis, key: str) -> None:
+        self.client = client
+        self.key = key
+
+    def read(self) -> int:
+        return int(self.client.get(self.key) or 0)
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        assert value is not None
+        return Write(value=value, overwrote=int(self.client.set(self.key, value, get=True) or 0))
+
+
+class OneCommand:
+    """INCR: reading and writing in one."""
+
+    def __init__(self, client: Redis, key: str) -> None:
+        self.client = client
+        self.key = key
+
+    def read(self) -> None:
+        return None
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        value = self.client.incr(self.key)
+        return Write(value=value, overwrote=value - 1)
+
+
+RESOURCES: dict[str, type[ReadThenWrite] | type[OneCommand]] = {"read_then_write": ReadThenWrite, "one_command": OneCommand}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one request did, in the words of the HTTP answer."""
+
+    read: int
+    wrote: int
+    waited_ms: float
+    held_ms: float
+
+
+class Increment:
+    """One request: it asks for the lock, does the work under it, and journals each step as it happens."""
+
+    def __init__(self, request: str, resource: Resource, journal: Journal, work_ms: int) -> None:
+        self.request = request
+        self.resource = resource
+        self.journal = journal
+        self.work_s = work_ms / 1000
+        self.turn = 0  # a stage may do the work more than once
+        self.asked_ns = self.got_ns = self.releasing_ns = 0
+        self.failed_in = ""  # the phase in which it went wrong
+
+    def run(self, lock: Lock) -> Answer:
+        """Do it all. Raises what the lock, the resource or their clients raise; NotOwner only reaches the journal."""
+        self.asked_ns = monotonic_ns()
+        passage.begin(self.request)
+        try:
+            write = lock.run(self.work)
+            self.released("ok")
+        except NotOwner:
+            self.released("not_owner")
+            write = self.written
+        except Exception as error:
+            self.failed(error)
+            raise
+        finally:
+            passage.end()
+        return Answer(
+            read=write.overwrote if self.read is None else self.read,
+            wrote=write.value,
+            waited_ms=(self.got_ns - self.asked_ns) / 1e6,
+            held_ms=(self.releasing_ns - self.got_ns) / 1e6,
+        )
+
+    def work(self, grant: Grant) -> Write:
+        """The critical section, once. Everything in it is between got and releasing."""
+        if self.turn:
+            self.released("ok")
+        self.turn += 1
+        self.got_ns = monotonic_ns()
+        self.releasing_ns = 0
+        self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, commands=passage.commands, fence=grant.fence)
+        passage.enter(READ)
+        reading_ns = monotonic_ns()
+        self.read = self.resource.read()
+        read_ns = monotonic_ns()
+        if self.work_s:
+            time.sleep(self.work_s)
+        value = None if self.read is None else self.read + 1
+        self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
+        passage.enter(WRITE)
+        self.written = self.resource.write(value, grant)
+        self.say(Wrote, wrote_ns=monotonic_ns(), value=self.written.value, overwrote=self.written.overwrote)
+        self.releasing_ns = monotonic_ns()
+        passage.enter(RELEASE)
+        return self.written
+
+    def released(self, result: str) -> None:
+        """The lock has let go, or tried to."""
+        self.say(
+            Released,
+            releasing_ns=self.releasing_ns,
+            released_ns=monotonic_ns(),
+            result=result,
+            commands=passage.commands,
+        )
+
+    def failed(self, error: Exception) -> None:
+        """Something was raised: before the work (no grant), or in it and after it (the grant ends, however it ends)."""
+        why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
+        self.failed_in = passage.phase
+        if self.failed_in is ACQUIRE:
+            self.turn += 1
+            self.say(GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=passage.commands)
+        else:
+            self.releasing_ns = self.releasing_ns or monotonic_ns()
+            self.released(f"error: {why}")
+
+    def say(self, event: type[AnyEvent], **fields: object) -> None:
+        """Journal one event of this request; where nothing is journalled, nothing is even made."""
+        if self.journal.on:
+            self.journal.say(event(request=self.request, turn=self.turn, **fields))  # type: ignore[arg-type] # checked when it is read back

@@ -1,0 +1,138 @@
+"""What a lock is: promises, a grant, one method, and the record that puts a stage on the ladder.
+
+Standard library only, so that the whole shelf can be listed on a machine where nothing is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Claim(Enum):
+    """One promise a stage can make; the value is the promise as a sentence.
+
+    Each has a check of its name in ``lab/checks`` and a scenario that puts it under stress.
+    """
+
+    exclusive_in_process = "No two threads of one process are inside at the same time."
+    exclusive = "No two requests are inside at the same time, whichever replica serves them."
+    held_to_the_end = "The lock is held until the work is done, however long the work takes."
+    counts_once = "One request does the work once, however often it had to retry."
+
+
+class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer, not an error
+    """The lock was not got within the time the caller was ready to wait; the work was not done."""
+
+    def __init__(self, key: str, wait_ms: int) -> None:
+        super().__init__(f"{key} was not free within {wait_ms} ms")
+        self.key = key
+        self.wait_ms = wait_ms
+
+
+class NotOwner(Exception):  # noqa: N818 - as above
+    """A release found that the lock was no longer the releaser's; the work had been done by then."""
+
+    def __init__(self, key: str, owner: str) -> None:
+        super().__init__(f"{owner} released {key} but did not hold it")
+        self.key = key
+        self.owner = owner
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a holder was given.
+
+    key: what was locked; empty where nothing was. fence: a number that only grows, 0 where the stage has none.
+    still_mine: asks the lock whether the grant still stands; a stage that cannot know says yes.
+    """
+
+    key: str
+    fence: int = 0
+    still_mine: Callable[[], bool] = _always
+
+
+Work = Callable[[Grant], Result]
+
+
+class Lock(Protocol):
+    """One object a request. The constructor is the same for every stage, so that a flag can choose between them."""
+
+    def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
+        """Take the store's client, the key to lock, its time to live, how long to wait, and how long to sleep between tries."""
+
+    def run(self, work: Work[Result]) -> Result:
+        """Get the lock, do the work, let go; return what the work returned.
+
+        Raises NotAcquired when the lock was not got in time (the work was not done), NotOwner when it was no longer
+        ours at the release (the work was done).
+        """
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One way to lock, as the shelf lists it.
+
+    lock: the class. follows: the stage whose problem it answers. store: what the lock talks to, None for nothing outside
+    the process. resource: how the counter is reached (a name in ``app/counter.py``). ttl_ms: the documents' TTL, None
+    where the lock has none. name and story are read from the file.
+    """
+
+    lock: type[Lock]
+    follows: str | None = None
+    store: str | None = None
+    claims: frozenset[Claim] = frozenset()
+    resource: str = "read_then_write"
+    ttl_ms: int | None = None
+    name: str = ""
+    story: Story = field(default_factory=lambda: Story("", "", (), ()))
+
+
+@dataclass(frozen=True)
+class Story:
+    """The four parts of a stage's docstring, as text: what it answers, how, what is still wrong, and how to see it."""
+
+    problem: str
+    idea: str
+    still: tuple[str, ...]
+    see_it: tuple[str, ...]
+
+    @staticmethod
+    def parse(docstring: str) -> Story:
+        """Read the parts; each starts a line with its bold name. Missing parts come out empty (the house test refuses them)."""
+        parts: dict[str, list[str]] = {}
+        name = ""
+        for line in docstring.splitlines():
+            text = line.strip()
+            if text.startswith("**") and "**" in text[2:]:
+                name, _, text = text[2:].partition("**")
+                parts[name] = []
+            if name and text.strip():
+                parts[name].append(text.strip())
+        return Story(
+            problem=" ".join(parts.get("Problem", [])),
+            idea=" ".join(parts.get("Idea", [])),
+            still=_items(parts.get("Still", [])),
+            see_it=tuple(line.strip("`") for line in _items(parts.get("See it", []))),
+        )
+
+
+def _items(lines: list[str]) -> tuple[str, ...]:
+    """Bullet points; a line without a dash goes on with the point before it."""
+    items: list[str] = []
+    for line in lines:
+        if line.startswith("- "):
+            items.append(line[2:].strip())
+        elif items:
+            items[-1] += " " + line
+        else:
+            items.append(line)
+    return tuple(items)

@@ -1,0 +1,39 @@
+"""A lock inside the process: `threading.Lock`, as Java's `synchronized`.
+
+**Problem** Two requests read the same number, and one of the two increments is overwritten.
+**Idea** One thread at a time: the others wait at a mutex in the memory of this process.
+**Still**
+- Another replica has a mutex of its own and never sees this one.
+**See it**
+- `lab run one_replica --stage local`
+- `lab run rush --stage local`
+- `lab diff none local`
+"""
+
+import threading
+
+from app.lock import Claim, Grant, NotAcquired, Stage
+
+MUTEXES: dict[str, threading.Lock] = {}
+
+
+class Local:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.key = key
+        self.wait_ms = wait_ms
+        self.mutex = MUTEXES.setdefault(key, threading.Lock())
+
+    def run(self, work):
+        if not self.mutex.acquire(timeout=self.wait_ms / 1000):
+            raise NotAcquired(self.key, self.wait_ms)
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.mutex.release()
+
+
+STAGE = Stage(
+    lock=Local,
+    follows="none",
+    claims=frozenset({Claim.exclusive_in_process, Claim.held_to_the_end, Claim.counts_once}),
+)

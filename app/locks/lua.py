@@ -1,0 +1,61 @@
+"""Look and delete in one script, which the store runs in one piece.
+
+**Problem** Looking and deleting are two commands: the lock can expire and change hands in between.
+**Idea** Send both as a Lua script: Redis runs nothing else until the script has ended.
+**Still**
+- A holder that asks for its own lock again waits for itself.
+- A release that finds the lock gone, or another's, says nothing.
+- Work that outlasts the TTL goes on without the lock, beside the next holder.
+**See it**
+- `lab run rush --stage lua`
+- `lab run work_outlasts_ttl --stage lua`
+- `lab diff uuid lua`
+"""
+
+import time
+from uuid import uuid4
+
+from app.lock import Claim, Grant, NotAcquired, Stage
+
+RELEASE = """
+if redis.call('get', KEYS[1]) == ARGV[1] then
+    return redis.call('del', KEYS[1])
+end
+return 0
+"""
+
+
+class Lua:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.token = uuid4().hex
+        self.ttl_ms = ttl_ms
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+        self.release_script = store.register_script(RELEASE)
+
+    def run(self, work):
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.store.set(self.key, self.token, nx=True, px=self.ttl_ms):
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+
+    def release(self):
+        self.release_script([self.key], [self.token])
+
+
+STAGE = Stage(
+    lock=Lua,
+    follows="uuid",
+    store="redis",
+    ttl_ms=3000,
+    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once}),
+)

@@ -1,0 +1,24 @@
+"""No lock: read, think, write.
+
+**Problem** Many requests want to add one to the same number.
+**Idea** Do nothing about it: read the number, add one, write it back.
+**Still**
+- Two requests read the same number, and one of the two increments is overwritten.
+- Reading and writing are two commands; whatever lies between them can be overtaken.
+**See it**
+- `lab run rush --stage none`
+- `lab run one_replica --stage none`
+"""
+
+from app.lock import Grant, Stage
+
+
+class NoLock:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        pass
+
+    def run(self, work):
+        return work(Grant(key=""))
+
+
+STAGE = Stage(lock=NoLock)

@@ -1,0 +1,80 @@
+"""A hash of owner and count: the same holder may enter again, and leaves as often as it came.
+
+**Problem** A holder that asks for its own lock again waits for itself.
+**Idea** The key is a hash, owner → how often it entered. Acquire counts up if the lock is free or one's own; release
+counts down, deletes at nought, and calls it an error to release what one does not hold. The owner is this process and thread.
+**Still**
+- Work that outlasts the TTL goes on without the lock, beside the next holder.
+- Every entry restarts the TTL: a short inner call can shorten what the outer one counted on.
+**See it**
+- `lab run rush --stage reentrant`
+- `lab run work_outlasts_ttl --stage reentrant`
+- `lab diff lua reentrant`
+"""
+
+import os
+import threading
+import time
+from uuid import uuid4
+
+from app.lock import Claim, Grant, NotAcquired, NotOwner, Stage
+
+ACQUIRE = """
+if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+    redis.call('hincrby', KEYS[1], ARGV[1], 1)
+    redis.call('pexpire', KEYS[1], ARGV[2])
+    return 1
+end
+return 0
+"""
+
+RELEASE = """
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+    return nil
+end
+if redis.call('hincrby', KEYS[1], ARGV[1], -1) == 0 then
+    redis.call('del', KEYS[1])
+    return 1
+end
+return 0
+"""
+
+CLIENT = uuid4().hex
+
+
+class Reentrant:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
+        self.ttl_ms = ttl_ms
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+        self.acquire_script = store.register_script(ACQUIRE)
+        self.release_script = store.register_script(RELEASE)
+
+    def run(self, work):
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.acquire_script([self.key], [self.owner, self.ttl_ms]):
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+
+    def release(self):
+        if self.release_script([self.key], [self.owner]) is None:
+            raise NotOwner(self.key, self.owner)
+
+
+STAGE = Stage(
+    lock=Reentrant,
+    follows="lua",
+    store="redis",
+    ttl_ms=30_000,
+    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once}),
+)

@@ -1,0 +1,50 @@
+"""SET NX PX: the key is set together with a time to live (TTL).
+
+**Problem** A holder that dies never deletes the key: nobody ever enters again, and a restart does not help.
+**Idea** Set the key and its expiry in one command; the store lets go for a holder that cannot.
+**Still**
+- Work that outlasts the TTL goes on without the lock, beside the next holder.
+- A slow holder's release deletes the lock of whoever came after it.
+**See it**
+- `lab run rush --stage ttl`
+- `lab run work_outlasts_ttl --stage ttl`
+- `lab diff setnx ttl`
+"""
+
+import time
+
+from app.lock import Claim, Grant, NotAcquired, Stage
+
+
+class TTL:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.ttl_ms = ttl_ms
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+
+    def run(self, work):
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.store.set(self.key, "locked", nx=True, px=self.ttl_ms):
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+
+    def release(self):
+        self.store.delete(self.key)
+
+
+STAGE = Stage(
+    lock=TTL,
+    follows="setnx",
+    store="redis",
+    ttl_ms=3000,
+    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once}),
+)

@@ -1,0 +1,84 @@
+"""Flags and environment to one frozen record; the only place that reads the environment."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PREFIX = "LAB_"
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be meant; the message names it, its value and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server's host and port, written ``host:port``."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def parse(text: str) -> Address:
+        """Raises ValueError when it is not host:port."""
+        host, separator, port = text.rpartition(":")
+        if not separator or not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise ValueError(f"{text!r} is not host:port")
+        return Address(host, int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One replica's settings. Each can be given as a flag of ``create_app`` or as ``LAB_<NAME>`` in the environment.
+
+    stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
+    a request does not say). ttl_ms: None for the stage's own. run: goes into every key, so that two runs never meet.
+    journal: the file to append to, None for none.
+    """
+
+    stage: tuple[str, ...] = ("none",)
+    replica: str = "replica"
+    run: str = "alone"
+    ttl_ms: int | None = None
+    wait_ms: int = 10_000
+    retry_ms: int = 30
+    work_ms: int = 0
+    lock_redis: Address = Address("127.0.0.1", 6379)
+    counter_redis: Address = Address("127.0.0.1", 6379)
+    journal: Path | None = None
+
+    @staticmethod
+    def read(environ: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
+        """Flags win over the environment, the environment over the defaults. Raises SettingsError."""
+        known = {field.name for field in dataclasses.fields(Settings)}
+        given = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)}
+        given |= {name: str(value) for name, value in flags.items()}
+        if strange := sorted(given.keys() - known):
+            raise SettingsError(f"unknown setting {', '.join(strange)}; the settings are {', '.join(sorted(known))}")
+        return Settings(**{name: _value(name, text) for name, text in given.items()})
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        if name == "stage":
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        if name in ("lock_redis", "counter_redis"):
+            return Address.parse(text)
+        if name == "journal":
+            return Path(text) if text else None
+        if name.endswith("_ms"):
+            return _milliseconds(text, at_least=0 if name == "work_ms" else 1)
+    except ValueError as error:
+        raise SettingsError(f"setting {name} ({PREFIX}{name.upper()}): {error}") from None
+    return text
+
+
+def _milliseconds(text: str, at_least: int) -> int:
+    if not text.lstrip("-").isdigit() or int(text) < at_least:
+        raise ValueError(f"{text!r} is not a whole number of milliseconds, at least {at_least}")
+    return int(text)

@@ -1,0 +1,143 @@
+"""The replica on the wire: three routes, answers and errors as JSON.
+
+``gunicorn --threads 32 'app.web:create_app(stage="lua")'`` starts one alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from typing import Any
+from uuid import uuid4
+
+import redis
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from app.counter import RESOURCES, Increment, Refused, Resource
+from app.gate import ACQUIRE, READ
+from app.journal import Journal
+from app.lock import NotAcquired, Stage
+from app.locks import stage as load_stage
+from app.locks import stages
+from app.settings import Settings, SettingsError
+from app.stores import CLIENT_OPTIONS, counter_redis, lock_store
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+
+
+class Absurd(Exception):  # noqa: N818 - names what the request is
+    """A request that cannot be served as it stands; the message says what would do."""
+
+
+class Counter:
+    """One replica's counter under one stage: where its lock and its number are, and who is inside."""
+
+    def __init__(self, stage: Stage, settings: Settings, journal: Journal) -> None:
+        self.stage = stage
+        self.settings = settings
+        self.journal = journal
+        self.ttl_ms = settings.ttl_ms or stage.ttl_ms or 0
+        prefix = f"lab:{settings.run}:{stage.name}"
+        self.lock_key = f"{prefix}:lock"
+        self.store = lock_store(stage.store, settings, journal)
+        self.resource: Resource = RESOURCES[stage.resource](counter_redis(settings), f"{prefix}:counter")
+
+    def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
+        """The answer and its status. What was surely not written is failed (503, 409); what may have been is unknown (500)."""
+        settings = self.settings
+        about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
+        lock = self.stage.lock(self.store, self.lock_key, self.ttl_ms, settings.wait_ms, settings.retry_ms)
+        increment = Increment(request_id, self.resource, self.journal, settings.work_ms)
+        try:
+            did = increment.run(lock)
+        except NotAcquired as error:
+            return about | {"error": "not acquired", "reason": str(error)}, 503
+        except Refused as error:
+            return about | {"error": "refused", "reason": str(error)}, 409
+        except redis.RedisError as error:
+            nothing_written = increment.failed_in in (ACQUIRE, READ) and increment.turn <= 1
+            reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
+            return about | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
+        waited = {"waited_ms": round(did.waited_ms, 3), "held_ms": round(did.held_ms, 3)}
+        return about | {"value": did.wrote, "read": did.read, "wrote": did.wrote} | waited, 200
+
+
+class InFlight:
+    """How many requests are inside this replica now."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._mutex = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._mutex:
+            self.count += 1
+
+    def __exit__(self, *exc: object) -> None:
+        with self._mutex:
+            self.count -= 1
+
+
+def create_app(**flags: Any) -> Flask:
+    """The WSGI application of one replica; flags are the fields of Settings. Raises SettingsError, naming what is wrong."""
+    settings = Settings.read(**flags)
+    journal = Journal(settings.journal)
+    counters = {stage.name: Counter(stage, settings, journal) for stage in _enabled(settings)}
+    in_flight = InFlight()
+    app = Flask("app")
+
+    def chosen() -> Counter:
+        default = next(iter(counters))
+        name = request.args.get("stage", default)
+        if name not in counters:
+            raise Absurd(f"stage {name!r} is not enabled here; enabled: {', '.join(counters)}")
+        return counters[name]
+
+    @app.post("/increment")
+    def increment() -> tuple[dict[str, Any], int]:
+        with in_flight:
+            return chosen().increment(_request_id())
+
+    @app.get("/value")
+    def value() -> dict[str, Any]:
+        counter = chosen()
+        prefix = f"lab:{settings.run}:{counter.stage.name}"
+        return {"value": int(counter_redis(settings).get(f"{prefix}:counter") or 0), "stage": counter.stage.name}
+
+    @app.get("/health")
+    def health() -> dict[str, Any]:
+        about = {"replica": settings.replica, "run": settings.run, "stages": list(counters), "pid": os.getpid()}
+        return about | {"in_flight": in_flight.count, "client_options": CLIENT_OPTIONS}
+
+    @app.errorhandler(Exception)
+    def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:
+        if isinstance(error, Absurd):
+            return {"error": "bad request", "reason": str(error)}, 400
+        if isinstance(error, HTTPException):
+            return {"error": error.name.lower(), "reason": error.description}, error.code or 500
+        app.logger.exception("a request failed in a way nobody foresaw")
+        return {"error": "internal error", "reason": f"{type(error).__name__}: {error}"}, 500
+
+    return app
+
+
+def _enabled(settings: Settings) -> list[Stage]:
+    if not settings.stage:
+        raise SettingsError(f"setting stage is empty; the stages are {', '.join(stages())}")
+    try:
+        return [load_stage(name) for name in settings.stage]
+    except KeyError as error:
+        raise SettingsError(f"setting stage: no stage {error}; the stages are {', '.join(stages())}") from None
+    except (ImportError, OSError) as error:
+        raise SettingsError(f"setting stage: {error}") from None
+
+
+def _request_id() -> str:
+    text = request.headers.get("X-Request-ID")
+    if text is None:
+        return uuid4().hex
+    if not REQUEST_ID.fullmatch(text):
+        raise Absurd("X-Request-ID must be 1 to 64 letters, digits or any of . _ : -")
+    return text

@@ -1,0 +1,53 @@
+"""What became of every request, a bar a run: counted, lost, failed, unknown; and duplicates beyond the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.chart import COLOURS, conditions, thousands, title
+from lab.series import Result
+
+FOR = "many"
+GROWS = True
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    labels = [result.label for result in results]
+    left = [0] * len(results)
+    for part, of in PARTS.items():
+        sizes = [of(result) for result in results]
+        axes.barh(labels, sizes, left=left, color=COLOURS[part], label=part, height=0.7)
+        left = [before + size for before, size in zip(left, sizes, strict=True)]
+    for row, result in enumerate(results):
+        axes.annotate(_words(result), (left[row], row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
+    axes.set_xlim(0, max(left) * 1.32)
+    axes.invert_yaxis()
+    axes.set_xlabel("requests")
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.38, -0.12 - 0.5 / len(results)), ncols=len(PARTS))
+    title(axes, _finding(results), conditions(results))
+
+
+PARTS = {
+    "counted": lambda result: max(0, result.judgement.writes - result.judgement.lost - result.judgement.duplicated),
+    "lost": lambda result: max(0, result.judgement.lost),
+    "duplicated": lambda result: result.judgement.duplicated,
+    "failed": lambda result: result.judgement.failed,
+    "unknown": lambda result: result.judgement.unknown,
+}
+
+
+def _words(result: Result) -> str:
+    judgement = result.judgement
+    shares = {"lost": judgement.lost, "duplicated": judgement.duplicated, "failed": judgement.failed, "unknown": judgement.unknown}
+    said = [f"{thousands(number)} {name}" for name, number in shares.items() if number]
+    return ", ".join(said) or "none lost"
+
+
+def _finding(results: Sequence[Result]) -> str:
+    losers = [result.label for result in results if result.judgement.lost]
+    if not losers:
+        return "Nothing was lost"
+    return "Increments are lost by " + "; ".join(losers)

@@ -1,0 +1,29 @@
+"""Acknowledged increments per second, over the time of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.chart import BLUE, conditions, thousands, title
+from lab.series import Result
+
+FOR = "one"
+STEPS = 40
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    (result,) = results
+    times, totals = [0.0, *result.series.time_s], [0, *result.series.acknowledged]
+    every = max(1, len(times) // STEPS)
+    times, totals = times[::every], totals[::every]
+    rates = [(b - a) / (until - since) for a, b, since, until in zip(totals, totals[1:], times, times[1:], strict=False)]
+    axes.stairs(rates, times, fill=True, color=BLUE, alpha=0.7)
+    axes.set_xlabel("seconds since the first request")
+    axes.set_ylabel("acknowledged per second")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    judgement = result.judgement
+    finding = f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"
+    title(axes, finding, conditions(results))

@@ -1,0 +1,17 @@
+"""One request that did the work more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.check import Violation, counted
+from lab.findings import Findings
+
+MECHANISM = "the work was done again"
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    if findings.duplicated:
+        what = f"{counted(findings.duplicated, 'write')} beyond one for each request"
+        yield Violation(Claim.counts_once.name, MECHANISM, what, [{"request": request} for request in findings.duplicates])

@@ -1,0 +1,192 @@
+"""The command line: parsing only. Every command imports what it needs when it is called, so that --help is quick."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.choice import BadInput, chosen
+
+BAD_INPUT, MISSING, INTERRUPTED = 2, 4, 130
+
+
+class Verbs(click.Group):
+    """A group whose unknown commands are answered with the nearest and all there are."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and not args[0].startswith("-"):
+            chosen("command", args[0], self.list_commands(ctx), "lab")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def lab() -> None:
+    """See, with real servers and real load, which lock loses which increment, why, and at what price."""
+
+
+def scenario_options(command: Any) -> Any:
+    """What of a scenario can be changed for one run."""
+    for name, kind, text in reversed(
+        [
+            ("requests", int, "how many requests to send, over all users"),
+            ("users", int, "how many users send them, each waiting for its answer"),
+            ("replicas", int, "how many replicas stand behind nginx"),
+            ("processes", int, "how many Locust processes drive the load"),
+            ("ttl-ms", int, "the lock's time to live"),
+            ("wait-ms", int, "how long a request waits for the lock before it is refused"),
+            ("retry-ms", int, "how long a waiter sleeps between tries"),
+            ("work-ms", int, "how long the work takes between reading and writing"),
+            ("rate", float, "arrivals a second, whatever the answers do (instead of users)"),
+            ("seed", int, "of everything random"),
+        ]
+    ):
+        command = click.option(f"--{name}", type=kind, help=text)(command)
+    return command
+
+
+@lab.command()
+@click.argument("scenario")
+@click.option("--stage", required=True, help="a stage's name, or the path of a file written like those in app/locks")
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
+def run(scenario: str, stage: str, as_json: bool, **given: Any) -> int:
+    """Run one stage under SCENARIO, judge it, draw it."""
+    from lab.session import run_one
+
+    return run_one(scenario, stage, given, as_json, command=_command())
+
+
+@lab.command()
+@click.option("--out", type=click.Path(path_type=Path), help="where to write the comparison (reports/ladder-<time> unless told)")
+@scenario_options
+def ladder(out: Path | None, **given: Any) -> int:
+    """Run every stage under rush, and none and local in one replica too; compare them."""
+    from lab.session import run_ladder
+
+    return run_ladder(given, out, command=_command())
+
+
+@lab.command()
+@click.option("--stage", required=True, help="one stage, or several with commas; then ?stage= chooses one per request")
+@scenario_options
+def up(stage: str, **given: Any) -> int:
+    """Keep a stage's servers up at a printed address, for curl, ab, wrk or locust, until Ctrl-C."""
+    from lab.session import keep_up
+
+    return keep_up(stage, given)
+
+
+@lab.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8089, show_default=True, help="of the page (0: any free one)")
+def ui(port: int) -> int:
+    """The lab in Locust's own web page: choose a stage, press start, again and again."""
+    from lab.ui import serve
+
+    return serve(port)
+
+
+@lab.command()
+def stages() -> None:
+    """The ladder of stages: which follows which, their ideas, what they claim."""
+    from lab.listing import print_stages
+
+    print_stages()
+
+
+@lab.command()
+@click.argument("one")
+@click.argument("other", required=False)
+def diff(one: str, other: str | None) -> None:
+    """What changes between two stages, or between a stage and the one it follows."""
+    from lab.listing import print_diff
+
+    print_diff(one, other)
+
+
+@lab.command()
+def scenarios() -> None:
+    """The scenarios: what each puts under stress, and what must have happened for a pass to count."""
+    from lab.listing import print_scenarios
+
+    print_scenarios()
+
+
+@lab.command()
+@click.argument("run", default="latest")
+@click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
+def check(run: str, as_json: bool) -> int:
+    """Judge a finished RUN again, from its folder alone."""
+    from lab.session import check_again
+
+    return check_again(run, as_json)
+
+
+@lab.command()
+@click.argument("runs", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), help="where to write a comparison of several runs")
+def report(runs: tuple[str, ...], out: Path | None) -> None:
+    """Draw a run again (the latest unless told), or compare several RUNS (or those kept in a comparison's folder)."""
+    from lab.session import report_again
+
+    report_again(runs or ("latest",), out)
+
+
+@lab.command()
+@click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="how many of the newest runs stay")
+def clean(keep: int) -> None:
+    """Remove old runs, and what killed labs left half done."""
+    from lab.run import clean as remove
+
+    gone = remove(keep)
+    click.echo(f"removed {len(gone)}; kept the newest {keep}")
+
+
+@lab.command()
+def doctor() -> int:
+    """What is installed, which versions, what is missing, how to get it."""
+    from lab.doctor import examine, missing
+
+    for name, found, remark in examine():
+        click.echo(f"{name:14}{found}\n{'':14}{remark}")
+    return MISSING if missing() else 0
+
+
+@lab.command()
+@click.argument("names", nargs=-1)
+@click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
+def bench(names: tuple[str, ...], pairs: int) -> int:
+    """Measure the lab's own costs, as ratios side by side: locust, journals, warm, help, judging (all, unless NAMES say)."""
+    from lab.bench import measure
+
+    return measure(names, pairs)
+
+
+def _command() -> str:
+    return shlex.join(["lab", *sys.argv[1:]])
+
+
+def main() -> None:
+    """The console script: exit status 0 as it should be, 1 broken, 2 bad input, 3 nothing shown, 4 something is missing."""
+    try:
+        status = lab.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.Abort:
+        status = INTERRUPTED
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        status = INTERRUPTED
+    except BadInput as error:
+        click.echo(f"error: {error}", err=True)
+        status = BAD_INPUT
+    except Exception as error:
+        if not getattr(error, "exit_status", None):
+            raise
+        click.echo(f"error: {error}", err=True)
+        status = error.exit_status  # type: ignore[attr-defined] # just asked
+    sys.exit(status or 0)

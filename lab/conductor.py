@@ -1,0 +1,185 @@
+"""One run from beginning to end: the one place where cluster, load and (later) faults meet."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import signal
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from app.lock import Stage
+from lab import circumstances
+from lab.cluster import Cluster, cluster
+from lab.findings import Findings
+from lab.keeper import Keeper
+from lab.load import Load, LoadFailed
+from lab.run import REPORTS, RunFolder, RunRecord, save
+from lab.scenario import Scenario
+from lab.verdict import Judgement, judge
+from lab.witness import Witness
+
+COMPLETE = "complete"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody asked the lab to stop: Ctrl-C, or SIGTERM, or a closed terminal."""
+
+
+class Drive(Protocol):
+    """What sends the requests of a run."""
+
+    def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+        """Return when all have ended, or soon after ``well`` says no. Raises LoadFailed."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Conducted:
+    """A finished run: its record, the judgement, and what the history said (for drawing)."""
+
+    folder: RunFolder
+    record: RunRecord
+    judgement: Judgement
+    findings: Findings
+
+
+def by_locust(keeper: Keeper, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
+    """The usual drive: Locust, headless, in a process of its own."""
+
+    def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+        load = Load(keeper, scenario, system.address, folder)
+        try:
+            load.wait(on_progress, well)
+        finally:
+            load.stop()
+
+    return drive
+
+
+def conduct(
+    keeper: Keeper,
+    stage: Stage,
+    scenario: Scenario,
+    drive: Drive,
+    command: str,
+    shelf_name: str | None = None,
+    reports: Path = REPORTS,
+    on_up: Callable[[Cluster], None] = lambda system: None,
+) -> Conducted:
+    """Bring up, drive, wait until all is quiet, read the counter, take down, judge. The folder is not yet published.
+
+    Whatever cuts the run short (an interrupt, a server that dies) is in ``record.ended``; what was recorded until then is
+    judged. Raises MissingProgram and NotReady when it could not begin.
+    """
+    folder = RunFolder.create(scenario.name, stage.name, reports)
+    record = RunRecord(
+        run=folder.name,
+        scenario=_plain(scenario),
+        stage=_plain_stage(stage, scenario),
+        command=command,
+        commit=circumstances.commit(),
+        started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        versions=circumstances.versions(),
+        machine=circumstances.machine(),
+    )
+    begun = False
+    try:
+        with cluster(keeper, stage, scenario, folder.name, folder.path, shelf_name) as system:
+            begun = True
+            on_up(system)
+            _run(system, scenario, drive, folder, record)
+    except KeyboardInterrupt:
+        if not begun:
+            folder.discard()
+            raise
+        record.ended = "interrupted"
+    except Exception:
+        folder.discard()
+        raise
+    save(folder.path / "run.json", record)
+    judgement, findings = judge(folder.path)
+    save(folder.path / "verdict.json", judgement)
+    return Conducted(folder, record, judgement, findings)
+
+
+def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, record: RunRecord) -> None:
+    """The part of a run during which everything is up."""
+    lost: list[str] = []
+
+    def well() -> bool:
+        lost.extend(name for name in system.dead() if name not in lost)
+        return not lost
+
+    record.client_options = system.client_options()
+    with contextlib.ExitStack() as watching:
+        if system.lock_redis is not None:
+            witness = Witness(system.lock_redis.port, folder.path / "server.jsonl")
+            watching.callback(witness.close)
+        before = system.commands()
+        try:
+            drive(system, folder.path, well)
+        except LoadFailed as failure:
+            record.ended = f"the load failed: {failure}"
+        except KeyboardInterrupt:
+            record.ended = "interrupted"
+        if not well():
+            record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
+        with settling(record):
+            # cut short, nobody waits for answers any more: a moment is enough to know whether somebody is still inside
+            patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
+            record.in_flight_left = not system.quiet(patience_s)
+            record.commands = _difference(before, system.commands())
+            record.final = system.value()  # after the count, which it would otherwise be in
+        record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
+
+
+@contextlib.contextmanager
+def settling(record: RunRecord) -> Iterator[None]:
+    """An interrupt while the run is being wound up: leave the rest, but say so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        record.ended = "interrupted"
+        record.in_flight_left = True
+
+
+def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    return {
+        store: {name: calls - before.get(store, {}).get(name, 0) for name, calls in counts.items() if calls > before.get(store, {}).get(name, 0)}
+        for store, counts in after.items()
+    }
+
+
+def _plain(scenario: Scenario) -> dict[str, Any]:
+    fields = dataclasses.asdict(scenario)
+    return fields | {"tests": scenario.tests.name, "needs": list(scenario.needs), "notes": list(scenario.notes)}
+
+
+def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": stage.name,
+        "idea": stage.story.idea,
+        "follows": stage.follows,
+        "store": stage.store,
+        "resource": stage.resource,
+        "claims": sorted(claim.name for claim in stage.claims),
+        "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
+    }
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the lab as Ctrl-C does: everything stopped, the partial run kept."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted(signal.Signals(number).name)
+
+    previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

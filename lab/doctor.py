@@ -1,0 +1,79 @@
+"""What is installed, which versions, what is missing and how to get it. Standard library only: the set-up asks it too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of the system. packages: its package by package manager. needed_for: in words; optional: the lab runs without."""
+
+    name: str
+    packages: dict[str, str]
+    needed_for: str
+    version_flag: str = "--version"
+    optional: bool = False
+
+
+def _everywhere(package: str, **others: str) -> dict[str, str]:
+    return {manager: others.get(manager, package) for manager in ("apt", "dnf", "brew")}
+
+
+PROGRAMS = (
+    Program("redis-server", _everywhere("redis", apt="redis-server"), "the lock's store and the counter's"),
+    Program("nginx", _everywhere("nginx"), "the load balancer before the replicas", version_flag="-v"),
+    Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with it", version_flag="-v", optional=True),
+)
+
+
+def manager() -> str | None:
+    """The system's package manager: apt, dnf or brew; None where there is none of these."""
+    return next((name for name, program in (("apt", "apt-get"), ("dnf", "dnf"), ("brew", "brew")) if shutil.which(program, path=PATH)), None)
+
+
+def install_line(programs: list[str], with_manager: str | None = None) -> str:
+    """The command that installs these programs, for this system or the named manager."""
+    who = with_manager or manager() or "apt"
+    by_name = {program.name: program for program in PROGRAMS}
+    packages = " ".join(by_name[name].packages[who] if name in by_name else name for name in programs)
+    sudo = "" if who == "brew" or os.geteuid() == 0 else "sudo "
+    return f"{sudo}{who if who != 'apt' else 'apt-get'} install {'-y ' if who != 'brew' else ''}{packages}"
+
+
+def how_to_install(name: str) -> str:
+    """One sentence, for an error message."""
+    if name not in {program.name for program in PROGRAMS}:
+        return f"It comes with the project's Python packages: run 'make setup', or 'pip install -r requirements.txt' with {sys.executable}."
+    if manager() is None:
+        return f"Install it with your system's package manager (Debian, Ubuntu: {install_line([name], 'apt')})."
+    return f"Install it with: {install_line([name])}"
+
+
+def missing(optional: bool = False) -> list[str]:
+    """The programs that are needed (with ``optional``: also those that are merely useful) and not here."""
+    return [program.name for program in PROGRAMS if (optional or not program.optional) and not shutil.which(program.name, path=PATH)]
+
+
+def examine() -> list[tuple[str, str, str]]:
+    """For each thing the lab needs: its name, what was found (or ``missing``), and what it is for or how to get it."""
+    rows = [("python", sys.version.split()[0], "at least 3.11")]
+    for program in PROGRAMS:
+        path = shutil.which(program.name, path=PATH)
+        if path is None:
+            rows.append((program.name, "missing", f"for {program.needed_for}. {how_to_install(program.name)}"))
+        else:
+            rows.append((program.name, _version(path, program.version_flag), program.needed_for))
+    return rows
+
+
+def _version(path: str, flag: str) -> str:
+    done = subprocess.run([path, flag], capture_output=True, text=True, check=False, timeout=10)
+    words = (done.stdout + done.stderr).strip().splitlines()
+    return words[0] if words else "present"

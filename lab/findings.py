@@ -1,0 +1,267 @@
+"""One pass over a history: everything that checks, verdicts and charts need to know about it.
+
+The pass streams. What it keeps grows with the number of requests only by a few bytes each: a flag by request id (so that
+the two witnesses can be compared), and one wait each (for exact quantiles).
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Writing, Wrote
+from lab.account import Account, Ledger
+from lab.history import ACKNOWLEDGED, FAILED, OUTCOMES, History
+from lab.increment import Increment
+from lab.mechanism import Case, Truth, explain
+
+NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
+EXAMPLES = 5
+BIN_NS = 20_000_000
+WROTE, SEEN = 1, 2
+
+
+@dataclass
+class Losses:
+    """What one mechanism destroyed, by how many writes, and the first of them as evidence.
+
+    restored: how many increments were brought back, by writes whose read came before the destruction.
+    """
+
+    destroyed: int = 0
+    restored: int = 0
+    writes: int = 0
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Findings:
+    """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    acknowledged_by_replica: Counter[str] = field(default_factory=Counter)
+    origin_ns: int = 0
+    end_ns: int = 0
+    account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
+    losses: dict[str, Losses] = field(default_factory=dict)
+    duplicated: int = 0
+    duplicates: list[str] = field(default_factory=list)
+    mismatches: list[str] = field(default_factory=list)
+    overlapping_beliefs: int = 0
+    renewals: int = 0
+    gave_up: int = 0
+    not_owner: int = 0
+    measures: Counter[str] = field(default_factory=Counter)
+    waits_ns: array[int] = field(default_factory=lambda: array("q"))
+    acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
+    unknown_by_bin: Counter[int] = field(default_factory=Counter)
+    value_by_bin: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> int:
+        return self.outcomes.total()
+
+    @property
+    def duration_s(self) -> float:
+        """From the first request's start to the last one's end."""
+        return max(0, self.end_ns - self.origin_ns) / 1e9
+
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def examine(history: History, has_store: bool, ttl_ms: int | None, retry_ms: int, final: int | None, start: int = 0, tell: Tell | None = None) -> Findings:
+    """Read the whole history once.
+
+    has_store: whether the stage locks outside the process. ttl_ms: its TTL, None without one. final: the counter in the
+    end, None if it could not be read. tell: is given each write that destroyed increments, as plain data. Raises Damaged.
+    """
+    pass_ = _Pass(history, has_store, (ttl_ms or 0) * 1_000_000, retry_ms * 1_000_000, start, tell)
+    pass_.read_journals(history.events())
+    pass_.close(final)
+    pass_.read_requests(history)
+    return pass_.findings
+
+
+class _Pass:
+    """The state of the pass."""
+
+    def __init__(self, history: History, has_store: bool, ttl_ns: int, retry_ns: int, start: int, tell: Tell | None) -> None:
+        self.findings = Findings()
+        self.has_store = has_store
+        self.ttl_ns = ttl_ns
+        self.retry_ns = retry_ns
+        self.tell = tell
+        self.ledger = Ledger(start)
+        self.truth = Truth(history)
+        self.open: dict[tuple[str, str, int], Increment] = {}
+        self.latest: dict[str, Increment] = {}  # key → who got it last
+        self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
+        self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
+        self.judged = 0  # how many of them have been looked at
+        self.state: dict[str, int] = {}  # request id → WROTE, SEEN
+        self.values_at: dict[int, int] = {}
+
+    def read_journals(self, events: Iterable[tuple[str, AnyEvent]]) -> None:
+        reactions: dict[type, Callable[[str, Any], None]] = {
+            Got: self.got, Writing: self.writing, Wrote: self.wrote, Released: self.released, GaveUp: self.gave_up, Renewed: self.renewed,
+        }  # fmt: skip
+        for replica, event in events:
+            if (reaction := reactions.get(type(event))) is not None:
+                reaction(replica, event)
+
+    def got(self, replica: str, event: Got) -> None:
+        one = Increment(replica, event)
+        self.open[replica, event.request, event.turn] = one
+        self.findings.waits_ns.append(one.got_ns - one.asked_ns)
+        if one.got_ns - one.asked_ns >= self.retry_ns:
+            self.findings.measures["waited"] += 1
+        before = self.latest.get(one.key)
+        if before is not None:
+            before.successor = one
+            if before.releasing_ns:
+                self.handed_over(before)
+        self.latest[one.key] = one
+        self.gots.setdefault(one.key, []).append(one.got_ns)
+
+    def writing(self, replica: str, event: Writing) -> None:
+        if one := self.open.get((replica, event.request, event.turn)):
+            one.writing(event)
+
+    def wrote(self, replica: str, event: Wrote) -> None:
+        one = self.open.get((replica, event.request, event.turn))
+        if one is None:
+            return
+        one.wrote_it(event)
+        self.ledger.write(event.value, event.overwrote)
+        self.values_at[event.wrote_ns // BIN_NS] = event.value
+        if self.state.get(event.request, 0) & WROTE:
+            self.findings.duplicated += 1
+            if len(self.findings.duplicates) < EXAMPLES:
+                self.findings.duplicates.append(event.request)
+        self.state[event.request] = WROTE
+        self.writes.append(one)
+        if len(self.writes) - self.judged > NEIGHBOURS:
+            self.judge_next_write()
+        if len(self.writes) > 2 * NEIGHBOURS:
+            self.writes.popleft()
+            self.judged -= 1
+
+    def released(self, replica: str, event: Released) -> None:
+        one = self.open.pop((replica, event.request, event.turn), None)
+        if one is None:
+            return
+        one.released(event)
+        self.findings.not_owner += event.result == "not_owner"
+        if one.successor is not None:
+            self.handed_over(one)
+        if one.key:
+            self.overlaps(one)
+        if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
+            self.findings.measures["outlasted_ttl"] += 1
+
+    def gave_up(self, replica: str, event: GaveUp) -> None:
+        self.findings.gave_up += 1
+
+    def renewed(self, replica: str, event: Renewed) -> None:
+        self.findings.renewals += 1
+
+    def handed_over(self, one: Increment) -> None:
+        """``one`` is over and has a successor: was that one already waiting?"""
+        after, one.successor = one.successor, None
+        if after is not None and after.asked_ns < one.releasing_ns:
+            self.findings.measures["handovers"] += 1
+            if after.replica != one.replica:
+                self.findings.measures["handovers_between_replicas"] += 1
+
+    def overlaps(self, one: Increment) -> None:
+        """Did anybody else get the key while ``one`` believed to hold it?"""
+        gots = self.gots[one.key]
+        if bisect_left(gots, one.releasing_ns) > bisect_right(gots, one.got_ns):
+            self.findings.overlapping_beliefs += 1
+        if len(gots) > 4096:
+            oldest_ns = min((other.got_ns for other in self.open.values()), default=gots[-1])
+            del gots[: max(0, min(bisect_left(gots, oldest_ns), len(gots) - 1))]
+
+    def judge_next_write(self) -> None:
+        culprit = self.writes[self.judged]
+        self.judged += 1
+        destroyed = culprit.destroyed
+        if destroyed == 0:
+            return
+        victim = self.victim_of(culprit, self.judged - 1)
+        mechanism = explain(Case(culprit, victim, self.has_store, self.truth))
+        losses = self.findings.losses.setdefault(mechanism.name, Losses())
+        if destroyed > 0:
+            losses.destroyed += destroyed
+            losses.writes += 1
+        else:
+            losses.restored -= destroyed
+        about = {"destroyed": destroyed, "mechanism": mechanism.name, "culprit": culprit.facts(), "victim": victim and victim.facts()}
+        if len(losses.examples) < EXAMPLES and destroyed > 0:
+            losses.examples.append(about)
+        if self.tell is not None:
+            self.tell(about)
+
+    def victim_of(self, culprit: Increment, place: int) -> Increment | None:
+        """Whose value the culprit found: a neighbour that left it, and whose write fell between the culprit's read and write.
+
+        Earlier ones first; a later one is later by its stamp only, when a thread was held up between answer and stamp.
+        """
+        earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
+        later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
+        for index in (*earlier, *later):
+            one = self.writes[index]
+            if one.wrote == culprit.overwrote and one.wrote_ns > culprit.reading_ns and one.read_ns < culprit.wrote_ns:
+                return one
+        return None
+
+    def close(self, final: int | None) -> None:
+        """The journals are read: settle what is still open."""
+        while self.judged < len(self.writes):
+            self.judge_next_write()
+        intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
+        self.findings.account = self.ledger.close(final, intended)
+
+    def read_requests(self, history: History) -> None:
+        findings, state = self.findings, self.state
+        first_ns, last_ns, matched = 0, 0, 0
+        ends: Counter[tuple[str, int]] = Counter()
+        for request in history.requests():
+            outcome = request.outcome
+            findings.outcomes[outcome] += 1
+            wrote = state.get(request.id, 0)
+            if wrote:
+                matched += 1
+            if outcome == ACKNOWLEDGED:
+                findings.acknowledged_by_replica[request.replica] += 1
+                if not wrote:
+                    self.mismatch(f"{request.id} was acknowledged, but no replica wrote for it")
+            elif outcome == FAILED and wrote:
+                self.mismatch(f"{request.id} was refused with {request.status}, but a replica wrote for it")
+            ends[outcome, request.end_ns // BIN_NS] += 1
+            if not first_ns or request.start_ns < first_ns:
+                first_ns = request.start_ns
+            last_ns = max(last_ns, request.end_ns)
+        if strangers := len(state) - matched:
+            self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
+        findings.origin_ns, findings.end_ns = first_ns, last_ns
+        origin = first_ns // BIN_NS
+        for (outcome, at), number in ends.items():
+            target = {OUTCOMES[0]: findings.acknowledged_by_bin, OUTCOMES[2]: findings.unknown_by_bin}.get(outcome)
+            if target is not None:
+                target[at - origin] += number
+        findings.value_by_bin = {at - origin: value for at, value in sorted(self.values_at.items())}
+        acknowledged = findings.outcomes[ACKNOWLEDGED]
+        if acknowledged:
+            least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
+            findings.measures["least_share_percent"] = 100 * least // acknowledged
+
+    def mismatch(self, what: str) -> None:
+        if len(self.findings.mismatches) < EXAMPLES:
+            self.findings.mismatches.append(what)

@@ -1,0 +1,171 @@
+"""The history of a run: both witnesses together, read in the order of time without ever holding all of it.
+
+The replicas' witness is their journals (``journal/<replica>.jsonl``, events of ``app.journal``); the load's is
+``requests.jsonl``, a line a request, written here by the locustfiles. What the lock's store told of its keys is
+``server.jsonl``.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from app.journal import AnyEvent
+
+ACKNOWLEDGED, FAILED, UNKNOWN = OUTCOMES = ("acknowledged", "failed", "unknown")
+CHUNK = 8192  # lines of a journal held at a time; also by how far its threads may write out of order
+
+
+class Request(msgspec.Struct):
+    """What the load was told about one request. Times are CLOCK_MONOTONIC in nanoseconds.
+
+    intended_ns: when it should have started; at an open-loop rate that is before start_ns when the load was late.
+    status: 0 where no answer came. replica: who answered, empty if nobody.
+    """
+
+    id: str
+    intended_ns: int
+    start_ns: int
+    end_ns: int
+    outcome: str
+    status: int
+    replica: str
+
+
+class KeyEvent(msgspec.Struct):
+    """One keyspace event of the lock's store, stamped when the lab heard of it: never before it happened, often later.
+
+    An expiry is told when the server notices it, up to 100 ms late.
+    """
+
+    at_ns: int
+    event: str
+    key: str
+
+
+def outcome_of(status: int) -> str:
+    """Three outcomes, never two: done, surely not done, cannot know (a timeout, a reset, a proxy's or server's error)."""
+    if status == 200:
+        return ACKNOWLEDGED
+    return FAILED if status == 503 or 400 <= status < 500 else UNKNOWN
+
+
+class Recorder:
+    """Appends one line a request; several processes may share the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._encode = msgspec.json.Encoder().encode
+
+    def record(self, request: Request) -> None:
+        """Append it."""
+        os.write(self._file, self._encode(request) + b"\n")
+
+
+class Damaged(Exception):  # noqa: N818 - says what the history is
+    """A line that is not what it should be; the message names the file and the line."""
+
+
+class History:
+    """A run folder's evidence, streamed. Can be read any number of times."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def replicas(self) -> list[str]:
+        """The replicas that kept a journal."""
+        return sorted(path.stem for path in (self.folder / "journal").glob("*.jsonl"))
+
+    def requests(self) -> Iterator[Request]:
+        """The load's record, in the order in which requests ended."""
+        path = self.folder / "requests.jsonl"
+        if path.exists():
+            yield from _lines(path, msgspec.json.Decoder(Request))
+
+    def events(self) -> Iterator[tuple[str, AnyEvent]]:
+        """All replicas' events as (replica, event), in the order of time."""
+        decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+        journals = [self.folder / "journal" / f"{replica}.jsonl" for replica in self.replicas]
+        return in_order({path.stem: _lines(path, decoder) for path in journals})
+
+    def key_events(self) -> Iterator[KeyEvent]:
+        """What the lock's store told of its keys, in its own order."""
+        path = self.folder / "server.jsonl"
+        if path.exists():
+            yield from _lines(path, msgspec.json.Decoder(KeyEvent))
+
+
+class Timed(Protocol):
+    """Anything with a stamp."""
+
+    @property
+    def at_ns(self) -> int: ...
+
+
+T = TypeVar("T", bound=Timed)
+Tagged = tuple[str, T]
+
+
+def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[tuple[str, T]]:
+    """Merge streams, each nearly in order, into one that is.
+
+    A journal is out of order only by what its threads stamped before and wrote after each other: far less than ``chunk``
+    lines. So of each stream that goes on, the last ``chunk`` items read are held back, and all items before the earliest
+    of those are sorted and given out. Sorting nearly sorted runs is linear (timsort).
+    """
+    stamp = attrgetter("at_ns")
+    pending: dict[str, list[T]] = {name: [] for name in streams}
+    live = dict(streams)
+    while live:
+        for name in list(live):
+            items = pending[name]
+            wanted = 2 * chunk - len(items)
+            fresh = list(_take(live[name], wanted))
+            if len(fresh) < wanted:
+                del live[name]
+            if fresh:
+                items.extend(fresh)
+                items.sort(key=stamp)
+        horizon = min((stamp(pending[name][-chunk]) for name in live), default=None)
+        yield from _before(horizon, pending, stamp)
+
+
+def _before(horizon: int | None, pending: dict[str, list[T]], stamp: Any) -> Iterator[tuple[str, T]]:
+    """Take out of ``pending`` all that is stamped before the horizon (everything, without one), in order."""
+    due: list[tuple[str, T]] = []
+    for name, items in pending.items():
+        cut = len(items) if horizon is None else bisect_left(items, horizon, key=stamp)
+        due.extend((name, item) for item in items[:cut])
+        del items[:cut]
+    due.sort(key=lambda tagged: tagged[1].at_ns)
+    return iter(due)
+
+
+def _take(items: Iterator[T], count: int) -> Iterator[T]:
+    for _, item in zip(range(count), items, strict=False):
+        yield item
+
+
+def _lines(path: Path, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
+    """Decode a file line by line. A torn last line (a kill in the middle of a write) ends it; any other is Damaged."""
+    decode = decoder.decode
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield decode(line)
+            except msgspec.DecodeError as error:
+                if line.endswith(b"\n"):
+                    raise Damaged(f"{path}, line {number}: {error}") from error
+                return
+
+
+def evidence(events: Sequence[Any]) -> list[Any]:
+    """Events as plain data, for ``verdict.json``."""
+    return [msgspec.to_builtins(event) for event in events]

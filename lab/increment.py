@@ -1,0 +1,71 @@
+"""One doing of the work, as its journal lines tell it: the unit in which losses, beliefs and hand-overs are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.journal import Got, Released, Writing, Wrote
+
+
+class Increment:
+    """A grant and what was done under it. A stamp is 0, a value None, until (or unless) its line is read.
+
+    Belief is the interval from got_ns to releasing_ns, stamped before the release is sent: a later end would accuse
+    sound locks, because the next holder can be in before the release's answer is back.
+    """
+
+    __slots__ = (
+        "asked_ns", "commands", "got_ns", "key", "overwrote", "read", "read_ns", "reading_ns", "release_commands", "released_ns",
+        "releasing_ns", "replica", "request", "result", "successor", "turn", "value", "wrote", "wrote_ns",
+    )  # fmt: skip
+
+    def __init__(self, replica: str, got: Got) -> None:
+        self.replica = replica
+        self.request = got.request
+        self.turn = got.turn
+        self.key = got.key
+        self.asked_ns = got.asked_ns
+        self.got_ns = got.got_ns
+        self.commands = got.commands
+        self.reading_ns = self.read_ns = self.wrote_ns = self.releasing_ns = self.released_ns = 0
+        self.read: int | None = None
+        self.value: int | None = None
+        self.wrote: int | None = None
+        self.overwrote: int | None = None
+        self.result = ""
+        self.release_commands = 0
+        self.successor: Increment | None = None
+
+    def writing(self, event: Writing) -> None:
+        self.reading_ns = event.reading_ns
+        self.read_ns = event.read_ns
+        self.read = event.read
+        self.value = event.value
+
+    def wrote_it(self, event: Wrote) -> None:
+        self.wrote_ns = event.wrote_ns
+        self.wrote = event.value
+        self.overwrote = event.overwrote
+
+    def released(self, event: Released) -> None:
+        self.releasing_ns = event.releasing_ns
+        self.released_ns = event.released_ns
+        self.result = event.result
+        self.release_commands = event.commands
+
+    @property
+    def intended(self) -> bool:
+        """It was about to write and never said that it had: a known unknown."""
+        return self.reading_ns != 0 and self.wrote is None
+
+    @property
+    def destroyed(self) -> int:
+        """How many increments its write destroyed: what it overwrote, less what it had read. Negative: it brought some back."""
+        if self.overwrote is None or self.wrote is None:
+            return 0
+        return self.overwrote - self.wrote + 1
+
+    def facts(self) -> dict[str, Any]:
+        """For ``verdict.json``: what proves something about it."""
+        names = ("request", "replica", "read", "wrote", "overwrote", "asked_ns", "got_ns", "reading_ns", "wrote_ns", "releasing_ns")
+        return {name: getattr(self, name) for name in names}

@@ -1,0 +1,77 @@
+"""The shelves on the terminal: the ladder as a tree, the difference between two stages, the scenarios."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+from rich.tree import Tree
+
+from app.lock import Stage
+from app.locks import stage as load_stage
+from app.locks import stages
+from lab import scenario
+from lab.choice import BadInput, chosen
+
+
+def find_stage(name: str) -> Stage:
+    """A stage by name or by the path of a file. Raises BadInput."""
+    if not name.endswith(".py"):
+        chosen("stage", name, stages())
+    try:
+        return load_stage(name)
+    except FileNotFoundError:
+        raise BadInput(f"there is no file {name!r} to read a stage from; the stages on the shelf: {', '.join(stages())}") from None
+    except (ImportError, SyntaxError) as error:
+        raise BadInput(f"{name} holds no stage: {error}") from None
+
+
+def print_stages() -> None:
+    """The ladder as a tree."""
+    shelf = stages()
+    branches: dict[str | None, Tree] = {None: Tree("the ladder: a stage answers a problem that the one above it still has", guide_style="dim")}
+    for name, stage in shelf.items():
+        claims = ", ".join(sorted(claim.name for claim in stage.claims)) or "nothing about safety"
+        text = f"[bold]{escape(name)}[/]  {escape(stage.story.idea)}\n[dim]claims {escape(claims)}[/]"
+        branches[name] = branches[stage.follows].add(text)
+    Console(highlight=False).print(branches[None])
+
+
+def print_diff(one: str, other: str | None) -> None:
+    """The difference below the docstrings, with the new one's problem and idea above it."""
+    new = find_stage(other or one)
+    if other is None and new.follows is None:
+        raise BadInput(f"{one} follows no other stage; name two: lab diff {one} OTHER")
+    old = find_stage(one if other else str(new.follows))
+    console = Console(highlight=False)
+    console.print(f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n")
+    text = "".join(difflib.unified_diff(_code(old), _code(new), old.name, new.name, n=2))
+    if sys.stdout.isatty():
+        console.print(Syntax(text, "diff", theme="ansi_dark", word_wrap=True))
+    else:
+        sys.stdout.write(text)
+    for line in new.story.still:
+        console.print(f"Still: {escape(line)}", style="dim")
+
+
+def _code(stage: Stage) -> list[str]:
+    """A stage's file without its docstring."""
+    lines = Path(inspect.getfile(stage.lock)).read_text(encoding="utf-8").splitlines(keepends=True)
+    end = next(number for number, line in enumerate(lines) if number and '"""' in line)
+    return lines[end + 1 :]
+
+
+def print_scenarios() -> None:
+    """Each scenario: the story, the claim under stress, the danger."""
+    console = Console(highlight=False)
+    for name in scenario.names():
+        one = scenario.load(name)
+        danger = ", ".join(f"{key.replace('_', ' ')} ≥ {least}" for key, least in one.danger.items())
+        console.print(f"[bold]{name}[/]  {escape(one.title)}")
+        console.print(f"    tests {one.tests.name}: {escape(one.tests.value)}", style="dim")
+        console.print(f"    {one.requests} requests, {one.users} users, {one.replicas} replicas; counts only if {danger}", style="dim")

@@ -1,0 +1,125 @@
+"""Why an increment was lost: the first mechanism, in the order below, that explains the two increments involved.
+
+The *culprit* wrote over the *victim*: its write came after the victim's, its read before. Each mechanism is read off the
+evidence (what the two sent to the lock's store, what the store told of its keys), never off the stage's name, and belongs
+to the claim that it breaks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.lock import Claim
+from lab.history import History
+from lab.increment import Increment
+
+
+class Truth:
+    """What the lock's store told of its keys, read only when something has to be explained."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._times: dict[str, list[int]] | None = None
+        self._locked: set[str] = set()
+
+    def told(self, event: str, since_ns: int, until_ns: int) -> bool:
+        """Whether the store told of such an event in that time, as far as the lab's hearing goes (it is late, never early)."""
+        times = self._read().get(event, [])
+        return bisect_right(times, until_ns) > bisect_left(times, since_ns)
+
+    def keys_locked(self) -> int:
+        """How many different keys were ever locked."""
+        self._read()
+        return len(self._locked)
+
+    def _read(self) -> dict[str, list[int]]:
+        if self._times is None:
+            self._times = {}
+            for told in self._history.key_events():
+                self._times.setdefault(told.event, []).append(told.at_ns)
+                if told.event in ("set", "hincrby"):
+                    self._locked.add(told.key)
+        return self._times
+
+
+@dataclass(frozen=True)
+class Case:
+    """One lost increment (or more, by one write) to be explained. victim: None where the evidence does not name it."""
+
+    culprit: Increment
+    victim: Increment | None
+    has_store: bool
+    truth: Truth
+
+    @property
+    def both(self) -> tuple[Increment, ...]:
+        return (self.culprit, self.victim) if self.victim else (self.culprit,)
+
+
+HEARD_WITHIN_NS = 200_000_000  # an expiry is told up to 100 ms late, and the lab may be late in hearing of it
+
+
+def _no_lock(case: Case) -> bool:
+    return not case.has_store and any(not one.key for one in case.both) and not _across(case)
+
+
+def _no_lock_across(case: Case) -> bool:
+    return not case.has_store and any(not one.key for one in case.both)
+
+
+def _process_local(case: Case) -> bool:
+    return not case.has_store and _across(case)
+
+
+def _broken_local(case: Case) -> bool:
+    return not case.has_store
+
+
+def _across(case: Case) -> bool:
+    return case.victim is None or case.victim.replica != case.culprit.replica
+
+
+def _never_asked(case: Case) -> bool:
+    return any(one.commands == 0 for one in case.both)
+
+
+def _let_go_early(case: Case) -> bool:
+    return any(one.released_ns and one.release_commands == 0 and one.result == "ok" for one in case.both)
+
+
+def _expired(case: Case) -> bool:
+    since_ns = min(one.got_ns for one in case.both)
+    return case.truth.told("expired", since_ns, case.culprit.wrote_ns + HEARD_WITHIN_NS)
+
+
+def _different_keys(case: Case) -> bool:
+    return case.truth.keys_locked() > 1
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """name: as verdicts and charts call it. claim: the promise it breaks. explains: whether it fits a case."""
+
+    name: str
+    claim: Claim
+    explains: Callable[[Case], bool]
+
+
+MECHANISMS = (
+    Mechanism("no lock", Claim.exclusive_in_process, _no_lock),
+    Mechanism("no lock between replicas", Claim.exclusive, _no_lock_across),
+    Mechanism("process-local lock", Claim.exclusive, _process_local),
+    Mechanism("granted twice in one process", Claim.exclusive_in_process, _broken_local),
+    Mechanism("never asked the store", Claim.exclusive, _never_asked),
+    Mechanism("let go before the end of the work", Claim.held_to_the_end, _let_go_early),
+    Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _expired),
+    Mechanism("locked different keys", Claim.exclusive, _different_keys),
+    Mechanism("granted twice", Claim.exclusive, lambda case: True),
+)
+
+
+def explain(case: Case) -> Mechanism:
+    """The first that fits; the last fits everything."""
+    return next(mechanism for mechanism in MECHANISMS if mechanism.explains(case))

@@ -1,0 +1,114 @@
+"""Judged runs to pictures, tables and pages. Starts nothing; reads run folders."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from lab import chart, series
+from lab.chart import thousands
+from lab.charts import charts
+from lab.findings import Findings
+from lab.run import save
+from lab.series import Result
+from lab.verdict import Judgement, judge
+
+DOCUMENTED = {  # what the documents say a stage leaves of 5000 requests, by stage and replicas
+    ("none", 3): "114 (replicas not stated)",
+    ("local", 1): "5000",
+    ("local", 3): "2360",
+}
+
+
+def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
+    """Draw one run into its folder: ``*.svg`` and ``report.html``. Returns what was written, the page first.
+
+    judged: what ``judge`` said of this folder just now; without it, the history is read and judged again.
+    """
+    judgement, findings = judged or judge(folder)
+    save(folder / "verdict.json", judgement)
+    save(folder / "series.json", series.series(findings))
+    result = series.load(folder)
+    drawn = [path for name, one in charts("one").items() for path in chart.save(one, [result], folder / name)]
+    page = folder / "report.html"
+    text = _page("run.html", result=result, pictures=_inline(drawn), judgement=judgement, losses=judgement.violations)
+    page.write_text(text, encoding="utf-8")
+    return [page, *drawn]
+
+
+def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
+    """Compare runs: each chart as SVG and PNG, ``table.md``, ``index.html``, and the small facts of each run, so that all
+    of it can be made again from ``into`` alone. Returns what was written, the page first."""
+    results = [_result(folder) for folder in folders]
+    into.mkdir(parents=True, exist_ok=True)
+    for result in results:
+        facts = into / "runs" / result.record.run
+        if facts.resolve() != result.folder.resolve():
+            facts.mkdir(parents=True, exist_ok=True)
+            for name in ("run.json", "verdict.json", "series.json"):
+                shutil.copyfile(result.folder / name, facts / name)
+    drawn = [path for name, one in charts("many").items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
+    table = into / "table.md"
+    table.write_text(markdown(results), encoding="utf-8")
+    pictures = _inline([path for path in drawn if path.suffix == ".svg"])
+    page = into / "index.html"
+    page.write_text(_page("many.html", results=results, pictures=pictures, documented=documented), encoding="utf-8")
+    return [page, table, *drawn]
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The facts kept in a comparison's folder, in the order in which they were run."""
+    return sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """The comparison as a Markdown table, with the documents' figures beside ours."""
+    head = ["stage", "replicas", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per second", "wait p50 / p99 / max, ms", "commands an increment", "verdict", "the documents' counter"]
+    rows = [[*_cells(result), documented(result)] for result in results]
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def _cells(result: Result) -> list[str]:
+    judgement = result.judgement
+    waits = " / ".join(f"{judgement.wait_ms[name]:.0f}" for name in ("p50", "p99", "max"))
+    numbers = (judgement.acknowledged, judgement.final or 0, judgement.lost, judgement.duplicated, judgement.failed, judgement.unknown)
+    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"])]
+    return [*about, *map(str, numbers), f"{judgement.throughput_per_s:.0f}", waits, f"{judgement.commands_per_increment:.1f}", judgement.verdict]
+
+
+def documented(result: Result) -> str:
+    """What the documents report for this stage and number of replicas; empty if nothing."""
+    return DOCUMENTED.get((result.judgement.stage, result.record.scenario["replicas"]), "")
+
+
+def _result(folder: Path) -> Result:
+    if not (folder / "series.json").exists():
+        report_run(folder)
+    return series.load(folder)
+
+
+def _inline(pictures: Sequence[Path]) -> list[str]:
+    """SVG files as text to be put into a page; ids are made unique, since several share the page."""
+    texts = []
+    for path in pictures:
+        text = path.read_text(encoding="utf-8")
+        text = text[text.index("<svg") :]
+        prefix = path.stem.replace("_", "-")
+        for marker in ('id="', 'href="#', "url(#"):
+            text = text.replace(marker, f"{marker}{prefix}-")
+        texts.append(text)
+    return texts
+
+
+def _page(template: str, **values: Any) -> str:
+    loader = jinja2.FileSystemLoader(Path(__file__).with_name("templates"))
+    pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    pages.filters["thousands"] = thousands
+    return pages.get_template(template).render(**values)
+
+

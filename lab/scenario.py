@@ -1,0 +1,149 @@
+"""One situation under which one claim is tested: a TOML file to one checked record."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.lock import Claim, Stage
+from lab.choice import BadInput, chosen
+
+FOLDER = Path(__file__).parents[1] / "scenarios"
+NEEDS = {"store": "needs a store that replicas share"}
+MEASURES = ("handovers", "handovers_between_replicas", "least_share_percent", "outlasted_ttl", "waited")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """The fields are the keys of the TOML file; all but the first six can be overridden for one run.
+
+    tests: the claim under stress. load: a file of locustfiles/. needs: what a stage must have for the scenario to make
+    sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
+    ttl_ms: None for the stage's own. rate: arrivals per second, whatever the answers do; None for users who wait for
+    their answers. notes: what was changed on the user's behalf, and why.
+    """
+
+    name: str = ""
+    title: str
+    tests: Claim
+    load: str = "rush"
+    needs: tuple[str, ...] = ()
+    danger: dict[str, int] = field(default_factory=dict)
+    requests: int = 5000
+    users: int = 100
+    replicas: int = 3
+    processes: int = 1
+    ttl_ms: int | None = None
+    wait_ms: int = 10_000
+    retry_ms: int = 30
+    work_ms: int = 0
+    rate: float | None = None
+    seed: int = 1
+    notes: tuple[str, ...] = ()
+
+    @property
+    def request_timeout_s(self) -> float:
+        """When a client gives up on an answer: longer than any wait and work can take."""
+        return 10 + (self.wait_ms + self.work_ms + (self.ttl_ms or 0)) / 1000
+
+    def misfit(self, stage: Stage) -> str | None:
+        """Why this scenario makes no sense for a stage; None if it does."""
+        if "store" in self.needs and stage.store is None:
+            return f"{self.name} {NEEDS['store']}; {stage.name} has none"
+        return None
+
+
+OVERRIDES = ("requests", "users", "replicas", "processes", "ttl_ms", "wait_ms", "retry_ms", "work_ms", "rate", "seed")
+
+
+def names() -> list[str]:
+    """The scenarios there are."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load(name: str) -> Scenario:
+    """A scenario by name. Raises BadInput, naming the file, the key and what would do."""
+    path = FOLDER / f"{chosen('scenario', name, names())}.toml"
+    try:
+        return parse(path.stem, tomllib.loads(path.read_text(encoding="utf-8")), where=f"scenarios/{path.name}")
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"scenarios/{path.name}: {error}") from None
+
+
+def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
+    """The checked record of a scenario's table. Raises BadInput."""
+    known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes"}
+    for key in table:
+        chosen("key", key, sorted(known), where)
+    for key in ("title", "tests"):
+        if key not in table:
+            raise BadInput(f"{where}: the key {key!r} is missing")
+    fields = dict(table)
+    fields["tests"] = Claim[chosen("claim", fields["tests"], [claim.name for claim in Claim], where)]
+    fields["needs"] = tuple(chosen("need", need, NEEDS, where) for need in table.get("needs", ()))
+    fields["danger"] = {chosen("measure", key, MEASURES, where): value for key, value in table.get("danger", {}).items()}
+    scenario = Scenario(name=name, **fields)
+    _check_numbers(scenario, where)
+    return scenario
+
+
+def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scenario:
+    """The scenario with what the user gave, fitted to the stage. Raises BadInput for what cannot be meant.
+
+    given: values by the names in OVERRIDES; None means not given.
+    """
+    asked = {name: value for name, value in given.items() if value is not None}
+    scenario = dataclasses.replace(scenario, **asked)
+    _check_numbers(scenario, "this run")
+    if reason := scenario.misfit(stage):
+        raise BadInput(reason)
+    scenario = _fit_users(scenario, explicit="users" in asked)
+    return _fit_ttl(scenario, stage, explicit="ttl_ms" in asked)
+
+
+def _check_numbers(scenario: Scenario, where: str) -> None:
+    least = {"requests": 1, "users": 1, "replicas": 1, "processes": 1, "ttl_ms": 1, "wait_ms": 1, "retry_ms": 1, "work_ms": 0, "seed": 0}
+    for name, minimum in least.items():
+        value = getattr(scenario, name)
+        if value is not None and (type(value) is not int or value < minimum):
+            raise BadInput(f"{where}: {name} must be a whole number, at least {minimum}, not {value!r}")
+    if scenario.rate is not None and not 0 < scenario.rate < 1e6:
+        raise BadInput(f"{where}: rate must be a number of arrivals per second above 0, not {scenario.rate!r}")
+    if scenario.processes > scenario.requests:
+        raise BadInput(f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests")
+
+
+def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
+    if scenario.rate is not None:
+        if explicit:
+            raise BadInput("this run: users and rate exclude each other: at a rate, requests arrive whatever the answers do")
+        return scenario
+    if scenario.users < scenario.processes:
+        raise BadInput(f"this run: {scenario.users} users cannot be split over {scenario.processes} Locust processes")
+    if scenario.users <= scenario.requests:
+        return scenario
+    if explicit:
+        raise BadInput(
+            f"this run: {scenario.users} users cannot share {scenario.requests} requests; "
+            f"give at most {scenario.requests} users, or at least {scenario.users} requests"
+        )
+    note = f"{scenario.requests} users instead of {scenario.users}: there are no more requests than that"
+    return dataclasses.replace(scenario, users=scenario.requests, notes=(*scenario.notes, note))
+
+
+def _fit_ttl(scenario: Scenario, stage: Stage, explicit: bool) -> Scenario:
+    if stage.ttl_ms is None:
+        note = f"{stage.name} has no TTL: ttl_ms={scenario.ttl_ms} is not used"
+        notes = (*scenario.notes, note) if explicit else scenario.notes
+        return dataclasses.replace(scenario, notes=notes)
+    scenario = dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms)
+    if scenario.ttl_ms is not None and scenario.ttl_ms < scenario.retry_ms:
+        raise BadInput(
+            f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}: "
+            "every waiter would sleep through whole leases; give a longer TTL or a shorter retry"
+        )
+    return scenario

@@ -1,0 +1,83 @@
+"""What charts need of a run besides its verdict, small enough to be kept in git: ``series.json``."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+
+import msgspec
+
+from lab.findings import BIN_NS, Findings
+from lab.run import RunRecord
+from lab.run import load as load_record
+from lab.verdict import Judgement
+
+POINTS = 200
+
+
+class Series(msgspec.Struct, kw_only=True):
+    """Curves as parallel lists. wait_ms[i] is the wait that a share of wait_share[i] of the grants did not exceed.
+
+    At time_s[i] since the first request: how many were acknowledged (and unknown) so far, and what the counter held.
+    """
+
+    wait_ms: list[float]
+    wait_share: list[float]
+    time_s: list[float]
+    acknowledged: list[int]
+    unknown: list[int]
+    value: list[int]
+
+
+class Result(msgspec.Struct, kw_only=True):
+    """A judged run as charts and reports see it: its record, the judgement, the curves. folder: where it is."""
+
+    record: RunRecord
+    judgement: Judgement
+    series: Series
+    folder: Path
+
+    @property
+    def label(self) -> str:
+        """The stage, and what was not as usual about the run."""
+        replicas = self.record.scenario["replicas"]
+        return self.judgement.stage if replicas == 3 else f"{self.judgement.stage}, {replicas} replica{'s' * (replicas > 1)}"
+
+
+def series(findings: Findings) -> Series:
+    """The curves of a run, thinned to POINTS."""
+    waits = sorted(findings.waits_ns)
+    ranks = sorted({round(index * (len(waits) - 1) / (POINTS - 1)) for index in range(POINTS)}) if waits else []
+    last = max([*findings.acknowledged_by_bin, *findings.unknown_by_bin, *findings.value_by_bin, 0])
+    step = max(1, -(-(last + 1) // POINTS))
+    ends = range(step, last + step + 1, step)
+    return Series(
+        wait_ms=[round(waits[rank] / 1e6, 3) for rank in ranks],
+        wait_share=[round((rank + 1) / len(waits), 5) for rank in ranks],
+        time_s=[round(end * BIN_NS / 1e9, 3) for end in ends],
+        acknowledged=_running_total(findings.acknowledged_by_bin, ends, step),
+        unknown=_running_total(findings.unknown_by_bin, ends, step),
+        value=_last_known(findings.value_by_bin, ends, step),
+    )
+
+
+def load(folder: Path) -> Result:
+    """A run folder that has been judged and has its series. Raises BadInput, OSError or msgspec's errors."""
+    return Result(
+        record=load_record(folder),
+        judgement=msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Judgement),
+        series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
+        folder=folder,
+    )
+
+
+def _running_total(by_bin: dict[int, int], ends: range, step: int) -> list[int]:
+    return list(accumulate(sum(by_bin.get(index, 0) for index in range(end - step, end)) for end in ends))
+
+
+def _last_known(by_bin: dict[int, int], ends: range, step: int) -> list[int]:
+    values: list[int] = []
+    for end in ends:
+        known = [by_bin[index] for index in range(end - step, end) if index in by_bin]
+        values.append(known[-1] if known else (values[-1] if values else 0))
+    return values

@@ -1,0 +1,156 @@
+"""A server the lab starts: how to start it, when it is ready, how to stop it. Nothing else; the shelf has one a file."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from lab.keeper import Keeper
+
+READY_WITHIN_S = 20.0
+STOPPED_WITHIN_S = 1.0
+TRIES = 3  # a port can be taken between choosing and binding it
+PORTS = range(20_000, 32_000)  # below the range from which the kernel gives ports to outgoing connections
+
+
+class MissingProgram(Exception):  # noqa: N818 - names what it is
+    """A program the lab needs is not on this machine; the message says how to install it."""
+
+    exit_status = 4
+
+
+class NotReady(Exception):  # noqa: N818 - names what it is
+    """A server did not come up; the message holds its last words."""
+
+    exit_status = 4
+
+
+class Service(Protocol):
+    """One server: a dataclass on the shelf whose fields are its parameters."""
+
+    name: str
+    program: str
+    stop_signal: signal.Signals
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        """The command line, for a port of 127.0.0.1 and a folder of its own to write in (made by then)."""
+
+    def env(self, port: int) -> dict[str, str]:
+        """What it needs in its environment, beside PATH."""
+
+    def ready(self, port: int, pid: int) -> bool:
+        """Whether *this* server, and no other that has its port, answers. May raise OSError while it does not."""
+
+
+@dataclass
+class Running:
+    """A service that is up: its port and its pid, and the log it writes."""
+
+    service: Service
+    port: int
+    pid: int
+    log: Path
+    keeper: Keeper = field(repr=False)
+
+    @property
+    def address(self) -> str:
+        """``127.0.0.1:port``."""
+        return f"127.0.0.1:{self.port}"
+
+    def alive(self) -> bool:
+        """Whether its process still runs."""
+        return self.keeper.exit_of(self.pid) is None
+
+    def stop(self) -> None:
+        """Ask it to end, and make it end when it does not."""
+        self.keeper.signal(self.pid, signal.SIGCONT)  # a stopped process hears nothing else
+        self.keeper.signal(self.pid, self.service.stop_signal)
+        until = time.monotonic() + STOPPED_WITHIN_S
+        while self.alive() and time.monotonic() < until:
+            time.sleep(0.005)
+        self.keeper.signal(self.pid, signal.SIGKILL)
+
+
+@dataclass
+class Starting:
+    """A service whose process runs and which is not ready yet: several can be started side by side."""
+
+    running: Running
+    folder: Path
+    tries_left: int
+
+    def wait(self) -> Running:
+        """Block until it is ready. Raises NotReady with its last lines when it ends or takes too long."""
+        until = time.monotonic() + READY_WITHIN_S
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):
+                if self.running.service.ready(self.running.port, self.running.pid):
+                    return self.running
+            if not self.running.alive():
+                break
+            time.sleep(0.01)
+        words = last_words(self.running.log)
+        self.running.stop()
+        if self.tries_left > 1 and "in use" in words.lower():
+            return start(self.running.service, self.running.keeper, self.folder, self.tries_left - 1).wait()
+        raise NotReady(f"{self.running.service.name} did not come up; the end of its log:\n{words}")
+
+
+def start(service: Service, keeper: Keeper, folder: Path, tries: int = TRIES) -> Starting:
+    """Start it on a free port, with ``folder/<name>`` to write in and its log there. Raises MissingProgram, NotReady."""
+    home = folder / service.name
+    home.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    log = home / "log"
+    argv = service.argv(port, home)
+    env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | service.env(port)
+    try:
+        pid = keeper.start([program(service.program), *argv], env, home, log)
+    except OSError as error:
+        raise NotReady(f"{service.name} could not be started: {error}") from error
+    return Starting(Running(service, port, pid, log, keeper), folder, tries)
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now; whoever starts a server on it checks that it got it."""
+    for port in random.sample(PORTS, 200):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise NotReady(f"no free port found between {PORTS.start} and {PORTS.stop} on 127.0.0.1")
+
+
+def search_path() -> str:
+    """Where programs are looked for: beside this Python, on PATH, and where distributions keep their servers."""
+    import os
+
+    beside = str(Path(sys.executable).parent)
+    return os.pathsep.join([beside, os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+
+
+def program(name: str) -> str:
+    """The path of a program. Raises MissingProgram, with how to install it."""
+    found = shutil.which(name, path=search_path())
+    if found is None:
+        from lab.doctor import how_to_install
+
+        raise MissingProgram(f"{name} is not on this machine. {how_to_install(name)}")
+    return found
+
+
+def last_words(log: Path, lines: int = 12) -> str:
+    """The end of a log, for an error message."""
+    if not log.exists():
+        return "(it wrote nothing)"
+    with log.open(encoding="utf-8", errors="replace") as file:
+        return "".join(deque(file, lines)).rstrip() or "(it wrote nothing)"

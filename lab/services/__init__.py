@@ -1,0 +1,1 @@
+"""The shelf of servers: redis, gunicorn, nginx; each file starts one."""

@@ -1,0 +1,172 @@
+"""What the commands do: runs, one or many, from the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.lock import Stage
+from app.locks import stages
+from lab import run as runs
+from lab import scenario as scenarios
+from lab.choice import BadInput
+from lab.cluster import Cluster, cluster
+from lab.conductor import Conducted, by_locust, conduct, interruptible
+from lab.keeper import Keeper
+from lab.listing import find_stage
+from lab.report import report_many, report_run, runs_in
+from lab.run import REPORTS, RunFolder
+from lab.scenario import Scenario
+from lab.verdict import Verdict, judge
+from lab.words import introduce, summarise
+
+INTERRUPTED = 130
+
+
+@contextlib.contextmanager
+def keeping() -> Iterator[Keeper]:
+    """A keeper for as long as servers are needed; an interrupt ends the block, and nothing outlives it."""
+    with interruptible():
+        keeper = Keeper()
+        try:
+            yield keeper
+        finally:
+            keeper.close()
+
+
+@contextlib.contextmanager
+def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], None]]:
+    """A bar that follows the requests, where somebody looks."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting the servers", total=scenario.requests)
+        yield lambda done: bar.update(task, completed=done, description="driving requests")
+
+
+def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str) -> int:
+    """``lab run``. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
+    stage = find_stage(stage_name)
+    scenario = scenarios.override(scenarios.load(scenario_name), stage, given)
+    out, err = Console(quiet=as_json), Console(stderr=True)
+    introduce(out, stage, scenario)
+    with keeping() as keeper:
+        done = _run(keeper, stage, scenario, command, stage_name, err)
+    paths = finish(done)
+    if as_json:
+        sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
+    summarise(out, done.record, done.judgement, paths)
+    return INTERRUPTED if done.record.ended == "interrupted" else done.judgement.exit_status
+
+
+def _run(keeper: Keeper, stage: Stage, scenario: Scenario, command: str, shelf_name: str, err: Console) -> Conducted:
+    with progress(scenario, err) as on_progress:
+        return conduct(keeper, stage, scenario, by_locust(keeper, scenario, on_progress), command, shelf_name=shelf_name)
+
+
+def finish(done: Conducted) -> list[Path]:
+    """Draw what was conducted and publish its folder; where its pictures are now."""
+    drawn = report_run(done.folder.path, (done.judgement, done.findings))
+    done.folder.publish()
+    return [done.folder.path / path.name for path in drawn]
+
+
+def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
+    """``lab ladder``: every stage over three replicas, the first two in one as well; then the comparison."""
+    console = Console()
+    plan = [(stage, "rush") for stage in stages().values()]
+    plan += [(stages()[name], "one_replica") for name in ("none", "local")]
+    fitted = [(stage, scenarios.override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
+    folders, worst = [], 0
+    for stage, scenario in fitted:
+        introduce(console, stage, scenario)
+        with keeping() as keeper:
+            done = _run(keeper, stage, scenario, command, stage.name, Console(stderr=True))
+        finish(done)
+        summarise(console, done.record, done.judgement, [done.folder.path])
+        if done.record.ended == "interrupted":
+            return INTERRUPTED
+        folders.append(done.folder.path)
+        worst = max(worst, done.judgement.exit_status, key=_gravity)
+    into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    for path in report_many(folders, into):
+        console.print(str(path), style="dim", highlight=False, soft_wrap=True)
+    console.print((into / "table.md").read_text(encoding="utf-8"), highlight=False, soft_wrap=True)
+    return worst
+
+
+def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """One replica is one replica, whatever the others get."""
+    return {name: value for name, value in given.items() if not (scenario == "one_replica" and name == "replicas")}
+
+
+def _gravity(status: int) -> int:
+    return {0: 0, 3: 1, 1: 2}[status]
+
+
+def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
+    """``lab up``: servers at a printed address until an interrupt."""
+    found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
+    if not found:
+        raise BadInput(f"no stage was named; the stages: {', '.join(stages())}")
+    first = next((stage for stage in found if stage.store), found[0])
+    scenario = scenarios.override(scenarios.load("rush"), first, given)
+    folder = RunFolder.create("up", first.name)
+    try:
+        with keeping() as keeper, cluster(keeper, first, scenario, folder.name, folder.path, stage_names) as system:
+            _announce(system, [stage.name for stage in found])
+            while not (dead := system.dead()):
+                threading.Event().wait(0.2)
+            raise BadInput(f"{', '.join(dead)} ended")
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped; nothing is left running\n")
+        return 0
+    finally:
+        folder.discard()
+
+
+def _announce(system: Cluster, names: list[str]) -> None:
+    address = f"http://{system.address}"
+    several = f"   (or ?stage= one of {', '.join(names)})" if len(names) > 1 else ""
+    lines = [
+        f"{address}  serves {names[0]} over {len(system.replicas)} replicas until Ctrl-C",
+        f"  curl -X POST {address}/increment{several}",
+        f"  curl {address}/value",
+        f"  .venv/bin/locust -f locustfiles/rush.py --web-host 127.0.0.1 --host {address}",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+def check_again(name: str, as_json: bool) -> int:
+    """``lab check``: the verdict that the folder gives, now; the exit status is the verdict's."""
+    folder = runs.find(name)
+    judgement, _ = judge(folder)
+    if as_json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")
+    else:
+        summarise(Console(), runs.load(folder), judgement, [folder])
+    return Verdict[judgement.verdict].exit_status
+
+
+def report_again(names: tuple[str, ...], out: Path | None) -> None:
+    """``lab report``: one run into its folder; several, or a comparison's folder, into ``out``."""
+    first = Path(names[0])
+    if len(names) == 1 and runs_in(first):
+        written = report_many(runs_in(first), out or first)
+    elif len(names) == 1 and out is None:
+        written = report_run(runs.find(names[0]))
+    else:
+        folders = [runs.find(name) for name in names]
+        written = report_many(folders, out or REPORTS / f"comparison-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    for path in written:
+        sys.stdout.write(f"{path}\n")

@@ -1,0 +1,177 @@
+"""The verdict on a run, from its folder alone.
+
+| | the scenario's mechanism did no harm | it did harm |
+|---|---|---|
+| claimed | KEPT | BROKEN |
+| not claimed | UNSEEN: the scenario was too gentle | ADMITTED: the lesson, shown |
+
+VOID where the danger was never reached, the two witnesses disagree, or the run was cut short. BROKEN comes before VOID:
+what was proved stays proved. A violation of another claim is reported beside; if the stage makes that claim, it is BROKEN.
+"""
+
+from __future__ import annotations
+
+from array import array
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab import run
+from lab.check import Violation
+from lab.checks import checks
+from lab.findings import Findings, examine
+from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, Damaged, History
+from lab.run import RunRecord
+
+
+class Verdict(Enum):
+    """Five words; the value says what each means."""
+
+    KEPT = "the danger was real, and the promise held"
+    BROKEN = "the stage promised it, and did not keep it"
+    ADMITTED = "the stage does not promise it, and here is what happens"
+    UNSEEN = "the stage does not promise it, and yet nothing happened: the scenario was too gentle"
+    VOID = "this run proves nothing"
+
+    @property
+    def exit_status(self) -> int:
+        """0: as it should be; 1: a lock is wrong; 3: nothing was shown."""
+        return {Verdict.KEPT: 0, Verdict.ADMITTED: 0, Verdict.BROKEN: 1}.get(self, 3)
+
+
+class Judgement(msgspec.Struct, kw_only=True):
+    """``verdict.json``. Lost, duplicated, failed and unknown are four figures, never netted against each other.
+
+    throughput is of acknowledged requests; waits are from asking for the lock to getting it.
+    danger: what must have happened and what did; ``why`` says in words what is behind VOID, UNSEEN or BROKEN.
+    """
+
+    schema: int = 1
+    run: str
+    scenario: str
+    stage: str
+    claim: str
+    claimed: bool
+    verdict: str
+    requests: int
+    acknowledged: int
+    failed: int
+    unknown: int
+    writes: int
+    final: int | None
+    lost: int
+    duplicated: int
+    violations: list[Violation]
+    danger: dict[str, Any]
+    throughput_per_s: float
+    wait_ms: dict[str, float]
+    commands_per_increment: float
+    duration_s: float
+
+    @property
+    def exit_status(self) -> int:
+        return Verdict[self.verdict].exit_status
+
+
+def judge(folder: Path) -> tuple[Judgement, Findings]:
+    """Judge a run folder: read the history once, say every loss to ``losses.jsonl``, weigh. Writes nothing else."""
+    record = run.load(folder)
+    scenario = record.scenario
+    encode = msgspec.json.Encoder().encode
+    with (folder / "losses.jsonl").open("wb") as losses:
+        try:
+            findings = examine(
+                History(folder),
+                has_store=record.has_store,
+                ttl_ms=scenario["ttl_ms"],
+                retry_ms=scenario["retry_ms"],
+                final=record.final,
+                start=record.start,
+                tell=lambda loss: losses.write(encode(loss) + b"\n") and None,
+            )
+        except Damaged as damage:
+            findings = Findings(mismatches=[f"the history is damaged: {damage}"])
+    return weigh(record, findings), findings
+
+
+def weigh(record: RunRecord, findings: Findings) -> Judgement:
+    """The judgement on what was found. Pure."""
+    claim = record.scenario["tests"]
+    claimed = claim in record.stage["claims"]
+    violations = [violation for check in checks().values() for violation in check(findings)]
+    danger = _danger(record, findings)
+    verdict, why = _verdict(record, claim, violations, danger, _void_reasons(record, findings))
+    account = findings.account
+    return Judgement(
+        run=record.run,
+        scenario=record.scenario["name"],
+        stage=record.stage["name"],
+        claim=claim,
+        claimed=claimed,
+        verdict=verdict.name,
+        requests=findings.requests,
+        acknowledged=findings.outcomes[ACKNOWLEDGED],
+        failed=findings.outcomes[FAILED],
+        unknown=findings.outcomes[UNKNOWN],
+        writes=account.writes,
+        final=record.final,
+        lost=account.lost,
+        duplicated=findings.duplicated,
+        violations=violations,
+        danger=danger | {"why": why},
+        throughput_per_s=round(findings.outcomes[ACKNOWLEDGED] / findings.duration_s, 1) if findings.duration_s else 0.0,
+        wait_ms=wait_ms(findings.waits_ns),
+        commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2) if account.writes else 0.0,
+        duration_s=round(findings.duration_s, 3),
+    )
+
+
+def wait_ms(waits_ns: array[int]) -> dict[str, float]:
+    """The exact median, 99th percentile and maximum, in milliseconds."""
+    ordered = sorted(waits_ns) or [0]
+    return {name: round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] / 1e6, 3) for name, part in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))}
+
+
+def _danger(record: RunRecord, findings: Findings) -> dict[str, Any]:
+    needed: dict[str, int] = record.scenario["danger"]
+    seen = {name: findings.measures[name] for name in needed}
+    return {
+        "reached": all(seen[name] >= least for name, least in needed.items()),
+        "needed": needed,
+        "seen": seen,
+        "overlapping_beliefs": findings.overlapping_beliefs,
+    }
+
+
+def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
+    reasons = [] if record.ended == "complete" else [record.ended]
+    if record.in_flight_left:
+        reasons.append("requests were still inside the replicas when the counter was read")
+    reasons += findings.mismatches
+    if findings.account.disagreement:
+        reasons.append(findings.account.disagreement)
+    sent, wanted = findings.requests, record.scenario["requests"]
+    if sent != wanted and record.ended == "complete":
+        reasons.append(f"{sent} requests are on record instead of {wanted}")
+    return reasons
+
+
+def _verdict(record: RunRecord, claim: str, violations: list[Violation], danger: dict[str, Any], void: list[str]) -> tuple[Verdict, str]:
+    claims = record.stage["claims"]
+    if broken := [violation for violation in violations if violation.claim in claims]:
+        return Verdict.BROKEN, "; ".join(f"claimed {one.claim}, but {one.what}: {one.mechanism}" for one in broken)
+    if void:
+        return Verdict.VOID, "; ".join(void)
+    own = [violation for violation in violations if violation.claim == claim]
+    if own:
+        return Verdict.ADMITTED, "; ".join(f"{one.what}: {one.mechanism}" for one in own)
+    if not danger["reached"]:
+        short = [f"{name} was {danger['seen'][name]}, needed {least}" for name, least in danger["needed"].items() if danger["seen"][name] < least]
+        return Verdict.VOID, "the danger was never reached: " + "; ".join(short)
+    if claim in claims:
+        return Verdict.KEPT, Verdict.KEPT.value
+    return Verdict.UNSEEN, Verdict.UNSEEN.value
+
+

@@ -1,0 +1,82 @@
+"""What a run says on the terminal: for a student first, with the figures an engineer wants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from app.lock import Claim, Stage
+from lab.run import RunRecord
+from lab.scenario import Scenario
+from lab.verdict import Judgement
+
+STYLES = {"KEPT": "bold green", "ADMITTED": "bold dark_orange", "BROKEN": "bold red", "UNSEEN": "bold yellow", "VOID": "bold yellow"}
+
+
+def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
+    """Before the run: what is about to happen."""
+    console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}", highlight=False)
+    who = f"{scenario.rate:g} arrivals a second" if scenario.rate else f"{scenario.users} users"
+    console.print(
+        f"{escape(scenario.title)}: {scenario.requests} requests by {who}, {scenario.replicas} replica{'s' * (scenario.replicas > 1)}.",
+        style="dim",
+        highlight=False,
+    )
+    for note in scenario.notes:
+        console.print(f"Note: {escape(note)}.", style="yellow", highlight=False)
+
+
+def summarise(console: Console, record: RunRecord, judgement: Judgement, paths: list[Path]) -> None:
+    """After the run: four figures, the price, the verdict, and where the evidence is."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right", style="bold", no_wrap=True)
+    table.add_column()
+    final = "unknown" if judgement.final is None else str(judgement.final)
+    rows = [
+        (judgement.acknowledged, f"acknowledged, and the counter says {final}"),
+        (judgement.lost, "lost: acknowledged, then overwritten by a write that had read an older value"),
+        (judgement.duplicated, "duplicated: written more than once for one request"),
+        (judgement.failed, "failed: refused, surely not written"),
+        (judgement.unknown, "unknown: no clear answer; may or may not have been written"),
+    ]
+    for number, what in rows:
+        table.add_row(str(number), what)
+    console.print()
+    console.print(table, highlight=False)
+    waits = judgement.wait_ms
+    console.print(
+        f"\n{judgement.throughput_per_s:.0f} increments a second; wait for the lock: half under {waits['p50']:.1f} ms, "
+        f"99 % under {waits['p99']:.1f} ms, longest {waits['max']:.1f} ms; "
+        f"{judgement.commands_per_increment:.1f} commands to the lock's store an increment.",
+        highlight=False,
+    )
+    console.print(f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(record, judgement))}\n", highlight=False)
+    for path in paths:
+        console.print(escape(str(_short(path))), style="dim", highlight=False, soft_wrap=True)
+
+
+def in_words(record: RunRecord, judgement: Judgement) -> str:
+    """The verdict as sentences: the promise, whether it was made, and what came of it."""
+    promise = f"“{Claim[judgement.claim].value}”"
+    made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
+    beside = [one for one in judgement.violations if one.claim != judgement.claim]
+    said = {
+        "KEPT": "The danger was real, and it kept the promise.",
+        "ADMITTED": f"Here is what happens: {judgement.danger['why']}.",
+        "BROKEN": f"It broke it: {judgement.danger['why']}.",
+        "UNSEEN": "Nothing happened, so this scenario was too gentle to show anything.",
+        "VOID": f"This run proves nothing: {judgement.danger['why']}.",
+    }[judgement.verdict]
+    if beside and judgement.verdict in ("KEPT", "ADMITTED", "UNSEEN"):
+        said += " Beside that, " + "; ".join(f"{one.what} ({one.mechanism})" for one in beside) + "."
+    return f"{made} {said}"
+
+
+def _short(path: Path) -> Path:
+    try:
+        return path.relative_to(Path.cwd())
+    except ValueError:
+        return path

@@ -1,0 +1,1 @@
+"""The load: one way to drive the counter a file."""

@@ -1,0 +1,77 @@
+"""Everybody increments at once: N requests, as fast as the answers come, or at a rate whatever the answers do.
+
+The lab runs this file; ``locust -f locustfiles/rush.py --host http://127.0.0.1:PORT`` works as well, against anything
+that answers POST /increment.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic_ns
+
+import gevent
+import msgspec
+from locust import FastHttpUser, events, task
+
+from lab.history import Recorder, Request, outcome_of
+from lab.tickets import Ticket, Tickets, end_when_done, share
+
+
+class Answer(msgspec.Struct):
+    replica: str = ""
+
+
+def replica_of(body: bytes | None) -> str:
+    try:
+        return decode(body or b"{}").replica
+    except msgspec.DecodeError:
+        return ""  # not the counter's answer: a proxy's error page
+
+
+decode = msgspec.json.Decoder(Answer).decode
+recorder: Recorder | None = None
+tickets: Tickets | None = None
+
+
+@events.init_command_line_parser.add_listener
+def add_options(parser):
+    parser.add_argument("--requests", type=int, default=5000, help="how many requests to send, over all processes")
+    parser.add_argument("--rate", type=float, default=0.0, help="arrivals per second, whatever the answers do (0: closed loop)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random arrivals", include_in_web_ui=False)
+    parser.add_argument("--timeout-s", type=float, default=60.0, help="when to give up on an answer", include_in_web_ui=False)
+    parser.add_argument("--record", default="", help="file to append a line a request to", include_in_web_ui=False)
+
+
+@events.test_start.add_listener
+def begin(environment, **_):
+    global recorder, tickets
+    options = environment.parsed_options
+    Rush.network_timeout = Rush.connection_timeout = options.timeout_s
+    recorder = Recorder(Path(options.record)) if options.record else None
+    tickets = share(environment, options.requests)
+    end_when_done(environment, tickets)
+
+
+class Rush(FastHttpUser):
+    concurrency = 10_000  # of the connections one user may open: only an open loop needs more than one
+
+    @task
+    def drive(self):
+        options = self.environment.parsed_options
+        if options.rate:
+            share_of_rate = options.rate / max(1, options.expect_workers if options.processes else 1)
+            for ticket in tickets.arrivals(share_of_rate, options.seed):
+                gevent.spawn(self.increment, ticket)
+            tickets.take()
+        self.increment(tickets.take())
+
+    def increment(self, ticket: Ticket) -> None:
+        start_ns = monotonic_ns()
+        intended_ns = min(ticket.intended_ns, start_ns)
+        response = self.client.post("/increment", headers={"X-Request-ID": ticket.request_id})
+        end_ns = monotonic_ns()
+        if recorder is not None:
+            status = response.status_code or 0
+            outcome, replica = outcome_of(status), replica_of(response.content)
+            recorder.record(Request(ticket.request_id, intended_ns, start_ns, end_ns, outcome, status, replica))
+        tickets.done()
