@@ -50,8 +50,7 @@ class ReadThenWrite:
         return int(self.client.get(self.key) or 0)
 
     def write(self, value: int | None, grant: Grant) -> Write:
-        assert value is not None
-        return Write(value=value, overwrote=int(self.client.set(self.key, value, get=True) or 0))
+        return Write(value=value or 0, overwrote=int(self.client.set(self.key, value, get=True) or 0))
 
 
 class OneCommand:
@@ -69,7 +68,10 @@ class OneCommand:
         return Write(value=value, overwrote=value - 1)
 
 
-RESOURCES: dict[str, type[ReadThenWrite] | type[OneCommand]] = {"read_then_write": ReadThenWrite, "one_command": OneCommand}
+RESOURCES: dict[str, type[ReadThenWrite | OneCommand]] = {
+    "read_then_write": ReadThenWrite,
+    "one_command": OneCommand,
+}
 
 
 @dataclass(frozen=True, slots=True)

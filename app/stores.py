@@ -17,7 +17,13 @@ from app.gate import RENEW, passage
 from app.journal import Journal, Renewed
 from app.settings import Settings
 
-CLIENT_OPTIONS = {"socket_timeout": 5.0, "socket_connect_timeout": 2.0, "retries": 0, "protocol": 2, "health_check_interval": 0}
+CLIENT_OPTIONS = {
+    "socket_timeout": 5.0,
+    "socket_connect_timeout": 2.0,
+    "retries": 0,
+    "protocol": 2,
+    "health_check_interval": 0,
+}
 
 
 def _options() -> dict[str, Any]:

@@ -117,7 +117,7 @@ def create_app(**flags: Any) -> Flask:
             return {"error": "bad request", "reason": str(error)}, 400
         if isinstance(error, HTTPException):
             return {"error": error.name.lower(), "reason": error.description}, error.code or 500
-        app.logger.exception("a request failed in a way nobody foresaw")
+        app.logger.error("a request failed in a way nobody foresaw", exc_info=error)
         return {"error": "internal error", "reason": f"{type(error).__name__}: {error}"}, 500
 
     return app

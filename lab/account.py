@@ -45,7 +45,8 @@ class Ledger:
 
     def close(self, final: int | None, intended: list[int]) -> Account:
         """Compare with the end. final: what the store held, None if nobody could read it; intended: the values of the
-        writes that nobody confirmed."""
+        writes that nobody confirmed.
+        """
         if final is None:
             return Account(self.confirmed, self.destroyed, self.destroyed, 0, "the final value could not be read")
         self._add(final, -1)

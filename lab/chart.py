@@ -60,8 +60,12 @@ def conditions(results: Sequence[Result]) -> str:
         ("retry {} ms", lambda one: one["retry_ms"]),
         ("work {} ms", lambda one: one["work_ms"]),
     ]
-    said = [text.format(value(scenario[0])) for text, value in parts if len({str(value(one)) for one in scenario}) == 1 and value(scenario[0]) not in (None, "no")]
-    return ", ".join([*dict.fromkeys(one["name"] for one in scenario), *said])  # type: ignore[list-item] # names are text
+    said = [
+        text.format(value(scenario[0]))
+        for text, value in parts
+        if len({str(value(one)) for one in scenario}) == 1 and value(scenario[0]) not in (None, "no")
+    ]
+    return ", ".join([*dict.fromkeys(one["name"] for one in scenario), *said])
 
 
 def thousands(number: float) -> str:

@@ -20,7 +20,18 @@ from lab.services.gunicorn import Gunicorn, health
 from lab.services.nginx import Nginx
 from lab.services.redis import Redis, info
 
-LAB_COMMANDS = ("info", "ping", "hello", "client", "config", "psubscribe", "punsubscribe", "subscribe", "unsubscribe", "script")
+LAB_COMMANDS = (
+    "info",
+    "ping",
+    "hello",
+    "client",
+    "config",
+    "psubscribe",
+    "punsubscribe",
+    "subscribe",
+    "unsubscribe",
+    "script",
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,7 @@ class Cluster:
             client.close()
 
     def commands(self) -> dict[str, dict[str, int]]:
-        """How often each command ran so far, by store (``lock``, ``counter``), the lab's own left out; {} where a store is gone."""
+        """How often each command ran, by store (``lock``, ``counter``); not the lab's own."""
         counts: dict[str, dict[str, int]] = {}
         for name, running in (("lock", self.lock_redis), ("counter", self.counter_redis)):
             with contextlib.suppress(OSError):
@@ -96,7 +107,9 @@ def _command_counts(port: int) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def cluster(keeper: Keeper, stage: Stage, scenario: Scenario, run: str, folder: Path, shelf_name: str | None = None) -> Iterator[Cluster]:
+def cluster(
+    keeper: Keeper, stage: Stage, scenario: Scenario, run: str, folder: Path, shelf_name: str | None = None
+) -> Iterator[Cluster]:
     """Bring up what the stage needs; journals go to ``folder/journal``, logs to ``folder/logs``. Stops all of it at the end.
 
     shelf_name: the stage's name or path, as the replicas are to look it up. Raises MissingProgram and NotReady.
@@ -120,7 +133,7 @@ def cluster(keeper: Keeper, stage: Stage, scenario: Scenario, run: str, folder: 
         stores = [Redis("counter-redis")] + ([Redis("lock-redis", notify=True)] if stage.store else [])
         counter_redis, *rest = up(*stores)
         lock_redis = rest[0] if rest else None
-        settings = _settings(stage, scenario, run, shelf_name or stage.name) | {
+        settings = _settings(scenario, run, shelf_name or stage.name) | {
             "counter_redis": counter_redis.address,
             "lock_redis": (lock_redis or counter_redis).address,
         }
@@ -134,7 +147,7 @@ def cluster(keeper: Keeper, stage: Stage, scenario: Scenario, run: str, folder: 
         yield system
 
 
-def _settings(stage: Stage, scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
+def _settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
     settings = {"stage": shelf_name, "run": run}
     for name in ("wait_ms", "retry_ms", "work_ms"):
         settings[name] = str(getattr(scenario, name))

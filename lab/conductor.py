@@ -148,7 +148,11 @@ def settling(record: RunRecord) -> Iterator[None]:
 
 def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     return {
-        store: {name: calls - before.get(store, {}).get(name, 0) for name, calls in counts.items() if calls > before.get(store, {}).get(name, 0)}
+        store: {
+            name: calls - before.get(store, {}).get(name, 0)
+            for name, calls in counts.items()
+            if calls > before.get(store, {}).get(name, 0)
+        }
         for store, counts in after.items()
     }
 
@@ -174,7 +178,7 @@ def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
 def interruptible() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the lab as Ctrl-C does: everything stopped, the partial run kept."""
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(number: int, _frame: FrameType | None) -> None:
         raise Interrupted(signal.Signals(number).name)
 
     previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}

@@ -35,7 +35,10 @@ PROGRAMS = (
 
 def manager() -> str | None:
     """The system's package manager: apt, dnf or brew; None where there is none of these."""
-    return next((name for name, program in (("apt", "apt-get"), ("dnf", "dnf"), ("brew", "brew")) if shutil.which(program, path=PATH)), None)
+    return next(
+        (name for name, program in (("apt", "apt-get"), ("dnf", "dnf"), ("brew", "brew")) if shutil.which(program, path=PATH)),
+        None,
+    )
 
 
 def install_line(programs: list[str], with_manager: str | None = None) -> str:
@@ -50,7 +53,8 @@ def install_line(programs: list[str], with_manager: str | None = None) -> str:
 def how_to_install(name: str) -> str:
     """One sentence, for an error message."""
     if name not in {program.name for program in PROGRAMS}:
-        return f"It comes with the project's Python packages: run 'make setup', or 'pip install -r requirements.txt' with {sys.executable}."
+        by_hand = f"'pip install -r requirements.txt' with {sys.executable}"
+        return f"It comes with the project's Python packages: run 'make setup', or {by_hand}."
     if manager() is None:
         return f"Install it with your system's package manager (Debian, Ubuntu: {install_line([name], 'apt')})."
     return f"Install it with: {install_line([name])}"
@@ -58,7 +62,9 @@ def how_to_install(name: str) -> str:
 
 def missing(optional: bool = False) -> list[str]:
     """The programs that are needed (with ``optional``: also those that are merely useful) and not here."""
-    return [program.name for program in PROGRAMS if (optional or not program.optional) and not shutil.which(program.name, path=PATH)]
+    return [
+        program.name for program in PROGRAMS if (optional or not program.optional) and not shutil.which(program.name, path=PATH)
+    ]
 
 
 def examine() -> list[tuple[str, str, str]]:

@@ -11,12 +11,11 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Writing, Wrote
 from lab.account import Account, Ledger
-from lab.history import ACKNOWLEDGED, FAILED, OUTCOMES, History
+from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
 from lab.mechanism import Case, Truth, explain
 
@@ -72,10 +71,18 @@ class Findings:
         return max(0, self.end_ns - self.origin_ns) / 1e9
 
 
-Tell = Callable[[dict[str, Any]], None]
+Tell = Callable[[dict[str, Any]], object]
 
 
-def examine(history: History, has_store: bool, ttl_ms: int | None, retry_ms: int, final: int | None, start: int = 0, tell: Tell | None = None) -> Findings:
+def examine(
+    history: History,
+    has_store: bool,
+    ttl_ms: int | None,
+    retry_ms: int,
+    final: int | None,
+    start: int = 0,
+    tell: Tell | None = None,
+) -> Findings:
     """Read the whole history once.
 
     has_store: whether the stage locks outside the process. ttl_ms: its TTL, None without one. final: the counter in the
@@ -109,8 +116,13 @@ class _Pass:
 
     def read_journals(self, events: Iterable[tuple[str, AnyEvent]]) -> None:
         reactions: dict[type, Callable[[str, Any], None]] = {
-            Got: self.got, Writing: self.writing, Wrote: self.wrote, Released: self.released, GaveUp: self.gave_up, Renewed: self.renewed,
-        }  # fmt: skip
+            Got: self.got,
+            Writing: self.writing,
+            Wrote: self.wrote,
+            Released: self.released,
+            GaveUp: self.gave_up,
+            Renewed: self.renewed,
+        }
         for replica, event in events:
             if (reaction := reactions.get(type(event))) is not None:
                 reaction(replica, event)
@@ -202,7 +214,12 @@ class _Pass:
             losses.writes += 1
         else:
             losses.restored -= destroyed
-        about = {"destroyed": destroyed, "mechanism": mechanism.name, "culprit": culprit.facts(), "victim": victim and victim.facts()}
+        about = {
+            "destroyed": destroyed,
+            "mechanism": mechanism.name,
+            "culprit": culprit.facts(),
+            "victim": victim and victim.facts(),
+        }
         if len(losses.examples) < EXAMPLES and destroyed > 0:
             losses.examples.append(about)
         if self.tell is not None:
@@ -251,16 +268,20 @@ class _Pass:
         if strangers := len(state) - matched:
             self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
         findings.origin_ns, findings.end_ns = first_ns, last_ns
-        origin = first_ns // BIN_NS
-        for (outcome, at), number in ends.items():
-            target = {OUTCOMES[0]: findings.acknowledged_by_bin, OUTCOMES[2]: findings.unknown_by_bin}.get(outcome)
-            if target is not None:
-                target[at - origin] += number
-        findings.value_by_bin = {at - origin: value for at, value in sorted(self.values_at.items())}
-        acknowledged = findings.outcomes[ACKNOWLEDGED]
-        if acknowledged:
+        self.draw_curves(ends)
+        if acknowledged := findings.outcomes[ACKNOWLEDGED]:
             least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
             findings.measures["least_share_percent"] = 100 * least // acknowledged
+
+    def draw_curves(self, ends: Counter[tuple[str, int]]) -> None:
+        """Put what ended when, and what the counter held when, on one time axis that starts with the first request."""
+        findings, origin = self.findings, self.findings.origin_ns // BIN_NS
+        for (outcome, at), number in ends.items():
+            if outcome == ACKNOWLEDGED:
+                findings.acknowledged_by_bin[at - origin] += number
+            elif outcome == UNKNOWN:
+                findings.unknown_by_bin[at - origin] += number
+        findings.value_by_bin = {at - origin: value for at, value in sorted(self.values_at.items())}
 
     def mismatch(self, what: str) -> None:
         if len(self.findings.mismatches) < EXAMPLES:

@@ -67,5 +67,16 @@ class Increment:
 
     def facts(self) -> dict[str, Any]:
         """For ``verdict.json``: what proves something about it."""
-        names = ("request", "replica", "read", "wrote", "overwrote", "asked_ns", "got_ns", "reading_ns", "wrote_ns", "releasing_ns")
+        names = (
+            "request",
+            "replica",
+            "read",
+            "wrote",
+            "overwrote",
+            "asked_ns",
+            "got_ns",
+            "reading_ns",
+            "wrote_ns",
+            "releasing_ns",
+        )
         return {name: getattr(self, name) for name in names}

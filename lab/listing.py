@@ -16,6 +16,7 @@ from app.lock import Stage
 from app.locks import stage as load_stage
 from app.locks import stages
 from lab import scenario
+from lab.check import counted
 from lab.choice import BadInput, chosen
 
 
@@ -26,7 +27,9 @@ def find_stage(name: str) -> Stage:
     try:
         return load_stage(name)
     except FileNotFoundError:
-        raise BadInput(f"there is no file {name!r} to read a stage from; the stages on the shelf: {', '.join(stages())}") from None
+        raise BadInput(
+            f"there is no file {name!r} to read a stage from; the stages on the shelf: {', '.join(stages())}"
+        ) from None
     except (ImportError, SyntaxError) as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
 
@@ -34,7 +37,9 @@ def find_stage(name: str) -> Stage:
 def print_stages() -> None:
     """The ladder as a tree."""
     shelf = stages()
-    branches: dict[str | None, Tree] = {None: Tree("the ladder: a stage answers a problem that the one above it still has", guide_style="dim")}
+    branches: dict[str | None, Tree] = {
+        None: Tree("the ladder: a stage answers a problem that the one above it still has", guide_style="dim")
+    }
     for name, stage in shelf.items():
         claims = ", ".join(sorted(claim.name for claim in stage.claims)) or "nothing about safety"
         text = f"[bold]{escape(name)}[/]  {escape(stage.story.idea)}\n[dim]claims {escape(claims)}[/]"
@@ -49,7 +54,9 @@ def print_diff(one: str, other: str | None) -> None:
         raise BadInput(f"{one} follows no other stage; name two: lab diff {one} OTHER")
     old = find_stage(one if other else str(new.follows))
     console = Console(highlight=False)
-    console.print(f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n")
+    console.print(
+        f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n"
+    )
     text = "".join(difflib.unified_diff(_code(old), _code(new), old.name, new.name, n=2))
     if sys.stdout.isatty():
         console.print(Syntax(text, "diff", theme="ansi_dark", word_wrap=True))
@@ -74,4 +81,5 @@ def print_scenarios() -> None:
         danger = ", ".join(f"{key.replace('_', ' ')} ≥ {least}" for key, least in one.danger.items())
         console.print(f"[bold]{name}[/]  {escape(one.title)}")
         console.print(f"    tests {one.tests.name}: {escape(one.tests.value)}", style="dim")
-        console.print(f"    {one.requests} requests, {one.users} users, {one.replicas} replicas; counts only if {danger}", style="dim")
+        load = ", ".join((counted(one.requests, "request"), counted(one.users, "user"), counted(one.replicas, "replica")))
+        console.print(f"    {load}; counts only if {danger}", style="dim")

@@ -47,7 +47,9 @@ class Load:
                 moved_s = time.monotonic()
                 on_progress(self._lines.count)
             if time.monotonic() - moved_s > self._scenario.request_timeout_s + PATIENCE_S:
-                raise LoadFailed(f"no answer for {time.monotonic() - moved_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}")
+                raise LoadFailed(
+                    f"no answer for {time.monotonic() - moved_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}"
+                )
             time.sleep(0.02)
         self._lines.grew()
         on_progress(self._lines.count)

@@ -42,7 +42,8 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     """Compare runs: each chart as SVG and PNG, ``table.md``, ``index.html``, and the small facts of each run, so that all
-    of it can be made again from ``into`` alone. Returns what was written, the page first."""
+    of it can be made again from ``into`` alone. Returns what was written, the page first.
+    """
     results = [_result(folder) for folder in folders]
     into.mkdir(parents=True, exist_ok=True)
     for result in results:
@@ -67,7 +68,21 @@ def runs_in(folder: Path) -> list[Path]:
 
 def markdown(results: Sequence[Result]) -> str:
     """The comparison as a Markdown table, with the documents' figures beside ours."""
-    head = ["stage", "replicas", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per second", "wait p50 / p99 / max, ms", "commands an increment", "verdict", "the documents' counter"]
+    head = [
+        "stage",
+        "replicas",
+        "acknowledged",
+        "counter",
+        "lost",
+        "duplicated",
+        "failed",
+        "unknown",
+        "per second",
+        "wait p50 / p99 / max, ms",
+        "commands an increment",
+        "verdict",
+        "the documents' counter",
+    ]
     rows = [[*_cells(result), documented(result)] for result in results]
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
@@ -76,9 +91,23 @@ def markdown(results: Sequence[Result]) -> str:
 def _cells(result: Result) -> list[str]:
     judgement = result.judgement
     waits = " / ".join(f"{judgement.wait_ms[name]:.0f}" for name in ("p50", "p99", "max"))
-    numbers = (judgement.acknowledged, judgement.final or 0, judgement.lost, judgement.duplicated, judgement.failed, judgement.unknown)
+    numbers = (
+        judgement.acknowledged,
+        judgement.final or 0,
+        judgement.lost,
+        judgement.duplicated,
+        judgement.failed,
+        judgement.unknown,
+    )
     about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"])]
-    return [*about, *map(str, numbers), f"{judgement.throughput_per_s:.0f}", waits, f"{judgement.commands_per_increment:.1f}", judgement.verdict]
+    return [
+        *about,
+        *map(str, numbers),
+        f"{judgement.throughput_per_s:.0f}",
+        waits,
+        f"{judgement.commands_per_increment:.1f}",
+        judgement.verdict,
+    ]
 
 
 def documented(result: Result) -> str:
@@ -107,8 +136,8 @@ def _inline(pictures: Sequence[Path]) -> list[str]:
 
 def _page(template: str, **values: Any) -> str:
     loader = jinja2.FileSystemLoader(Path(__file__).with_name("templates"))
-    pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    pages = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     pages.filters["thousands"] = thousands
     return pages.get_template(template).render(**values)
-
-

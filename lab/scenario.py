@@ -106,7 +106,17 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
 
 
 def _check_numbers(scenario: Scenario, where: str) -> None:
-    least = {"requests": 1, "users": 1, "replicas": 1, "processes": 1, "ttl_ms": 1, "wait_ms": 1, "retry_ms": 1, "work_ms": 0, "seed": 0}
+    least = {
+        "requests": 1,
+        "users": 1,
+        "replicas": 1,
+        "processes": 1,
+        "ttl_ms": 1,
+        "wait_ms": 1,
+        "retry_ms": 1,
+        "work_ms": 0,
+        "seed": 0,
+    }
     for name, minimum in least.items():
         value = getattr(scenario, name)
         if value is not None and (type(value) is not int or value < minimum):

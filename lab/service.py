@@ -37,9 +37,17 @@ class NotReady(Exception):  # noqa: N818 - names what it is
 class Service(Protocol):
     """One server: a dataclass on the shelf whose fields are its parameters."""
 
-    name: str
-    program: str
-    stop_signal: signal.Signals
+    @property
+    def name(self) -> str:
+        """Its own, by which its folder is called."""
+
+    @property
+    def program(self) -> str:
+        """The executable."""
+
+    @property
+    def stop_signal(self) -> signal.Signals:
+        """What asks it to end."""
 
     def argv(self, port: int, folder: Path) -> list[str]:
         """The command line, for a port of 127.0.0.1 and a folder of its own to write in (made by then)."""

@@ -62,7 +62,7 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     paths = finish(done)
     if as_json:
         sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
-    summarise(out, done.record, done.judgement, paths)
+    summarise(out, done.judgement, paths)
     return INTERRUPTED if done.record.ended == "interrupted" else done.judgement.exit_status
 
 
@@ -90,7 +90,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
         with keeping() as keeper:
             done = _run(keeper, stage, scenario, command, stage.name, Console(stderr=True))
         finish(done)
-        summarise(console, done.record, done.judgement, [done.folder.path])
+        summarise(console, done.judgement, [done.folder.path])
         if done.record.ended == "interrupted":
             return INTERRUPTED
         folders.append(done.folder.path)
@@ -154,7 +154,7 @@ def check_again(name: str, as_json: bool) -> int:
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")
     else:
-        summarise(Console(), runs.load(folder), judgement, [folder])
+        summarise(Console(), judgement, [folder])
     return Verdict[judgement.verdict].exit_status
 
 

@@ -89,7 +89,7 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
                 retry_ms=scenario["retry_ms"],
                 final=record.final,
                 start=record.start,
-                tell=lambda loss: losses.write(encode(loss) + b"\n") and None,
+                tell=lambda loss: losses.write(encode(loss) + b"\n"),
             )
         except Damaged as damage:
             findings = Findings(mismatches=[f"the history is damaged: {damage}"])
@@ -123,7 +123,9 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         danger=danger | {"why": why},
         throughput_per_s=round(findings.outcomes[ACKNOWLEDGED] / findings.duration_s, 1) if findings.duration_s else 0.0,
         wait_ms=wait_ms(findings.waits_ns),
-        commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2) if account.writes else 0.0,
+        commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2)
+        if account.writes
+        else 0.0,
         duration_s=round(findings.duration_s, 3),
     )
 
@@ -131,7 +133,10 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
 def wait_ms(waits_ns: array[int]) -> dict[str, float]:
     """The exact median, 99th percentile and maximum, in milliseconds."""
     ordered = sorted(waits_ns) or [0]
-    return {name: round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] / 1e6, 3) for name, part in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))}
+    return {
+        name: round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] / 1e6, 3)
+        for name, part in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+    }
 
 
 def _danger(record: RunRecord, findings: Findings) -> dict[str, Any]:
@@ -158,7 +163,9 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     return reasons
 
 
-def _verdict(record: RunRecord, claim: str, violations: list[Violation], danger: dict[str, Any], void: list[str]) -> tuple[Verdict, str]:
+def _verdict(
+    record: RunRecord, claim: str, violations: list[Violation], danger: dict[str, Any], void: list[str]
+) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
     if broken := [violation for violation in violations if violation.claim in claims]:
         return Verdict.BROKEN, "; ".join(f"claimed {one.claim}, but {one.what}: {one.mechanism}" for one in broken)
@@ -168,10 +175,12 @@ def _verdict(record: RunRecord, claim: str, violations: list[Violation], danger:
     if own:
         return Verdict.ADMITTED, "; ".join(f"{one.what}: {one.mechanism}" for one in own)
     if not danger["reached"]:
-        short = [f"{name} was {danger['seen'][name]}, needed {least}" for name, least in danger["needed"].items() if danger["seen"][name] < least]
+        short = [
+            f"{name} was {danger['seen'][name]}, needed {least}"
+            for name, least in danger["needed"].items()
+            if danger["seen"][name] < least
+        ]
         return Verdict.VOID, "the danger was never reached: " + "; ".join(short)
     if claim in claims:
         return Verdict.KEPT, Verdict.KEPT.value
     return Verdict.UNSEEN, Verdict.UNSEEN.value
-
-

@@ -9,19 +9,25 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.lock import Claim, Stage
-from lab.run import RunRecord
+from lab.check import counted
 from lab.scenario import Scenario
 from lab.verdict import Judgement
 
-STYLES = {"KEPT": "bold green", "ADMITTED": "bold dark_orange", "BROKEN": "bold red", "UNSEEN": "bold yellow", "VOID": "bold yellow"}
+STYLES = {
+    "KEPT": "bold green",
+    "ADMITTED": "bold dark_orange",
+    "BROKEN": "bold red",
+    "UNSEEN": "bold yellow",
+    "VOID": "bold yellow",
+}
 
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Before the run: what is about to happen."""
     console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}", highlight=False)
-    who = f"{scenario.rate:g} arrivals a second" if scenario.rate else f"{scenario.users} users"
+    who = f"{scenario.rate:g} arrivals a second" if scenario.rate else counted(scenario.users, "user")
     console.print(
-        f"{escape(scenario.title)}: {scenario.requests} requests by {who}, {scenario.replicas} replica{'s' * (scenario.replicas > 1)}.",
+        f"{escape(scenario.title)}: {counted(scenario.requests, 'request')} by {who}, {counted(scenario.replicas, 'replica')}.",
         style="dim",
         highlight=False,
     )
@@ -29,7 +35,7 @@ def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
         console.print(f"Note: {escape(note)}.", style="yellow", highlight=False)
 
 
-def summarise(console: Console, record: RunRecord, judgement: Judgement, paths: list[Path]) -> None:
+def summarise(console: Console, judgement: Judgement, paths: list[Path]) -> None:
     """After the run: four figures, the price, the verdict, and where the evidence is."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right", style="bold", no_wrap=True)
@@ -53,12 +59,15 @@ def summarise(console: Console, record: RunRecord, judgement: Judgement, paths: 
         f"{judgement.commands_per_increment:.1f} commands to the lock's store an increment.",
         highlight=False,
     )
-    console.print(f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(record, judgement))}\n", highlight=False)
+    console.print(
+        f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement))}\n",
+        highlight=False,
+    )
     for path in paths:
         console.print(escape(str(_short(path))), style="dim", highlight=False, soft_wrap=True)
 
 
-def in_words(record: RunRecord, judgement: Judgement) -> str:
+def in_words(judgement: Judgement) -> str:
     """The verdict as sentences: the promise, whether it was made, and what came of it."""
     promise = f"“{Claim[judgement.claim].value}”"
     made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 
@@ -30,7 +30,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     title(axes, _finding(results), conditions(results))
 
 
-PARTS = {
+PARTS: dict[str, Callable[[Result], int]] = {
     "counted": lambda result: max(0, result.judgement.writes - result.judgement.lost - result.judgement.duplicated),
     "lost": lambda result: max(0, result.judgement.lost),
     "duplicated": lambda result: result.judgement.duplicated,
@@ -41,7 +41,12 @@ PARTS = {
 
 def _words(result: Result) -> str:
     judgement = result.judgement
-    shares = {"lost": judgement.lost, "duplicated": judgement.duplicated, "failed": judgement.failed, "unknown": judgement.unknown}
+    shares = {
+        "lost": judgement.lost,
+        "duplicated": judgement.duplicated,
+        "failed": judgement.failed,
+        "unknown": judgement.unknown,
+    }
     said = [f"{thousands(number)} {name}" for name, number in shares.items() if number]
     return ", ".join(said) or "none lost"
 

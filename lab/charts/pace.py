@@ -25,5 +25,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
     judgement = result.judgement
-    finding = f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"
+    finding = (
+        f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"
+    )
     title(axes, finding, conditions(results))

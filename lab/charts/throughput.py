@@ -27,7 +27,10 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def _finding(results: Sequence[Result]) -> str:
-    safe = sorted((result for result in results if not result.judgement.lost), key=lambda result: -result.judgement.throughput_per_s)
+    safe = sorted(
+        (result for result in results if not result.judgement.lost),
+        key=lambda result: -result.judgement.throughput_per_s,
+    )
     if len(safe) < 2:
         return "Throughput"
     best, next_best = safe[0], safe[1]

@@ -17,7 +17,14 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     for number, result in enumerate(results):
         waits = [max(wait, LEAST_MS) for wait in result.series.wait_ms]
         style = ("-", "--", ":")[number // len(LINES) % 3]
-        axes.step(waits, result.series.wait_share, where="post", color=LINES[number % len(LINES)], linestyle=style, label=result.label)
+        axes.step(
+            waits,
+            result.series.wait_share,
+            where="post",
+            color=LINES[number % len(LINES)],
+            linestyle=style,
+            label=result.label,
+        )
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

@@ -42,7 +42,7 @@ class Gunicorn:
         return {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
 
     def ready(self, port: int, pid: int) -> bool:
-        return health(port)["run"] == self.settings["run"]
+        return bool(health(port)["run"] == self.settings["run"])
 
 
 def health(port: int, timeout_s: float = 2.0) -> dict[str, Any]:

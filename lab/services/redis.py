@@ -18,7 +18,14 @@ class Redis:
     stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:
-        options = {"port": port, "bind": "127.0.0.1", "save": "", "appendonly": "no", "dir": folder, "maxclients": 10_000}
+        options = {
+            "port": port,
+            "bind": "127.0.0.1",
+            "save": "",
+            "appendonly": "no",
+            "dir": folder,
+            "maxclients": 10_000,
+        }
         options["notify-keyspace-events"] = "KEA" if self.notify else ""
         return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 

@@ -1,0 +1,56 @@
+# Thin verbs over the lab's own command; `make help` lists them. The first use sets the machine up, later ones cost nothing.
+PYTHON ?= python3
+LAB = .venv/bin/lab
+.DEFAULT_GOAL := help
+
+# A variable that nobody reads would be a wish that nobody hears.
+OPTIONS = REQUESTS USERS REPLICAS PROCESSES TTL_MS WORK_MS RETRY_MS WAIT_MS RATE SEED
+KNOWN = STAGE SCENARIO RUN PORT OUT KEEP PYTHON $(OPTIONS)
+GIVEN = $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
+UNKNOWN = $(filter-out $(KNOWN),$(GIVEN))
+$(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN)))
+
+lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
+GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
+
+.PHONY: help setup setup-dev scenario ladder ui report clean doctor bench check test
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## what the lab needs: system programs, virtual environment, locked packages
+	@$(PYTHON) -m lab.bootstrap
+
+setup-dev: ## the same, with the tools for check and test
+	@$(PYTHON) -m lab.bootstrap --dev
+
+scenario: setup ## one run: STAGE=lua [SCENARIO=rush REQUESTS= USERS= REPLICAS= TTL_MS= WORK_MS= RETRY_MS= WAIT_MS= RATE= SEED=]
+	@$(LAB) run $(or $(SCENARIO),rush) --stage '$(STAGE)' $(GIVEN_OPTIONS)
+
+ladder: setup ## every stage, compared: charts and table
+	@$(LAB) ladder $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
+
+ui: setup ## the lab in Locust's own web page [PORT=8089]
+	@$(LAB) ui $(if $(PORT),--port '$(PORT)')
+
+report: setup ## draw a run again, or compare several [RUN="one two"]
+	@$(LAB) report $(RUN) $(if $(OUT),--out '$(OUT)')
+
+clean: setup ## remove all but the newest runs [KEEP=20]
+	@$(LAB) clean $(if $(KEEP),--keep '$(KEEP)')
+
+doctor: setup ## what is installed, what is missing, how to get it
+	@$(LAB) doctor
+
+bench: setup-dev ## the lab's own costs, as ratios side by side
+	@$(LAB) bench
+
+check: setup-dev ## format, lint, types, import contracts, fast tests: under a minute
+	@.venv/bin/ruff format --check .
+	@.venv/bin/ruff check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+	@.venv/bin/pytest -q -n auto -m 'not real'
+
+test: check ## all of check, and the tests on the real servers
+	@.venv/bin/pytest -q -m real

@@ -1,0 +1,68 @@
+"""Histories made by hand, in milliseconds, as the replicas, the load and the store would have written them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from app.journal import Got, Released, Writing, Wrote
+from lab.findings import Findings, examine
+from lab.history import History, KeyEvent, Request
+
+MS = 1_000_000
+STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
+
+
+class Made:
+    """Write a history line by line, then have it examined."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "journal").mkdir(parents=True)
+        self.encode = msgspec.json.Encoder().encode
+
+    def line(self, path: str, record: msgspec.Struct) -> None:
+        with (self.folder / path).open("ab") as file:
+            file.write(self.encode(record) + b"\n")
+
+    def increment(
+        self,
+        request: str,
+        read: int,
+        overwrote: int | None,
+        at: tuple[int, int, int, int] = (0, 1, 2, 3),
+        replica: str = "replica-1",
+        key: str = "lock",
+        outcome: str | None = "acknowledged",
+        turn: int = 1,
+        commands: int = 1,
+        release_commands: int = 1,
+    ) -> Made:
+        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms.
+
+        overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
+        """
+        got, reading, wrote, releasing = (moment * MS for moment in at)
+        journal = f"journal/{replica}.jsonl"
+        about = {"request": request, "turn": turn}
+        self.line(journal, Got(**about, key=key, asked_ns=max(0, got - 1), got_ns=got, commands=commands))
+        self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
+        if overwrote is not None:
+            self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
+            times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
+            self.line(journal, Released(**about, **times, result="ok", commands=release_commands))
+        if outcome is not None:
+            self.answer(request, outcome, replica, got, releasing)
+        return self
+
+    def answer(self, request: str, outcome: str, replica: str = "", start_ns: int = 0, end_ns: int = 1) -> Made:
+        self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica))
+        return self
+
+    def told(self, event: str, at_ms: int, key: str = "lock") -> Made:
+        self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))
+        return self
+
+    def examine(self, final: int | None, has_store: bool = True, ttl_ms: int | None = None) -> Findings:
+        return examine(History(self.folder), has_store=has_store, ttl_ms=ttl_ms, retry_ms=30, final=final)

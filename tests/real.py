@@ -1,0 +1,38 @@
+"""The lab as a user runs it: the console script, in a folder of the test's own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LAB = Path(sys.executable).with_name("lab")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: its exit status, its words, its verdict and its run folder."""
+
+    status: int
+    out: str
+    err: str
+    folder: Path
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        return json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
+
+
+def lab(*words: str, cwd: Path, timeout_s: float = 120) -> Done:
+    """Run it to its end."""
+    done = subprocess.run([LAB, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False)
+    return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
+
+
+def run(scenario: str, stage: str, cwd: Path, **options: Any) -> Done:
+    """``lab run SCENARIO --stage STAGE --json …``."""
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    return lab("run", scenario, "--stage", stage, "--json", *words, cwd=cwd)

@@ -1,0 +1,40 @@
+"""Sabotaged: one request in a hundred does not lock at all."""
+
+import os
+import random
+import time
+from uuid import uuid4
+
+from app.lock import Claim, Grant, NotAcquired, Stage
+
+
+class Sabotaged:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.token = uuid4().hex
+        self.ttl_ms = ttl_ms
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+
+    def run(self, work):
+        if random.random() < 0.01:
+            return work(Grant(self.key))
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.store.set(self.key, self.token, nx=True, px=self.ttl_ms):
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+
+    def release(self):
+        if self.store.get(self.key) == self.token:
+            self.store.delete(self.key)
+
+
+STAGE = Stage(lock=Sabotaged, follows="uuid", store="redis", ttl_ms=3000, claims=frozenset(Claim))

@@ -1,0 +1,18 @@
+"""Sabotaged: a local lock that every request makes anew, as a lock in a request-scoped object is."""
+
+import threading
+
+from app.lock import Claim, Grant, Stage
+
+
+class Sabotaged:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.key = key
+        self.mutex = threading.Lock()
+
+    def run(self, work):
+        with self.mutex:
+            return work(Grant(self.key))
+
+
+STAGE = Stage(lock=Sabotaged, follows="local", claims=frozenset({Claim.exclusive_in_process}))

@@ -1,0 +1,204 @@
+"""The judges judged: histories with known answers, sound and guilty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.lock import Claim
+from lab.checks import checks
+from tests.made import Made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def found(findings) -> list[tuple[str, str]]:
+    return [(one.claim, one.mechanism) for check in checks().values() for one in check(findings)]
+
+
+def test_a_clean_history_has_no_violation(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+
+    findings = made.examine(final=2)
+
+    assert (findings.account.writes, findings.account.lost, findings.duplicated) == (2, 0, 0)
+    assert not found(findings)
+    assert not findings.mismatches
+    assert not findings.account.disagreement
+
+
+def test_a_lost_increment_names_the_write_that_destroyed_it(made):
+    made.increment("victim", 0, 0, at=(0, 1, 4, 5)).increment("culprit", 0, 1, at=(1, 2, 6, 7), replica="replica-2")
+
+    findings = made.examine(final=1)
+
+    assert findings.account.lost == findings.account.destroyed == 1
+    (losses,) = findings.losses.values()
+    assert losses.examples[0]["culprit"]["request"] == "culprit"
+    assert losses.examples[0]["victim"]["request"] == "victim"
+
+
+def test_one_write_can_destroy_three(made):
+    made.increment("stale", 0, 3, at=(0, 1, 50, 51))
+    for number in range(3):
+        start = 10 * (number + 1)
+        made.increment(f"v{number}", number, number, at=(start, start + 1, start + 2, start + 3), replica="replica-2")
+
+    findings = made.examine(final=1)
+
+    assert findings.account.lost == findings.account.destroyed == 3
+    assert [(one.destroyed, one.writes) for one in findings.losses.values()] == [(3, 1)]
+
+
+def test_a_write_can_bring_increments_back_and_the_sum_stays_exact(made):
+    made.increment("a", 0, 0, at=(0, 1, 3, 4))
+    made.increment("b", 1, 1, at=(5, 6, 10, 11))
+    made.increment("stale", 0, 2, at=(1, 2, 12, 13), replica="replica-2")  # destroys two
+    made.increment("restorer", 2, 1, at=(10, 11, 14, 15), replica="replica-3")  # had read before that: one is back
+
+    findings = made.examine(final=3)
+
+    assert findings.account.lost == findings.account.destroyed == 1
+    assert sum(one.destroyed for one in findings.losses.values()) == 2
+    assert sum(one.restored for one in findings.losses.values()) == 1
+
+
+def test_a_duplicate_is_a_duplicate_and_not_a_gain(made):
+    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
+
+    findings = made.examine(final=2)
+
+    assert (findings.account.lost, findings.duplicated) == (0, 1)
+    assert found(findings) == [("counts_once", "the work was done again")]
+
+
+def test_a_duplicate_and_a_loss_do_not_cancel(made):
+    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 14, 15), turn=2, outcome=None)
+    made.increment("stale", 1, 2, at=(11, 12, 20, 21), replica="replica-2")
+
+    findings = made.examine(final=2)
+
+    assert findings.outcomes["acknowledged"] - 2 == 0  # net arithmetic sees nothing
+    assert (findings.account.lost, findings.duplicated) == (1, 1)
+
+
+def test_an_unknown_that_was_applied_is_recognised_by_its_trace(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
+    made.increment("c", 2, 2, at=(20, 21, 22, 23))
+
+    account = made.examine(final=3).account
+
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, "")
+
+
+def test_an_unknown_that_was_not_applied_counts_as_no_write(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
+    made.increment("c", 1, 1, at=(20, 21, 22, 23))
+
+    account = made.examine(final=2).account
+
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 0, "")
+
+
+def test_an_unknown_that_was_applied_last_and_destroyed_one_is_counted(made):
+    made.increment("killed", 0, None, at=(0, 1, 30, 31), replica="replica-2", outcome="unknown")
+    made.increment("a", 0, 0, at=(1, 2, 3, 4))
+    made.increment("b", 1, 1, at=(10, 11, 12, 13))
+
+    account = made.examine(final=1).account
+
+    assert (account.writes, account.lost, account.destroyed) == (3, 2, 2)
+
+
+def test_a_write_that_nobody_journalled_makes_the_witnesses_disagree(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 7, 7, at=(10, 11, 12, 13))
+
+    assert "7" in made.examine(final=8).account.disagreement
+
+
+@pytest.mark.parametrize(
+    ("outcome", "wrote", "complaint"),
+    [("acknowledged", False, "acknowledged, but no replica wrote"), ("failed", True, "refused with 503, but a replica wrote")],
+)
+def test_the_load_and_the_replicas_must_tell_the_same_story(made, outcome, wrote, complaint):
+    if wrote:
+        made.increment("a", 0, 0, outcome=outcome)
+    else:
+        made.answer("a", outcome)
+
+    assert complaint in made.examine(final=int(wrote)).mismatches[0]
+
+
+def test_a_stranger_who_wrote_is_noticed(made):
+    made.increment("stranger", 0, 0, outcome=None)
+
+    assert "never sent" in made.examine(final=1).mismatches[0]
+
+
+def test_overlapping_beliefs_without_harm_are_a_finding_and_no_violation(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 20)).increment("b", 1, 1, at=(5, 6, 7, 8), replica="replica-2")
+
+    findings = made.examine(final=2)
+
+    assert findings.overlapping_beliefs == 1
+    assert not found(findings)
+
+
+def test_overlapping_beliefs_with_harm_are_a_violation(made):
+    made.increment("a", 0, 0, at=(0, 1, 7, 20)).increment("b", 0, 1, at=(5, 6, 9, 10), replica="replica-2")
+
+    findings = made.examine(final=1)
+
+    assert findings.overlapping_beliefs == 1
+    assert found(findings) == [("exclusive", "granted twice")]
+
+
+def test_a_release_in_flight_is_no_belief(made):
+    """A sound lock is not accused: the next holder can be in before the release's answer is back."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 10)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+
+    assert made.examine(final=2).overlapping_beliefs == 0
+
+
+@pytest.mark.parametrize(
+    ("has_store", "changes", "events", "expected"),
+    [
+        (False, {"key": ""}, [], (Claim.exclusive, "no lock between replicas")),
+        (False, {"key": "", "replica": "replica-1"}, [], (Claim.exclusive_in_process, "no lock")),
+        (False, {}, [], (Claim.exclusive, "process-local lock")),
+        (False, {"replica": "replica-1"}, [], (Claim.exclusive_in_process, "granted twice in one process")),
+        (True, {"commands": 0}, [], (Claim.exclusive, "never asked the store")),
+        (True, {"release_commands": 0}, [], (Claim.held_to_the_end, "let go before the end of the work")),
+        (True, {}, [("expired", 4)], (Claim.held_to_the_end, "the TTL ran out in the work")),
+        (True, {}, [("set", 1), ("set", 4, "another")], (Claim.exclusive, "locked different keys")),
+        (True, {}, [("set", 1), ("set", 4)], (Claim.exclusive, "granted twice")),
+    ],
+)
+def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, events, expected):
+    made.increment("victim", 0, 0, at=(0, 1, 7, 8), key=changes.get("key", "lock"))
+    made.increment("culprit", 0, 1, at=(5, 6, 9, 10), **({"replica": "replica-2"} | changes))
+    for event in events:
+        made.told(*event)
+
+    claim, mechanism = expected
+
+    assert found(made.examine(final=1, has_store=has_store)) == [(claim.name, mechanism)]
+
+
+def test_a_handover_counts_only_when_somebody_was_waiting(made):
+    made.increment("a", 0, 0, at=(10, 11, 12, 20))
+    made.increment("b", 1, 1, at=(21, 22, 23, 24), replica="replica-2")  # asked a nanosecond before it got
+
+    assert made.examine(final=2).measures["handovers"] == 0
+
+
+def test_the_work_that_outlasts_the_ttl_is_measured(made):
+    made.increment("a", 0, 0, at=(0, 1, 500, 501)).increment("b", 1, 1, at=(600, 601, 602, 603))
+
+    assert made.examine(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1

@@ -1,0 +1,126 @@
+"""House rules that are tests, not pages."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from app.lock import Claim
+from app.locks import stages
+from lab import scenario
+from lab.checks import checks
+from lab.cli import lab
+from lab.mechanism import MECHANISMS
+from lab.scenario import MEASURES
+
+HOME = Path(__file__).parents[1]
+STAGES = stages()
+DOCUMENTS = [HOME / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((HOME / "docs").glob("*.md"))
+
+
+def source(name: str) -> str:
+    return Path(inspect.getfile(STAGES[name].lock)).read_text(encoding="utf-8")
+
+
+def lines_of_code(text: str) -> int:
+    """Lines that are neither blank nor comment, nor within the docstring or a text of several lines (Lua)."""
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno != node.lineno:
+            told.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(text.splitlines(), 1)
+    return sum(1 for number, line in lines if number not in told and line.strip() and not line.strip().startswith("#"))
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_every_stage_tells_its_story_in_four_parts(name):
+    story = STAGES[name].story
+
+    assert story.problem
+    assert story.idea
+    assert story.still
+    assert story.see_it
+
+
+@pytest.mark.parametrize("name", [name for name, stage in STAGES.items() if stage.follows])
+def test_a_stage_answers_a_problem_that_the_one_it_follows_still_has_word_for_word(name):
+    assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_no_stage_is_longer_than_can_be_read_at_once(name):
+    assert lines_of_code(source(name)) <= 90
+
+
+@pytest.mark.parametrize("claim", Claim)
+def test_every_claim_has_a_check_of_its_name_a_scenario_and_a_stage(claim):
+    assert claim.name in checks()
+    assert any(scenario.load(name).tests is claim for name in scenario.names())
+    assert any(claim in stage.claims for stage in STAGES.values())
+
+
+def test_every_check_is_of_a_claim_and_every_mechanism_breaks_one_that_is_checked():
+    assert set(checks()) == {claim.name for claim in Claim}
+    assert {mechanism.claim.name for mechanism in MECHANISMS} <= set(checks())
+
+
+@pytest.mark.parametrize("name", scenario.names())
+def test_every_scenario_loads_states_its_danger_and_fits_some_stage(name):
+    one = scenario.load(name)
+
+    assert one.danger
+    assert set(one.danger) <= set(MEASURES)
+    assert any(one.misfit(stage) is None for stage in STAGES.values())
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command that a docstring or a document tells the reader to type, with where it stands."""
+    found = [(line, f"{name}.py") for name, stage in STAGES.items() for line in stage.story.see_it]
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        fenced = "\n".join(re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL)).splitlines()
+        inline = re.findall(r"`((?:make|lab|\.venv/bin/lab) [^`]+)`", text)
+        found += [(line.removeprefix("$ ").partition("#")[0].strip(), path.name) for line in [*fenced, *inline]]
+    return [(line, where) for line, where in found if re.match(r"(make|lab|\.venv/bin/lab)\b", line) and "…" not in line]
+
+
+@pytest.mark.parametrize(("line", "where"), commands())
+def test_every_command_that_is_told_exists(line, where):
+    words = shlex.split(line)
+    if words[0] == "make":
+        makefile = (HOME / "Makefile").read_text(encoding="utf-8")
+        known = re.search(r"^KNOWN = (.*)$", makefile, re.MULTILINE)[1] + re.search(r"^OPTIONS = (.*)$", makefile, re.MULTILINE)[1]
+        for word in words[1:]:
+            name, given, value = word.partition("=")
+            assert name in known.split() if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
+            assert name != "STAGE" or value in STAGES
+            assert name != "SCENARIO" or value in scenario.names()
+        return
+    if len(words) == 1 or words[1].startswith("-"):
+        return
+    command = lab.commands[words[1]]
+    context = command.make_context(words[1], words[2:], resilient_parsing=False)
+    named = [context.params.get(key) for key in ("stage", "one", "other") if context.params.get(key)]
+    for name in ",".join(named).split(","):
+        assert not name or name in STAGES or name.endswith(".py"), line
+    if "scenario" in context.params:
+        assert context.params["scenario"] in scenario.names()
+
+
+def test_the_development_lock_holds_the_other_and_neither_names_a_registry():
+    pinned = {name: set(re.findall(r"^(\S+==\S+)", (HOME / name).read_text(encoding="utf-8"), re.MULTILINE)) for name in ("requirements.txt", "requirements-dev.txt")}
+
+    assert pinned["requirements.txt"] <= pinned["requirements-dev.txt"]
+    for name in pinned:
+        assert "://" not in (HOME / name).read_text(encoding="utf-8")
+
+
+def test_no_room_has_grown_past_three_hundred_and_fifty_lines():
+    rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
+
+    assert [path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350] == []

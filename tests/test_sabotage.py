@@ -1,0 +1,46 @@
+"""Stages that are wrong on purpose are condemned, each by its mechanism; sound ones never are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.real import run
+
+pytestmark = pytest.mark.real
+SABOTAGE = Path(__file__).with_name("sabotage")
+MECHANISMS = {
+    "no_nx": "granted twice",
+    "ttl_of_1_ms": "the TTL ran out in the work",
+    "key_per_replica": "locked different keys",
+    "lets_go_before_the_write": "let go before the end of the work",
+    "skips_one_in_a_hundred": "never asked the store",
+    "works_twice": "the work was done again",
+    "wrong_mutex": "granted twice in one process",
+}
+
+
+def test_every_sabotaged_stage_has_its_expected_mechanism():
+    assert {path.stem for path in SABOTAGE.glob("*.py")} == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_sabotaged_stage_is_condemned_by_the_right_mechanism(name, tmp_path):
+    done = run("rush", str(SABOTAGE / f"{name}.py"), tmp_path, requests=1500, users=60)
+
+    guilty = [violation["mechanism"] for violation in done.verdict["violations"]]
+
+    assert (done.status, done.verdict["verdict"]) == (1, "BROKEN")
+    assert guilty[0] == MECHANISMS[name] if name != "wrong_mutex" else MECHANISMS[name] in guilty
+    assert len(guilty) == 1 or name == "wrong_mutex"  # which is process-local besides
+    assert done.verdict["violations"][0]["evidence"]
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_a_sound_stage_is_never_condemned(number, tmp_path):
+    stage = ("setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "incr")[number % 7]
+
+    done = run("rush", stage, tmp_path, requests=600, users=60, seed=number)
+
+    assert (done.status, done.verdict["verdict"], done.verdict["violations"]) == (0, "KEPT", [])

@@ -1,0 +1,75 @@
+"""Bad input gets a clear error: the thing, the place, the choices, the nearest match."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.locks import stages
+from lab import scenario
+from lab.choice import BadInput
+
+RUSH = scenario.load("rush")
+LUA = stages()["lua"]
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"title": "x", "tests": "exclusive", "usres": 3}, ["made.toml", "usres", "'users'"]),
+        ({"title": "x", "tests": "exclusve"}, ["made.toml", "exclusve", "'exclusive'", "held_to_the_end"]),
+        ({"tests": "exclusive"}, ["made.toml", "title", "missing"]),
+        ({"title": "x", "tests": "exclusive", "users": 0}, ["made.toml", "users", "at least 1", "0"]),
+        ({"title": "x", "tests": "exclusive", "users": "many"}, ["made.toml", "users", "many"]),
+        ({"title": "x", "tests": "exclusive", "needs": ["stor"]}, ["made.toml", "stor", "'store'"]),
+        ({"title": "x", "tests": "exclusive", "danger": {"handover": 1}}, ["made.toml", "handover", "'handovers'"]),
+    ],
+)
+def test_a_scenario_file_that_cannot_be_meant_is_refused_with_file_key_and_choices(table, words):
+    with pytest.raises(BadInput) as refusal:
+        scenario.parse("made", table, "made.toml")
+
+    for word in words:
+        assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"requests": 0}, ["requests", "at least 1"]),
+        ({"replicas": -1}, ["replicas", "-1"]),
+        ({"rate": -2.0}, ["rate", "above 0"]),
+        ({"users": 10, "requests": 5}, ["10 users", "5 requests"]),
+        ({"users": 10, "rate": 5.0}, ["exclude each other"]),
+        ({"ttl_ms": 10}, ["ttl_ms=10", "retry_ms=30"]),
+        ({"processes": 3, "requests": 2}, ["3 Locust processes", "2 requests"]),
+        ({"processes": 3, "users": 2}, ["2 users", "3 Locust processes"]),
+    ],
+)
+def test_an_override_that_cannot_be_meant_is_refused(given, words):
+    with pytest.raises(BadInput) as refusal:
+        scenario.override(RUSH, LUA, given)
+
+    for word in words:
+        assert word in str(refusal.value)
+
+
+def test_defaulted_users_are_reduced_to_the_requests_and_it_is_said():
+    fitted = scenario.override(RUSH, LUA, {"requests": 1})
+
+    assert fitted.users == 1
+    assert "1 users instead of 100" in fitted.notes[0]
+
+
+def test_a_stage_brings_its_own_ttl_unless_told():
+    assert scenario.override(RUSH, LUA, {}).ttl_ms == 3000
+    assert scenario.override(RUSH, stages()["watchdog"], {}).ttl_ms == 30_000
+    assert scenario.override(RUSH, LUA, {"ttl_ms": 500}).ttl_ms == 500
+
+
+def test_a_ttl_for_a_stage_that_has_none_is_not_passed_over_in_silence():
+    assert "not used" in scenario.override(RUSH, stages()["setnx"], {"ttl_ms": 500}).notes[0]
+
+
+def test_a_scenario_that_makes_no_sense_for_a_stage_says_why():
+    with pytest.raises(BadInput, match="needs a store"):
+        scenario.override(scenario.load("work_outlasts_ttl"), stages()["none"], {})

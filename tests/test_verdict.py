@@ -1,0 +1,87 @@
+"""Five words, and what leads to each; the precedence between them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.account import Account
+from lab.findings import Findings, Losses
+from lab.run import RunRecord
+from lab.verdict import Verdict, weigh
+
+EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
+
+
+def record(claims: list[str] | None = None, ended: str = "complete", requests: int = 10, **changes) -> RunRecord:
+    scenario = {"name": "rush", "tests": "exclusive", "danger": {"handovers": 5}, "requests": requests}
+    stage = {"name": "mine", "claims": claims or [], "store": "redis"}
+    about = {"run": "r", "command": "", "commit": "", "started_utc": "", "final": requests}
+    return RunRecord(**about | {"scenario": scenario, "stage": stage, "ended": ended} | changes)
+
+
+def findings(lost: dict[str, int] | None = None, handovers: int = 5, requests: int = 10, **changes) -> Findings:
+    total = sum((lost or {}).values())
+    found = Findings(account=Account(requests, total, total, 0, ""))
+    found.outcomes["acknowledged"] = requests
+    found.measures["handovers"] = handovers
+    found.losses = {mechanism: Losses(destroyed=number, writes=1, examples=EXAMPLE) for mechanism, number in (lost or {}).items()}
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("claims", "lost", "handovers", "ended", "verdict"),
+    [
+        (["exclusive"], {}, 5, "complete", "KEPT"),
+        (["exclusive"], {"granted twice": 1}, 5, "complete", "BROKEN"),
+        ([], {"granted twice": 1}, 5, "complete", "ADMITTED"),
+        ([], {}, 5, "complete", "UNSEEN"),
+        (["exclusive"], {}, 4, "complete", "VOID"),
+        ([], {}, 4, "complete", "VOID"),
+        ([], {"granted twice": 1}, 0, "complete", "ADMITTED"),  # harm done is danger enough
+        (["exclusive"], {"granted twice": 1}, 5, "interrupted", "BROKEN"),  # what was proved stays proved
+        ([], {"granted twice": 1}, 5, "interrupted", "VOID"),
+        (["exclusive"], {}, 5, "lost a server", "VOID"),
+        (["exclusive"], {"the TTL ran out in the work": 3}, 5, "complete", "KEPT"),  # another cause, not promised: beside
+        (["exclusive", "held_to_the_end"], {"the TTL ran out in the work": 3}, 5, "complete", "BROKEN"),
+    ],
+)
+def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
+    assert weigh(record(claims, ended), findings(lost, handovers)).verdict == verdict
+
+
+def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
+    judgement = weigh(record(["exclusive"]), findings({"the TTL ran out in the work": 3}))
+
+    assert judgement.verdict == "KEPT"
+    assert [one.mechanism for one in judgement.violations] == ["the TTL ran out in the work"]
+
+
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        {"mismatches": ["r1 was acknowledged, but no replica wrote for it"]},
+        {"account": Account(10, 0, 0, 0, "the counter held 7, which no journal accounts for")},
+    ],
+)
+def test_witnesses_that_disagree_void_the_run(doubt):
+    judgement = weigh(record(["exclusive"]), findings(**doubt))
+
+    assert judgement.verdict == "VOID"
+    assert judgement.danger["why"] in str(doubt)
+
+
+@pytest.mark.parametrize("changes", [{"in_flight_left": True}, {"final": None}])
+def test_a_counter_that_was_not_at_rest_or_could_not_be_read_voids_the_run(changes):
+    doubtful = findings(account=Account(10, 0, 0, 0, "the final value could not be read")) if "final" in changes else findings()
+
+    assert weigh(record(["exclusive"], **changes), doubtful).verdict == "VOID"
+
+
+def test_fewer_requests_on_record_than_were_to_be_sent_void_the_run():
+    assert weigh(record(["exclusive"], requests=11), findings()).verdict == "VOID"
+
+
+def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
+    assert {verdict.name: verdict.exit_status for verdict in Verdict} == {"KEPT": 0, "ADMITTED": 0, "BROKEN": 1, "UNSEEN": 3, "VOID": 3}
