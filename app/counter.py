@@ -149,6 +149,7 @@ class Increment:
             released_ns=monotonic_ns(),
             result=result,
             commands=passage.commands,
+            answer=str(passage.answer),
         )
 
     def failed(self, error: Exception) -> None:

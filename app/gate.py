@@ -18,11 +18,14 @@ Strike = Callable[[str, str, str], None]  # phase, moment, request
 
 
 class Passage(threading.local):
-    """Where this thread is: which request, in which phase, and how many commands it sent to the lock's store there."""
+    """Where this thread is: which request, in which phase, how many commands it sent to the lock's store there,
+    and the answer to the last.
+    """
 
     request: str = ""
     phase: str = RENEW
     commands: int = 0
+    answer: object = ""
 
     def begin(self, request: str) -> None:
         """A request starts: it is going to ask for its lock."""
@@ -35,12 +38,14 @@ class Passage(threading.local):
             strike(self.phase, AFTER, self.request)
         self.phase = phase
         self.commands = 0
+        self.answer = ""
         if strike is not None:
             strike(phase, BEFORE, self.request)
 
-    def sent(self) -> None:
+    def sent(self, answer: object) -> None:
         """The lock's store was sent one more command, and answered."""
         self.commands += 1
+        self.answer = answer
         if strike is not None and self.commands == 1:
             strike(self.phase, AFTER_FIRST, self.request)
 

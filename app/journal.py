@@ -16,7 +16,7 @@ from time import monotonic_ns
 import msgspec
 
 
-class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True):
+class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):
     """What all events share: the request, and which doing of the work it was (a stage may repeat the work)."""
 
     request: str
@@ -68,13 +68,15 @@ class Wrote(Event, tag="wrote"):
 class Released(Event, tag="released"):
     """The work ended at ``releasing_ns``, before the release was sent; ``result`` is how the release went.
 
-    result: ``ok``, ``not_owner``, or ``error: …``. commands: how many the store was sent for the release.
+    result: ``ok``, ``not_owner``, or ``error: …``. commands: how many the store was sent for the release, and
+    ``answer``: what it said to the last of them.
     """
 
     releasing_ns: int
     released_ns: int
     result: str
     commands: int
+    answer: str = ""
 
     @property
     def at_ns(self) -> int:

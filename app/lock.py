@@ -22,6 +22,7 @@ class Claim(Enum):
     exclusive_in_process = "No two threads of one process are inside at the same time."
     exclusive = "No two requests are inside at the same time, whichever replica serves them."
     held_to_the_end = "The lock is held until the work is done, however long the work takes."
+    releases_only_its_own = "A release lets go of the releaser's own lock and never of another's."
     counts_once = "One request does the work once, however often it had to retry."
 
 

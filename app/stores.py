@@ -44,7 +44,7 @@ class GatedRedis(Redis):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         answer = super().execute_command(*args, **options)
-        passage.sent()
+        passage.sent(answer)
         if passage.phase is RENEW and self.journal.on:
             key = str(args[3] if args[0].startswith("EVAL") else args[1])
             self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))

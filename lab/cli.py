@@ -165,6 +165,15 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
     return measure(names, pairs)
 
 
+@lab.command()
+def docs() -> None:
+    """Write the generated parts of the documents again, from the shelf and reports/reference."""
+    from lab.docs import write
+
+    for path in write():
+        click.echo(f"wrote {path.name}")
+
+
 def _command() -> str:
     return shlex.join(["lab", *sys.argv[1:]])
 

@@ -29,11 +29,15 @@ class Interrupted(KeyboardInterrupt):
     """Somebody asked the lab to stop: Ctrl-C, or SIGTERM, or a closed terminal."""
 
 
+class CutShort(Exception):  # noqa: N818 - says what happened
+    """Not everything was sent, and nothing is wrong; the message says why."""
+
+
 class Drive(Protocol):
     """What sends the requests of a run."""
 
     def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        """Return when all have ended, or soon after ``well`` says no. Raises LoadFailed."""
+        """Return when all have ended, or soon after ``well`` says no. Raises LoadFailed and CutShort."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +127,8 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             drive(system, folder.path, well)
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"
+        except CutShort as cut:
+            record.ended = str(cut)
         except KeyboardInterrupt:
             record.ended = "interrupted"
         if not well():

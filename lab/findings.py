@@ -110,6 +110,8 @@ class _Pass:
         self.latest: dict[str, Increment] = {}  # key → who got it last
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
         self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
+        self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
+        self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
         self.judged = 0  # how many of them have been looked at
         self.state: dict[str, int] = {}  # request id → WROTE, SEEN
         self.values_at: dict[int, int] = {}
@@ -169,6 +171,7 @@ class _Pass:
         if one is None:
             return
         one.released(event)
+        self.releases.append(one)
         self.findings.not_owner += event.result == "not_owner"
         if one.successor is not None:
             self.handed_over(one)
@@ -176,12 +179,14 @@ class _Pass:
             self.overlaps(one)
         if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
             self.findings.measures["outlasted_ttl"] += 1
+            one.outlived = one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
+        self.renewed_ns[replica] = event.renewed_ns
 
     def handed_over(self, one: Increment) -> None:
         """``one`` is over and has a successor: was that one already waiting?"""
@@ -207,7 +212,7 @@ class _Pass:
         if destroyed == 0:
             return
         victim = self.victim_of(culprit, self.judged - 1)
-        mechanism = explain(Case(culprit, victim, self.has_store, self.truth))
+        mechanism = explain(Case(culprit, victim, self.has_store, self.truth, self.releases))
         losses = self.findings.losses.setdefault(mechanism.name, Losses())
         if destroyed > 0:
             losses.destroyed += destroyed

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -22,7 +23,7 @@ ACKNOWLEDGED, FAILED, UNKNOWN = OUTCOMES = ("acknowledged", "failed", "unknown")
 CHUNK = 8192  # lines of a journal held at a time; also by how far its threads may write out of order
 
 
-class Request(msgspec.Struct):
+class Request(msgspec.Struct, gc=False):
     """What the load was told about one request. Times are CLOCK_MONOTONIC in nanoseconds.
 
     intended_ns: when it should have started; at an open-loop rate that is before start_ns when the load was late.
@@ -38,7 +39,7 @@ class Request(msgspec.Struct):
     replica: str
 
 
-class KeyEvent(msgspec.Struct):
+class KeyEvent(msgspec.Struct, gc=False):
     """One keyspace event of the lock's store, stamped when the lab heard of it: never before it happened, often later.
 
     An expiry is told when the server notices it, up to 100 ms late.
@@ -110,7 +111,8 @@ class Timed(Protocol):
 
 
 T = TypeVar("T", bound=Timed)
-Tagged = tuple[str, T]
+Stamped = tuple[int, str, T]  # when, from which stream, what: a stamp is asked for once, and then sorted by many times
+WHEN = itemgetter(0)
 
 
 def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[tuple[str, T]]:
@@ -120,37 +122,32 @@ def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[tu
     lines. So of each stream that goes on, the last ``chunk`` items read are held back, and all items before the earliest
     of those are sorted and given out. Sorting nearly sorted runs is linear (timsort).
     """
-    stamp = attrgetter("at_ns")
-    pending: dict[str, list[T]] = {name: [] for name in streams}
+    pending: dict[str, list[Stamped[T]]] = {name: [] for name in streams}
     live = dict(streams)
     while live:
         for name in list(live):
             items = pending[name]
             wanted = 2 * chunk - len(items)
-            fresh = list(_take(live[name], wanted))
+            fresh = [(item.at_ns, name, item) for item in islice(live[name], wanted)]
             if len(fresh) < wanted:
                 del live[name]
             if fresh:
                 items.extend(fresh)
-                items.sort(key=stamp)
-        horizon = min((stamp(pending[name][-chunk]) for name in live), default=None)
-        yield from _before(horizon, pending, stamp)
+                items.sort(key=WHEN)
+        horizon = min((pending[name][-chunk][0] for name in live), default=None)
+        for _, name, item in _before(horizon, pending):
+            yield name, item
 
 
-def _before(horizon: int | None, pending: dict[str, list[T]], stamp: Any) -> Iterator[tuple[str, T]]:
+def _before(horizon: int | None, pending: dict[str, list[Stamped[T]]]) -> list[Stamped[T]]:
     """Take out of ``pending`` all that is stamped before the horizon (everything, without one), in order."""
-    due: list[tuple[str, T]] = []
-    for name, items in pending.items():
-        cut = len(items) if horizon is None else bisect_left(items, horizon, key=stamp)
-        due.extend((name, item) for item in items[:cut])
+    due: list[Stamped[T]] = []
+    for items in pending.values():
+        cut = len(items) if horizon is None else bisect_left(items, horizon, key=WHEN)
+        due += items[:cut]
         del items[:cut]
-    due.sort(key=lambda tagged: tagged[1].at_ns)
-    return iter(due)
-
-
-def _take(items: Iterator[T], count: int) -> Iterator[T]:
-    for _, item in zip(range(count), items, strict=False):
-        yield item
+    due.sort(key=WHEN)
+    return due
 
 
 def _lines(path: Path, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:

@@ -14,10 +14,13 @@ class Increment:
     sound locks, because the next holder can be in before the release's answer is back.
     """
 
+    # fmt: off
     __slots__ = (
-        "asked_ns", "commands", "got_ns", "key", "overwrote", "read", "read_ns", "reading_ns", "release_commands", "released_ns",
-        "releasing_ns", "replica", "request", "result", "successor", "turn", "value", "wrote", "wrote_ns",
-    )  # fmt: skip
+        "answer", "asked_ns", "commands", "got_ns", "key", "outlived", "overwrote", "read", "read_ns", "reading_ns",
+        "release_commands", "released_ns", "releasing_ns", "replica", "request", "result", "successor", "turn", "value",
+        "wrote", "wrote_ns",
+    )
+    # fmt: on
 
     def __init__(self, replica: str, got: Got) -> None:
         self.replica = replica
@@ -34,6 +37,8 @@ class Increment:
         self.overwrote: int | None = None
         self.result = ""
         self.release_commands = 0
+        self.answer = ""
+        self.outlived = False  # its lease had run out, unrenewed, when it began to release
         self.successor: Increment | None = None
 
     def writing(self, event: Writing) -> None:
@@ -52,6 +57,7 @@ class Increment:
         self.released_ns = event.released_ns
         self.result = event.result
         self.release_commands = event.commands
+        self.answer = event.answer
 
     @property
     def intended(self) -> bool:

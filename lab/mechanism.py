@@ -8,7 +8,7 @@ to the claim that it breaks.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.lock import Claim
@@ -24,6 +24,10 @@ class Truth:
         self._times: dict[str, list[int]] | None = None
         self._locked: set[str] = set()
 
+    def granted_over(self, since_ns: int, until_ns: int) -> bool:
+        """Whether a key was set over a living one in that time: the order of the store's words is exact."""
+        return self.told("set over", since_ns, until_ns)
+
     def told(self, event: str, since_ns: int, until_ns: int) -> bool:
         """Whether the store told of such an event in that time, as far as the lab's hearing goes (it is late, never early)."""
         times = self._read().get(event, [])
@@ -37,25 +41,44 @@ class Truth:
     def _read(self) -> dict[str, list[int]]:
         if self._times is None:
             self._times = {}
+            living: set[str] = set()
             for told in self._history.key_events():
-                self._times.setdefault(told.event, []).append(told.at_ns)
+                event = "set over" if told.event == "set" and told.key in living else told.event
+                self._times.setdefault(event, []).append(told.at_ns)
                 if told.event in ("set", "hincrby"):
                     self._locked.add(told.key)
+                    living.add(told.key)
+                elif told.event in ("del", "expired"):
+                    living.discard(told.key)
         return self._times
 
 
 @dataclass(frozen=True)
 class Case:
-    """One lost increment (or more, by one write) to be explained. victim: None where the evidence does not name it."""
+    """One lost increment (or more, by one write) to be explained.
+
+    victim: None where the evidence does not name it. releases: who let go around that time.
+    """
 
     culprit: Increment
     victim: Increment | None
     has_store: bool
     truth: Truth
+    releases: Sequence[Increment] = ()
 
     @property
     def both(self) -> tuple[Increment, ...]:
         return (self.culprit, self.victim) if self.victim else (self.culprit,)
+
+    @property
+    def first_got_ns(self) -> int:
+        """When the earlier of the two got the lock."""
+        return min(one.got_ns for one in self.both)
+
+    @property
+    def second_got_ns(self) -> int:
+        """When the later of the two got it as well: the first one's lock had ended by then, whatever ended it."""
+        return max(one.got_ns for one in self.both)
 
 
 HEARD_WITHIN_NS = 200_000_000  # an expiry is told up to 100 ms late, and the lab may be late in hearing of it
@@ -89,9 +112,24 @@ def _let_go_early(case: Case) -> bool:
     return any(one.released_ns and one.release_commands == 0 and one.result == "ok" for one in case.both)
 
 
+def _granted_over(case: Case) -> bool:
+    since_ns = min(one.asked_ns for one in case.both)  # the store grants some time before a thread stamps that it got
+    return case.truth.granted_over(since_ns, case.second_got_ns + HEARD_WITHIN_NS)
+
+
+def _deleted_by_another(case: Case) -> bool:
+    """A third one let go while the first of the two held the lock, after its own lease had run out, and something was deleted.
+
+    A sound predecessor begins its release before the first one gets the lock, never after.
+    """
+    return any(
+        case.first_got_ns < one.releasing_ns < case.second_got_ns and one.outlived and one.answer == "1" and one not in case.both
+        for one in case.releases
+    )
+
+
 def _expired(case: Case) -> bool:
-    since_ns = min(one.got_ns for one in case.both)
-    return case.truth.told("expired", since_ns, case.culprit.wrote_ns + HEARD_WITHIN_NS)
+    return case.truth.told("expired", case.first_got_ns, case.second_got_ns + HEARD_WITHIN_NS)
 
 
 def _different_keys(case: Case) -> bool:
@@ -114,9 +152,11 @@ MECHANISMS = (
     Mechanism("granted twice in one process", Claim.exclusive_in_process, _broken_local),
     Mechanism("never asked the store", Claim.exclusive, _never_asked),
     Mechanism("let go before the end of the work", Claim.held_to_the_end, _let_go_early),
+    Mechanism("granted twice", Claim.exclusive, _granted_over),
+    Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),
     Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _expired),
     Mechanism("locked different keys", Claim.exclusive, _different_keys),
-    Mechanism("granted twice", Claim.exclusive, lambda case: True),
+    Mechanism("unexplained", Claim.exclusive, lambda case: True),
 )
 
 

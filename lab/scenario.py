@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,10 @@ from app.lock import Claim, Stage
 from lab.choice import BadInput, chosen
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
-NEEDS = {"store": "needs a store that replicas share"}
+NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
+    "store": ("a store that replicas share", lambda stage: stage.store is not None),
+    "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
+}
 MEASURES = ("handovers", "handovers_between_replicas", "least_share_percent", "outlasted_ttl", "waited")
 
 
@@ -52,8 +55,10 @@ class Scenario:
 
     def misfit(self, stage: Stage) -> str | None:
         """Why this scenario makes no sense for a stage; None if it does."""
-        if "store" in self.needs and stage.store is None:
-            return f"{self.name} {NEEDS['store']}; {stage.name} has none"
+        for need in self.needs:
+            what, has = NEEDS[need]
+            if not has(stage):
+                return f"{self.name} needs {what}; {stage.name} has none"
         return None
 
 

@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic_ns
-from typing import Any
+from typing import Any, NoReturn
 
 import gevent
 from gevent.event import Event
@@ -41,6 +41,7 @@ class Tickets:
         """index: of this process among ``processes``; its tickets are index, index + processes, …"""
         self._numbers = iter(range(index, requests, processes))
         self._open = len(range(index, requests, processes))
+        self._arriving = False
         self.all_done = Event()
         if self._open == 0:
             self.all_done.set()
@@ -49,12 +50,17 @@ class Tickets:
         """The next ticket; when none is left, sleep until the test is stopped."""
         number = next(self._numbers, None)
         if number is None:
-            while True:
-                gevent.sleep(3600)
+            sleep_for_good()
         return Ticket(number, monotonic_ns())
 
     def arrivals(self, rate_per_s: float, seed: int) -> Any:
-        """Tickets at random arrivals (Poisson) of this rate, whatever the answers do; sleeps until each is due."""
+        """Tickets at random arrivals (Poisson) of this rate, whatever the answers do; sleeps until each is due.
+
+        The first user of a process to ask gets all of them, and the others sleep: each would add the whole rate again.
+        """
+        if self._arriving:
+            sleep_for_good()
+        self._arriving = True
         gaps = random.Random(seed)  # noqa: S311 - reproducible arrivals, no secret
         due_ns = monotonic_ns()
         for number in self._numbers:
@@ -70,6 +76,12 @@ class Tickets:
             self.all_done.set()
 
 
+def sleep_for_good() -> NoReturn:
+    """Until the test is stopped, which kills its users."""
+    while True:
+        gevent.sleep(3600)
+
+
 def share(environment: Any, requests: int) -> Tickets | None:
     """This process's tickets for the test that starts; None on a master, which drives no load."""
     runner = environment.runner
@@ -83,12 +95,15 @@ def share(environment: Any, requests: int) -> Tickets | None:
 def end_when_done(environment: Any, tickets: Tickets | None) -> None:
     """Stop the test when every process has sent its tickets and had its answers. Call once a test, on every process."""
     runner = environment.runner
+    runner.lab_tickets = tickets
     if tickets is None:
         _Tally.of(runner).start(len(runner.clients), lambda: _end(environment))
         return
 
     def wait() -> None:
         tickets.all_done.wait()
+        if runner.lab_tickets is not tickets:
+            return  # of a test that was stopped before its end; it is another's turn
         if isinstance(runner, WorkerRunner):
             runner.send_message(DONE, {"worker": runner.client_id})
         else:

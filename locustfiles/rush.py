@@ -1,7 +1,7 @@
 """Everybody increments at once: N requests, as fast as the answers come, or at a rate whatever the answers do.
 
-The lab runs this file; ``locust -f locustfiles/rush.py --host http://127.0.0.1:PORT`` works as well, against anything
-that answers POST /increment.
+The lab runs this file, headless or in Locust's page; ``locust -f locustfiles/rush.py --host http://127.0.0.1:PORT`` works
+as well, against anything that answers POST /increment.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from time import monotonic_ns
 
-import gevent
 import msgspec
+from gevent.pool import Group
 from locust import FastHttpUser, events, task
 
+from lab import remote
 from lab.history import Recorder, Request, outcome_of
 from lab.tickets import Ticket, Tickets, end_when_done, share
 
@@ -31,11 +32,17 @@ def replica_of(body: bytes | None) -> str:
 decode = msgspec.json.Decoder(Answer).decode
 recorder: Recorder | None = None
 tickets: Tickets | None = None
+remote.attach(events)  # where this is the lab's page, each test is a run of the lab
 
 
 @events.init_command_line_parser.add_listener
 def add_options(parser):
-    parser.add_argument("--requests", type=int, default=5000, help="how many requests to send, over all processes")
+    parser.add_argument(
+        "--requests",
+        type=int,
+        default=5000,
+        help="how many to send, over all processes (0 in the lab's page: the scenario's own)",
+    )
     parser.add_argument("--rate", type=float, default=0.0, help="arrivals per second, whatever the answers do (0: closed loop)")
     parser.add_argument("--seed", type=int, default=1, help="of the random arrivals", include_in_web_ui=False)
     parser.add_argument("--timeout-s", type=float, default=60.0, help="when to give up on an answer", include_in_web_ui=False)
@@ -60,9 +67,13 @@ class Rush(FastHttpUser):
         options = self.environment.parsed_options
         if options.rate:
             share_of_rate = options.rate / max(1, options.expect_workers if options.processes else 1)
-            for ticket in tickets.arrivals(share_of_rate, options.seed):
-                gevent.spawn(self.increment, ticket)
-            tickets.take()
+            sent = Group()
+            try:
+                for ticket in tickets.arrivals(share_of_rate, options.seed):
+                    sent.spawn(self.increment, ticket)
+                tickets.take()
+            finally:
+                sent.kill()  # a stopped test leaves nothing behind that would count for the next
         self.increment(tickets.take())
 
     def increment(self, ticket: Ticket) -> None:

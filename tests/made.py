@@ -38,6 +38,7 @@ class Made:
         turn: int = 1,
         commands: int = 1,
         release_commands: int = 1,
+        answer: str = "1",
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms.
 
@@ -51,7 +52,7 @@ class Made:
         if overwrote is not None:
             self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
             times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
-            self.line(journal, Released(**about, **times, result="ok", commands=release_commands))
+            self.line(journal, Released(**about, **times, result="ok", commands=release_commands, answer=answer))
         if outcome is not None:
             self.answer(request, outcome, replica, got, releasing)
         return self

@@ -156,7 +156,7 @@ def test_overlapping_beliefs_with_harm_are_a_violation(made):
     findings = made.examine(final=1)
 
     assert findings.overlapping_beliefs == 1
-    assert found(findings) == [("exclusive", "granted twice")]
+    assert found(findings) == [("exclusive", "unexplained")]
 
 
 def test_a_release_in_flight_is_no_belief(made):
@@ -178,6 +178,7 @@ def test_a_release_in_flight_is_no_belief(made):
         (True, {}, [("expired", 4)], (Claim.held_to_the_end, "the TTL ran out in the work")),
         (True, {}, [("set", 1), ("set", 4, "another")], (Claim.exclusive, "locked different keys")),
         (True, {}, [("set", 1), ("set", 4)], (Claim.exclusive, "granted twice")),
+        (True, {}, [], (Claim.exclusive, "unexplained")),
     ],
 )
 def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, events, expected):
@@ -189,6 +190,18 @@ def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, even
     claim, mechanism = expected
 
     assert found(made.examine(final=1, has_store=has_store)) == [(claim.name, mechanism)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("1", ("releases_only_its_own", "deleted by another")), ("0", ("held_to_the_end", "the TTL ran out in the work"))],
+)
+def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, answer, expected):
+    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer).told("expired", 30)
+    made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").told("expired", 71)
+    made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
+
+    assert found(made.examine(final=2, ttl_ms=30)) == [expected]
 
 
 def test_a_handover_counts_only_when_somebody_was_waiting(made):

@@ -62,7 +62,16 @@ def test_a_torn_last_line_ends_a_journal_and_a_torn_middle_is_damage(tmp_path):
 
 @pytest.mark.parametrize(
     ("status", "outcome"),
-    [(200, "acknowledged"), (503, "failed"), (409, "failed"), (400, "failed"), (500, "unknown"), (502, "unknown"), (504, "unknown"), (0, "unknown")],
+    [
+        (200, "acknowledged"),
+        (503, "failed"),
+        (409, "failed"),
+        (400, "failed"),
+        (500, "unknown"),
+        (502, "unknown"),
+        (504, "unknown"),
+        (0, "unknown"),
+    ],
 )
 def test_every_answer_is_one_of_three(status, outcome):
     assert outcome_of(status) == outcome

@@ -94,7 +94,11 @@ def test_every_command_that_is_told_exists(line, where):
     words = shlex.split(line)
     if words[0] == "make":
         makefile = (HOME / "Makefile").read_text(encoding="utf-8")
-        known = re.search(r"^KNOWN = (.*)$", makefile, re.MULTILINE)[1] + re.search(r"^OPTIONS = (.*)$", makefile, re.MULTILINE)[1]
+        known = (
+            re.search(r"^KNOWN = (.*)$", makefile, re.MULTILINE)[1]
+            + " "
+            + re.search(r"^OPTIONS = (.*)$", makefile, re.MULTILINE)[1]
+        )
         for word in words[1:]:
             name, given, value = word.partition("=")
             assert name in known.split() if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
@@ -104,6 +108,8 @@ def test_every_command_that_is_told_exists(line, where):
     if len(words) == 1 or words[1].startswith("-"):
         return
     command = lab.commands[words[1]]
+    if len(words) == 2:  # named, not told to be typed
+        return
     context = command.make_context(words[1], words[2:], resilient_parsing=False)
     named = [context.params.get(key) for key in ("stage", "one", "other") if context.params.get(key)]
     for name in ",".join(named).split(","):
@@ -113,7 +119,10 @@ def test_every_command_that_is_told_exists(line, where):
 
 
 def test_the_development_lock_holds_the_other_and_neither_names_a_registry():
-    pinned = {name: set(re.findall(r"^(\S+==\S+)", (HOME / name).read_text(encoding="utf-8"), re.MULTILINE)) for name in ("requirements.txt", "requirements-dev.txt")}
+    pinned = {
+        name: set(re.findall(r"^(\S+==\S+)", (HOME / name).read_text(encoding="utf-8"), re.MULTILINE))
+        for name in ("requirements.txt", "requirements-dev.txt")
+    }
 
     assert pinned["requirements.txt"] <= pinned["requirements-dev.txt"]
     for name in pinned:

@@ -39,7 +39,9 @@ def test_a_shared_lock_loses_nothing(stage, tmp_path):
     assert_the_books_agree(done)
 
 
-@pytest.mark.parametrize(("scenario", "stage", "least_lost"), [("rush", "none", 2500), ("rush", "local", 1), ("one_replica", "none", 1)])
+@pytest.mark.parametrize(
+    ("scenario", "stage", "least_lost"), [("rush", "none", 2500), ("rush", "local", 1), ("one_replica", "none", 1)]
+)
 def test_no_lock_and_a_lock_of_one_process_lose(scenario, stage, least_lost, tmp_path):
     done = run(scenario, stage, tmp_path)
 
@@ -62,13 +64,30 @@ def test_a_local_lock_is_enough_in_one_process(tmp_path):
 
 @pytest.mark.parametrize(
     ("stage", "verdict"),
-    [("setnx", "KEPT"), ("ttl", "ADMITTED"), ("uuid", "ADMITTED"), ("lua", "ADMITTED"), ("reentrant", "ADMITTED"), ("watchdog", "KEPT")],
+    [
+        ("setnx", "KEPT"),
+        ("ttl", "ADMITTED"),
+        ("uuid", "ADMITTED"),
+        ("lua", "ADMITTED"),
+        ("reentrant", "ADMITTED"),
+        ("watchdog", "KEPT"),
+    ],
 )
 def test_work_that_outlasts_the_ttl_needs_renewal_or_no_ttl(stage, verdict, tmp_path):
     done = run("work_outlasts_ttl", stage, tmp_path)
 
     assert (done.status, done.verdict["verdict"]) == (0, verdict)
     assert_the_books_agree(done)
+
+
+@pytest.mark.parametrize(
+    ("stage", "verdict"), [("ttl", "ADMITTED"), ("uuid", "KEPT"), ("lua", "KEPT"), ("reentrant", "KEPT"), ("watchdog", "KEPT")]
+)
+def test_a_late_release_deletes_anothers_lock_unless_it_looks(stage, verdict, tmp_path):
+    done = run("slow_holder", stage, tmp_path)
+
+    assert (done.status, done.verdict["verdict"]) == (0, verdict)
+    assert ("deleted by another" in [one["mechanism"] for one in done.verdict["violations"]]) == (stage == "ttl")
 
 
 def test_having_to_try_again_counts_once(tmp_path):
@@ -91,7 +110,8 @@ def test_exactly_as_many_requests_are_sent_as_were_asked_for(requests, processes
 
 def test_at_a_rate_requests_arrive_whatever_the_answers_do(tmp_path):
     """Arrivals outpace a lock that works 20 ms each: an open loop keeps sending, so requests overlap by more than any
-    closed loop's users would let them, and the intended starts are those of the rate."""
+    closed loop's users would let them, and the intended starts are those of the rate.
+    """
     done = run("rush", "lua", tmp_path, requests=300, rate=300, work_ms=20, replicas=2)
 
     records = sorted(History(done.folder).requests(), key=lambda record: record.start_ns)

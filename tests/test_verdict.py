@@ -84,4 +84,10 @@ def test_fewer_requests_on_record_than_were_to_be_sent_void_the_run():
 
 
 def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
-    assert {verdict.name: verdict.exit_status for verdict in Verdict} == {"KEPT": 0, "ADMITTED": 0, "BROKEN": 1, "UNSEEN": 3, "VOID": 3}
+    assert {verdict.name: verdict.exit_status for verdict in Verdict} == {
+        "KEPT": 0,
+        "ADMITTED": 0,
+        "BROKEN": 1,
+        "UNSEEN": 3,
+        "VOID": 3,
+    }

@@ -8,6 +8,7 @@
 **See it**
 - `lab run rush --stage ttl`
 - `lab run work_outlasts_ttl --stage ttl`
+- `lab run slow_holder --stage ttl`
 - `lab diff setnx ttl`
 """
 

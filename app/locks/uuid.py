@@ -6,7 +6,7 @@
 - Looking and deleting are two commands: the lock can expire and change hands in between.
 - Work that outlasts the TTL goes on without the lock, beside the next holder.
 **See it**
-- `lab run rush --stage uuid`
+- `lab run slow_holder --stage uuid`
 - `lab run work_outlasts_ttl --stage uuid`
 - `lab diff ttl uuid`
 """
@@ -49,5 +49,5 @@ STAGE = Stage(
     follows="ttl",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once}),
+    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once}),
 )

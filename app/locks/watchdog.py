@@ -136,5 +136,13 @@ STAGE = Stage(
     follows="reentrant",
     store="redis",
     ttl_ms=30_000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.held_to_the_end, Claim.counts_once}),
+    claims=frozenset(
+        {
+            Claim.exclusive_in_process,
+            Claim.exclusive,
+            Claim.held_to_the_end,
+            Claim.releases_only_its_own,
+            Claim.counts_once,
+        }
+    ),
 )

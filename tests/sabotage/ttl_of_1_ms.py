@@ -1,11 +1,11 @@
 """Sabotaged: the key is gone before the work is done."""
 
-import os
-import random
 import time
 from uuid import uuid4
 
 from app.lock import Claim, Grant, NotAcquired, Stage
+
+RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
 
 class Sabotaged:
@@ -16,6 +16,7 @@ class Sabotaged:
         self.ttl_ms = 1
         self.wait_ms = wait_ms
         self.retry_ms = retry_ms
+        self.release_script = store.register_script(RELEASE)
 
     def run(self, work):
         self.acquire()
@@ -31,8 +32,7 @@ class Sabotaged:
             time.sleep(self.retry_ms / 1000)
 
     def release(self):
-        if self.store.get(self.key) == self.token:
-            self.store.delete(self.key)
+        self.release_script([self.key], [self.token])
 
 
-STAGE = Stage(lock=Sabotaged, follows="uuid", store="redis", ttl_ms=3000, claims=frozenset(Claim))
+STAGE = Stage(lock=Sabotaged, follows="lua", store="redis", ttl_ms=3000, claims=frozenset(Claim))

@@ -1,0 +1,107 @@
+"""The command line, as far as nothing has to be started: listings, refusals, exit statuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from app.locks import stages
+from lab import cli, service
+from lab.scenario import names
+
+
+@pytest.fixture
+def said(monkeypatch, capsys, tmp_path):
+    """Call the console script in this process; returns (exit status, output, errors)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "500")
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["lab", *words])
+        with pytest.raises(SystemExit) as ending:
+            cli.main()
+        captured = capsys.readouterr()
+        return ending.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("run", "rush", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'", "watchdog"]),
+        (("run", "rsh", "--stage", "lua"), ["no scenario 'rsh'", "Did you mean 'rush'", "one_replica"]),
+        (("rnu",), ["no command 'rnu'", "Did you mean 'run'", "ladder"]),
+        (("run", "rush", "--stag", "lua"), ["--stag", "--stage"]),
+        (("run", "rush"), ["--stage"]),
+        (("run", "rush", "--stage", "lua", "--requests", "0"), ["requests", "at least 1"]),
+        (("run", "rush", "--stage", "lua", "--requests", "many"), ["--requests", "many"]),
+        (("run", "rush", "--stage", "nowhere.py"), ["nowhere.py", "watchdog"]),
+        (("diff", "ttl", "uid"), ["no stage 'uid'", "Did you mean 'uuid'"]),
+        (("diff", "none"), ["follows no other stage"]),
+        (("check", "yesterday"), ["no run 'yesterday'"]),
+        (("report", "yesterday"), ["no run 'yesterday'"]),
+        (("bench", "speed"), ["no measurement 'speed'", "journals"]),
+        (("clean", "--keep", "-1"), ["--keep", "-1"]),
+        (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_status_2_and_the_choices(said, words, told):
+    status, out, err = said(*words)
+
+    assert (status, out) == (2, "")
+    for text in told:
+        assert text in err
+    assert "Traceback" not in err
+
+
+def test_a_missing_program_is_named_with_how_to_install_it_and_status_4(said, monkeypatch, tmp_path):
+    monkeypatch.setattr(service, "search_path", lambda: str(tmp_path))
+
+    status, _, err = said("run", "rush", "--stage", "lua")
+
+    assert status == 4
+    assert "redis-server is not on this machine" in err
+    assert "nstall" in err
+    assert list(tmp_path.glob("reports/runs/*")) == []
+
+
+def test_the_ladder_lists_every_stage_with_its_idea(said):
+    status, out, _ = said("stages")
+
+    assert status == 0
+    for stage in stages().values():
+        assert stage.name in out
+        assert stage.story.idea in out
+
+
+def test_the_diff_of_two_stages_shows_the_lines_that_matter(said):
+    _, out, _ = said("diff", "uuid", "lua")
+
+    assert "+        self.release_script([self.key], [self.token])" in out
+    assert "-        if self.store.get(self.key) == self.token:" in out
+    assert said("diff", "lua")[1] == out
+
+
+def test_every_scenario_is_listed_with_its_danger(said):
+    _, out, _ = said("scenarios")
+
+    for name in names():
+        assert name in out
+    assert "handovers between replicas ≥ 100" in out
+
+
+def test_the_doctor_says_what_is_there(said):
+    _, out, _ = said("doctor")
+
+    assert "redis-server" in out
+    assert "nginx" in out
+
+
+def test_help_imports_nothing_heavy():
+    heavy = ("matplotlib", "locust", "redis", "rich", "flask", "numpy")
+    code = f"import sys; from lab import cli; print([name for name in {heavy} if name in sys.modules])"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
