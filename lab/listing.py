@@ -7,7 +7,6 @@ import inspect
 import sys
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 from rich.tree import Tree
@@ -18,6 +17,7 @@ from app.locks import stages
 from lab import scenario
 from lab.check import counted
 from lab.choice import BadInput, chosen
+from lab.words import terminal
 
 
 def find_stage(name: str) -> Stage:
@@ -44,7 +44,7 @@ def print_stages() -> None:
         claims = ", ".join(sorted(claim.name for claim in stage.claims)) or "nothing about safety"
         text = f"[bold]{escape(name)}[/]  {escape(stage.story.idea)}\n[dim]claims {escape(claims)}[/]"
         branches[name] = branches[stage.follows].add(text)
-    Console(highlight=False).print(branches[None])
+    terminal().print(branches[None])
 
 
 def print_diff(one: str, other: str | None) -> None:
@@ -53,7 +53,7 @@ def print_diff(one: str, other: str | None) -> None:
     if other is None and new.follows is None:
         raise BadInput(f"{one} follows no other stage; name two: lab diff {one} OTHER")
     old = find_stage(one if other else str(new.follows))
-    console = Console(highlight=False)
+    console = terminal()
     console.print(
         f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n"
     )
@@ -75,7 +75,7 @@ def _code(stage: Stage) -> list[str]:
 
 def print_scenarios() -> None:
     """Each scenario: the story, the claim under stress, the danger."""
-    console = Console(highlight=False)
+    console = terminal()
     for name in scenario.names():
         one = scenario.load(name)
         danger = ", ".join(f"{key.replace('_', ' ')} ≥ {least}" for key, least in one.danger.items())

@@ -26,7 +26,7 @@ from lab.report import report_many, report_run, runs_in
 from lab.run import REPORTS, RunFolder
 from lab.scenario import Scenario
 from lab.verdict import Verdict, judge
-from lab.words import introduce, summarise
+from lab.words import introduce, summarise, terminal
 
 INTERRUPTED = 130
 
@@ -55,7 +55,7 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     """``lab run``. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
     stage = find_stage(stage_name)
     scenario = scenarios.override(scenarios.load(scenario_name), stage, given)
-    out, err = Console(quiet=as_json), Console(stderr=True)
+    out, err = terminal(quiet=as_json), terminal(stderr=True)
     introduce(out, stage, scenario)
     with keeping() as keeper:
         done = _run(keeper, stage, scenario, command, stage_name, err)
@@ -80,7 +80,7 @@ def finish(done: Conducted) -> list[Path]:
 
 def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     """``lab ladder``: every stage over three replicas, the first two in one as well; then the comparison."""
-    console = Console()
+    console = terminal()
     plan = [(stage, "rush") for stage in stages().values()]
     plan += [(stages()[name], "one_replica") for name in ("none", "local")]
     fitted = [(stage, scenarios.override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
@@ -88,7 +88,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     for stage, scenario in fitted:
         introduce(console, stage, scenario)
         with keeping() as keeper:
-            done = _run(keeper, stage, scenario, command, stage.name, Console(stderr=True))
+            done = _run(keeper, stage, scenario, command, stage.name, terminal(stderr=True))
         finish(done)
         summarise(console, done.judgement, [done.folder.path])
         if done.record.ended == "interrupted":
@@ -97,8 +97,8 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
         worst = max(worst, done.judgement.exit_status, key=_gravity)
     into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     for path in report_many(folders, into):
-        console.print(str(path), style="dim", highlight=False, soft_wrap=True)
-    console.print((into / "table.md").read_text(encoding="utf-8"), highlight=False, soft_wrap=True)
+        console.print(str(path), style="dim", soft_wrap=True)
+    console.print((into / "table.md").read_text(encoding="utf-8"), soft_wrap=True)
     return worst
 
 
@@ -154,7 +154,7 @@ def check_again(name: str, as_json: bool) -> int:
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")
     else:
-        summarise(Console(), judgement, [folder])
+        summarise(terminal(), judgement, [folder])
     return Verdict[judgement.verdict].exit_status
 
 

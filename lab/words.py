@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,17 +23,23 @@ STYLES = {
 }
 
 
+def terminal(**options: Any) -> Console:
+    """A console that wraps lines for a reader, and leaves them whole for a pipe."""
+    console = Console(highlight=False, **options)
+    console.soft_wrap = not console.is_terminal
+    return console
+
+
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Before the run: what is about to happen."""
-    console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}", highlight=False)
+    console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}")
     who = f"{scenario.rate:g} arrivals a second" if scenario.rate else counted(scenario.users, "user")
     console.print(
         f"{escape(scenario.title)}: {counted(scenario.requests, 'request')} by {who}, {counted(scenario.replicas, 'replica')}.",
         style="dim",
-        highlight=False,
     )
     for note in scenario.notes:
-        console.print(f"Note: {escape(note)}.", style="yellow", highlight=False)
+        console.print(f"Note: {escape(note)}.", style="yellow")
 
 
 def summarise(console: Console, judgement: Judgement, paths: list[Path]) -> None:
@@ -51,20 +58,18 @@ def summarise(console: Console, judgement: Judgement, paths: list[Path]) -> None
     for number, what in rows:
         table.add_row(str(number), what)
     console.print()
-    console.print(table, highlight=False)
+    console.print(table)
     waits = judgement.wait_ms
     console.print(
         f"\n{judgement.throughput_per_s:.0f} increments a second; wait for the lock: half under {waits['p50']:.1f} ms, "
         f"99 % under {waits['p99']:.1f} ms, longest {waits['max']:.1f} ms; "
         f"{judgement.commands_per_increment:.1f} commands to the lock's store an increment.",
-        highlight=False,
     )
     console.print(
         f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement))}\n",
-        highlight=False,
     )
     for path in paths:
-        console.print(escape(str(_short(path))), style="dim", highlight=False, soft_wrap=True)
+        console.print(escape(str(_short(path))), style="dim", soft_wrap=True)
 
 
 def in_words(judgement: Judgement) -> str:

@@ -122,7 +122,7 @@ def test_clean_leaves_a_run_in_progress_alone(started):
 
 @pytest.mark.parametrize("name", ["lock-redis", "counter-redis", "nginx", "replica-2"])
 def test_a_server_that_dies_in_mid_run_ends_it_with_a_clear_message_and_an_honest_verdict(started, name):
-    ours = [one for one in started.descendants() if Path(one.cwd()).name == name or f"/{name}/" in " ".join(one.cmdline())]
+    ours = [one for one in started.descendants() if any(word.endswith(f"/{name}") for word in (one.cwd(), *one.cmdline()))]
     master = min(ours, key=lambda process: process.create_time())
 
     master.kill()
