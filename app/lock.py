@@ -23,6 +23,7 @@ class Claim(Enum):
     exclusive = "No two requests are inside at the same time, whichever replica serves them."
     held_to_the_end = "The lock is held until the work is done, however long the work takes."
     releases_only_its_own = "A release lets go of the releaser's own lock and never of another's."
+    freed_after_crash = "A lock whose holder has died is free again within its TTL and half a second."
     counts_once = "One request does the work once, however often it had to retry."
 
 

@@ -38,7 +38,7 @@ class Settings:
 
     stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
     a request does not say). ttl_ms: None for the stage's own. run: goes into every key, so that two runs never meet.
-    journal: the file to append to, None for none.
+    journal: the file to append to, None for none. gates: the folder of armed gates, None for none.
     """
 
     stage: tuple[str, ...] = ("none",)
@@ -51,6 +51,7 @@ class Settings:
     lock_redis: Address = Address("127.0.0.1", 6379)
     counter_redis: Address = Address("127.0.0.1", 6379)
     journal: Path | None = None
+    gates: Path | None = None
 
     @staticmethod
     def read(environ: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
@@ -69,7 +70,7 @@ def _value(name: str, text: str) -> Any:
             return tuple(part.strip() for part in text.split(",") if part.strip())
         if name in ("lock_redis", "counter_redis"):
             return Address.parse(text)
-        if name == "journal":
+        if name in ("journal", "gates"):
             return Path(text) if text else None
         if name.endswith("_ms"):
             return _milliseconds(text, at_least=0 if name == "work_ms" else 1)

@@ -13,7 +13,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from app.gate import RENEW, passage
+from app.gate import RENEW, ReplyLost, passage
 from app.journal import Journal, Renewed
 from app.settings import Settings
 
@@ -43,8 +43,13 @@ class GatedRedis(Redis):
     journal: Journal
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
+        passage.sending()
         answer = super().execute_command(*args, **options)
-        passage.sent(answer)
+        try:
+            passage.sent(answer)
+        except ReplyLost:  # as a client that sends a command again when the answer does not come
+            answer = super().execute_command(*args, **options)
+            passage.sent(answer)
         if passage.phase is RENEW and self.journal.on:
             key = str(args[3] if args[0].startswith("EVAL") else args[1])
             self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))

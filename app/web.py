@@ -15,8 +15,9 @@ import redis
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from app import gate
 from app.counter import RESOURCES, Increment, Refused, Resource
-from app.gate import ACQUIRE, READ
+from app.gate import ACQUIRE, READ, Struck
 from app.journal import Journal
 from app.lock import NotAcquired, Stage
 from app.locks import stage as load_stage
@@ -56,6 +57,8 @@ class Counter:
             return about | {"error": "not acquired", "reason": str(error)}, 503
         except Refused as error:
             return about | {"error": "refused", "reason": str(error)}, 409
+        except Struck as error:
+            return about | {"error": "struck", "reason": str(error)}, 500
         except redis.RedisError as error:
             nothing_written = increment.failed_in in (ACQUIRE, READ) and increment.turn <= 1
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
@@ -84,6 +87,8 @@ def create_app(**flags: Any) -> Flask:
     """The WSGI application of one replica; flags are the fields of Settings. Raises SettingsError, naming what is wrong."""
     settings = Settings.read(**flags)
     journal = Journal(settings.journal)
+    if settings.gates is not None:
+        gate.gates = gate.Gates(settings.gates, settings.replica)
     counters = {stage.name: Counter(stage, settings, journal) for stage in _enabled(settings)}
     in_flight = InFlight()
     app = Flask("app")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,6 +75,26 @@ class Cluster:
             time.sleep(0.02)
         return False
 
+    def thaw(self, pid: int) -> None:
+        """Let a stopped process go on; nothing happens if it is no more."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+    def stop_lock_store(self) -> None:
+        """Stop the lock's store where it is: it answers when it is thawed."""
+        if self.lock_redis:
+            self.lock_redis.keeper.signal(self.lock_redis.pid, signal.SIGSTOP)
+
+    def thaw_lock_store(self) -> None:
+        """Let it go on."""
+        if self.lock_redis:
+            self.lock_redis.keeper.signal(self.lock_redis.pid, signal.SIGCONT)
+
+    def restart_lock_store(self) -> None:
+        """Kill it and start it again at its address, with what it kept on disk."""
+        if self.lock_redis:
+            self.lock_redis.restart()
+
     def client_options(self) -> dict[str, Any]:
         """The replicas' Redis client options."""
         options: dict[str, Any] = health(self.replicas[0].port)["client_options"]
@@ -137,6 +159,8 @@ def cluster(
             "counter_redis": counter_redis.address,
             "lock_redis": (lock_redis or counter_redis).address,
         }
+        if scenario.faults:
+            settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         replicas = up(*(Gunicorn(name, settings | {"journal": str(journal / f"{name}.jsonl")}) for name in names))
         ports = tuple(replica.port for replica in replicas)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from app.lock import Stage
 from lab import circumstances
 from lab.cluster import Cluster, cluster
+from lab.fault import arm, harming, kind_of
 from lab.findings import Findings
 from lab.keeper import Keeper
 from lab.load import Load, LoadFailed
@@ -23,6 +24,7 @@ from lab.verdict import Judgement, judge
 from lab.witness import Witness
 
 COMPLETE = "complete"
+INTERRUPTED = "interrupted"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -90,6 +92,7 @@ def conduct(
         machine=circumstances.machine(),
     )
     begun = False
+    arm(scenario.faults, folder.path / "gates")
     try:
         with cluster(keeper, stage, scenario, folder.name, folder.path, shelf_name) as system:
             begun = True
@@ -99,7 +102,7 @@ def conduct(
         if not begun:
             folder.discard()
             raise
-        record.ended = "interrupted"
+        record.ended = INTERRUPTED
     except Exception:
         folder.discard()
         raise
@@ -124,21 +127,26 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             watching.callback(witness.close)
         before = system.commands()
         try:
-            drive(system, folder.path, well)
+            with harming(scenario.faults, folder.path / "gates", system, folder.path / "faults.jsonl"):
+                drive(system, folder.path, well)
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"
         except CutShort as cut:
             record.ended = str(cut)
         except KeyboardInterrupt:
-            record.ended = "interrupted"
+            record.ended = INTERRUPTED
         if not well():
             record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
         with settling(record):
-            # cut short, nobody waits for answers any more: a moment is enough to know whether somebody is still inside
+            # cut short, nobody waits for answers any more: a moment is enough to know whether somebody is still inside;
+            # and after an interrupt not even to ask, which busy replicas would answer in their own time
             patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
-            record.in_flight_left = not system.quiet(patience_s)
+            record.in_flight_left = record.ended == INTERRUPTED or not system.quiet(patience_s)
             record.commands = _difference(before, system.commands())
             record.final = system.value()  # after the count, which it would otherwise be in
+        if record.ended == INTERRUPTED:  # whoever is still inside would hold up the end
+            for replica in system.replicas:
+                replica.keeper.signal(replica.pid, signal.SIGKILL)
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
 
 
@@ -148,7 +156,7 @@ def settling(record: RunRecord) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        record.ended = "interrupted"
+        record.ended = INTERRUPTED
         record.in_flight_left = True
 
 
@@ -165,6 +173,7 @@ def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, in
 
 def _plain(scenario: Scenario) -> dict[str, Any]:
     fields = dataclasses.asdict(scenario)
+    fields["faults"] = [{"kind": kind_of(fault), **vars(fault)} for fault in scenario.faults]
     return fields | {"tests": scenario.tests.name, "needs": list(scenario.needs), "notes": list(scenario.notes)}
 
 

@@ -18,6 +18,7 @@ from lab.account import Account, Ledger
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
 from lab.mechanism import Case, Truth, explain
+from lab.strike import Strike
 
 NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
 EXAMPLES = 5
@@ -56,6 +57,8 @@ class Findings:
     gave_up: int = 0
     not_owner: int = 0
     measures: Counter[str] = field(default_factory=Counter)
+    strikes: list[Strike] = field(default_factory=list)
+    ttl_ms: int = 0
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
@@ -89,6 +92,9 @@ def examine(
     end, None if it could not be read. tell: is given each write that destroyed increments, as plain data. Raises Damaged.
     """
     pass_ = _Pass(history, has_store, (ttl_ms or 0) * 1_000_000, retry_ms * 1_000_000, start, tell)
+    pass_.findings.ttl_ms = ttl_ms or 0
+    pass_.findings.strikes = sorted(history.strikes(), key=lambda strike: strike.at_ns)
+    pass_.findings.measures["struck"] = len(pass_.findings.strikes)
     pass_.read_journals(history.events())
     pass_.close(final)
     pass_.read_requests(history)
@@ -135,6 +141,9 @@ class _Pass:
         self.findings.waits_ns.append(one.got_ns - one.asked_ns)
         if one.got_ns - one.asked_ns >= self.retry_ns:
             self.findings.measures["waited"] += 1
+        for strike in self.findings.strikes:
+            if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
+                strike.next_got_ns, strike.next_request = one.got_ns, one.request
         before = self.latest.get(one.key)
         if before is not None:
             before.successor = one

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from app.journal import AnyEvent
+from lab.strike import Strike
 
 ACKNOWLEDGED, FAILED, UNKNOWN = OUTCOMES = ("acknowledged", "failed", "unknown")
 CHUNK = 8192  # lines of a journal held at a time; also by how far its threads may write out of order
@@ -95,6 +96,12 @@ class History:
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         journals = [self.folder / "journal" / f"{replica}.jsonl" for replica in self.replicas]
         return in_order({path.stem: _lines(path, decoder) for path in journals})
+
+    def strikes(self) -> Iterator[Strike]:
+        """The faults that struck, in the order in which they were over."""
+        path = self.folder / "faults.jsonl"
+        if path.exists():
+            yield from _lines(path, msgspec.json.Decoder(Strike))
 
     def key_events(self) -> Iterator[KeyEvent]:
         """What the lock's store told of its keys, in its own order."""

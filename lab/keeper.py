@@ -22,6 +22,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ class Keeper:
             command = [sys.executable, "-S", "-E", __file__, str(theirs.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
         self._socket = ours
+        self._asking = threading.Lock()  # the thread that watches faults asks as well
         self._lines = ours.makefile("rw", encoding="utf-8")
         self.pid = self._process.pid
 
@@ -74,8 +76,9 @@ class Keeper:
 
     def _ask(self, **request: Any) -> dict[str, Any]:
         try:
-            print(json.dumps(request), file=self._lines, flush=True)
-            line = self._lines.readline()
+            with self._asking:
+                print(json.dumps(request), file=self._lines, flush=True)
+                line = self._lines.readline()
         except (OSError, ValueError) as error:
             raise ConnectionError("the keeper of the servers is gone") from error
         if not line:

@@ -11,13 +11,22 @@ from typing import Any
 
 from app.lock import Claim, Stage
 from lab.choice import BadInput, chosen
+from lab.fault import Fault
+from lab.fault import parse as parse_fault
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
 }
-MEASURES = ("handovers", "handovers_between_replicas", "least_share_percent", "outlasted_ttl", "waited")
+MEASURES = (
+    "handovers",
+    "handovers_between_replicas",
+    "least_share_percent",
+    "outlasted_ttl",
+    "struck",
+    "waited",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +35,8 @@ class Scenario:
 
     tests: the claim under stress. load: a file of locustfiles/. needs: what a stage must have for the scenario to make
     sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
-    ttl_ms: None for the stage's own. rate: arrivals per second, whatever the answers do; None for users who wait for
-    their answers. notes: what was changed on the user's behalf, and why.
+    faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever
+    the answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
     """
 
     name: str = ""
@@ -36,6 +45,7 @@ class Scenario:
     load: str = "rush"
     needs: tuple[str, ...] = ()
     danger: dict[str, int] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
     requests: int = 5000
     users: int = 100
     replicas: int = 3
@@ -91,6 +101,7 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     fields["tests"] = Claim[chosen("claim", fields["tests"], [claim.name for claim in Claim], where)]
     fields["needs"] = tuple(chosen("need", need, NEEDS, where) for need in table.get("needs", ()))
     fields["danger"] = {chosen("measure", key, MEASURES, where): value for key, value in table.get("danger", {}).items()}
+    fields["faults"] = tuple(parse_fault(fault, where) for fault in table.get("faults", ()))
     scenario = Scenario(name=name, **fields)
     _check_numbers(scenario, where)
     return scenario

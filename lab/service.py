@@ -68,6 +68,7 @@ class Running:
     pid: int
     log: Path
     keeper: Keeper = field(repr=False)
+    restarting: bool = False
 
     @property
     def address(self) -> str:
@@ -75,8 +76,23 @@ class Running:
         return f"127.0.0.1:{self.port}"
 
     def alive(self) -> bool:
-        """Whether its process still runs."""
-        return self.keeper.exit_of(self.pid) is None
+        """Whether its process still runs, or is about to again."""
+        return self.restarting or self.keeper.exit_of(self.pid) is None
+
+    def restart(self) -> None:
+        """Kill it, and start it again on the same port and with the same folder; returns when it is ready.
+
+        To whoever asks meanwhile, it is alive: it was not lost by accident.
+        """
+        self.restarting = True
+        try:
+            self.keeper.signal(self.pid, signal.SIGKILL)
+            while self.keeper.exit_of(self.pid) is None:
+                time.sleep(0.002)
+            self.pid = _launch(self.service, self.keeper, self.port, self.log)
+            Starting(self, self.log.parent.parent, tries_left=1).wait()
+        finally:
+            self.restarting = False
 
     def stop(self) -> None:
         """Ask it to end, and make it end when it does not."""
@@ -119,13 +135,17 @@ def start(service: Service, keeper: Keeper, folder: Path, tries: int = TRIES) ->
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = home / "log"
-    argv = service.argv(port, home)
+    return Starting(Running(service, port, _launch(service, keeper, port, log), log, keeper), folder, tries)
+
+
+def _launch(service: Service, keeper: Keeper, port: int, log: Path) -> int:
+    """Have the keeper start the process; its pid. Raises MissingProgram, NotReady."""
+    argv = service.argv(port, log.parent)
     env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | service.env(port)
     try:
-        pid = keeper.start([program(service.program), *argv], env, home, log)
+        return keeper.start([program(service.program), *argv], env, log.parent, log)
     except OSError as error:
         raise NotReady(f"{service.name} could not be started: {error}") from error
-    return Starting(Running(service, port, pid, log, keeper), folder, tries)
 
 
 def free_port() -> int:

@@ -79,10 +79,13 @@ class Rush(FastHttpUser):
     def increment(self, ticket: Ticket) -> None:
         start_ns = monotonic_ns()
         intended_ns = min(ticket.intended_ns, start_ns)
-        response = self.client.post("/increment", headers={"X-Request-ID": ticket.request_id})
-        end_ns = monotonic_ns()
-        if recorder is not None:
-            status = response.status_code or 0
-            outcome, replica = outcome_of(status), replica_of(response.content)
-            recorder.record(Request(ticket.request_id, intended_ns, start_ns, end_ns, outcome, status, replica))
+        status, body = 0, None  # all that is known when the test is stopped before the answer
+        try:
+            response = self.client.post("/increment", headers={"X-Request-ID": ticket.request_id})
+            status, body = response.status_code or 0, response.content
+        finally:
+            end_ns = monotonic_ns()
+            if recorder is not None:
+                outcome, replica = outcome_of(status), replica_of(body)
+                recorder.record(Request(ticket.request_id, intended_ns, start_ns, end_ns, outcome, status, replica))
         tickets.done()

@@ -76,5 +76,7 @@ STAGE = Stage(
     follows="lua",
     store="redis",
     ttl_ms=30_000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once}),
+    claims=frozenset(
+        {Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once, Claim.freed_after_crash}
+    ),
 )

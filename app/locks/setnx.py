@@ -7,6 +7,7 @@
 - Waiters poll: each try is a command, and a free lock stays unused until somebody's sleep ends.
 **See it**
 - `lab run rush --stage setnx`
+- `lab run holder_crash --stage setnx`
 - `lab diff local setnx`
 """
 

@@ -6,7 +6,7 @@
 - Work that outlasts the TTL goes on without the lock, beside the next holder.
 - A slow holder's release deletes the lock of whoever came after it.
 **See it**
-- `lab run rush --stage ttl`
+- `lab run holder_crash --stage ttl`
 - `lab run work_outlasts_ttl --stage ttl`
 - `lab run slow_holder --stage ttl`
 - `lab diff setnx ttl`
@@ -47,5 +47,5 @@ STAGE = Stage(
     follows="setnx",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once}),
+    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once, Claim.freed_after_crash}),
 )

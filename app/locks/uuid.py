@@ -49,5 +49,7 @@ STAGE = Stage(
     follows="ttl",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once}),
+    claims=frozenset(
+        {Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once, Claim.freed_after_crash}
+    ),
 )

@@ -143,6 +143,7 @@ STAGE = Stage(
             Claim.held_to_the_end,
             Claim.releases_only_its_own,
             Claim.counts_once,
+            Claim.freed_after_crash,
         }
     ),
 )

@@ -1,0 +1,25 @@
+"""The holder's thread dies in its work, and its process lives on: nobody releases, and what renews goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.gate import Armed
+from lab.fault import System
+from lab.strike import Strike
+
+
+@dataclass(frozen=True)
+class Harm:
+    at: str = "read.before"
+    skip: int = 0
+    for_ms: int = 0
+
+    def armed(self, name: str) -> Armed:
+        return Armed(name, self.at, "raise", self.for_ms, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        """Nothing to do: the replica did it."""
+
+    def heal(self, system: System, struck: Strike) -> None:
+        """Nothing to undo."""

@@ -1,0 +1,34 @@
+"""A fault that struck, as the history has it, and what became of the lock after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Strike(msgspec.Struct):
+    """Whom a fault hit. replica, pid, request: as the replica left word. at_ns, healed_ns: from when to when it hurt.
+
+    kind: the fault's file. next_got_ns: when somebody else got the lock after it, 0 if nobody did.
+    """
+
+    name: str
+    replica: str
+    pid: int
+    request: str
+    at_ns: int
+    kind: str = ""
+    gate: str = ""
+    healed_ns: int = 0
+    next_got_ns: int = 0
+    next_request: str = ""
+
+    @property
+    def idle_ms(self) -> float | None:
+        """From the strike to the next grant; None if there was none."""
+        return (self.next_got_ns - self.at_ns) / 1e6 if self.next_got_ns else None
+
+    def facts(self) -> dict[str, Any]:
+        """For ``verdict.json``."""
+        return dict(msgspec.to_builtins(self))

@@ -1,0 +1,387 @@
+"""``lab ui`` by the page's own means: forms are posted and figures fetched as the page does it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from app.locks import stages
+from lab import scenario
+from lab.history import History
+from lab.ui import read
+from tests.real import LAB
+
+RUSH = Path(__file__).parents[1] / "locustfiles" / "rush.py"
+FORM = {"stage": "none", "scenario": "rush", "requests": "600", "user_count": "50", "spawn_rate": "50"}
+EMPTY = {"work_ms": "", "ttl_ms": "", "rate": "", "host": "", "run_time": "", "profile": ""}
+
+
+def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
+    """Poll until it holds; what it gave. Fails when it does not come."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"did not come within {within_s} s")
+
+
+class Page:
+    """Locust's page at an address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def get(self, path: str) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.address}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, form: dict[str, str]) -> dict[str, Any]:
+        data = urllib.parse.urlencode(form).encode()
+        with urllib.request.urlopen(f"{self.address}{path}", data=data, timeout=60) as answer:
+            return json.load(answer)
+
+    def press(self, **fields: str) -> dict[str, Any]:
+        """The answer to Start."""
+        return self.post("/swarm", FORM | EMPTY | fields)
+
+    def stop(self) -> None:
+        self.post("/stop", {})
+
+    def options(self) -> dict[str, Any]:
+        """The form's own fields, out of the page's text."""
+        with urllib.request.urlopen(f"{self.address}/", timeout=10) as answer:
+            text = answer.read().decode()
+        arguments = text[text.index("window.templateArgs = ") + len("window.templateArgs = ") :]
+        return json.JSONDecoder().raw_decode(arguments)[0]["extra_options"]
+
+    def stats(self) -> dict[str, Any]:
+        return self.get("/stats/requests")
+
+    def at_rest(self) -> bool:
+        return self.stats()["state"] in ("ready", "stopped")
+
+
+class Ui(Page):
+    """A ``lab ui`` in a folder of the test's own."""
+
+    def __init__(self, cwd: Path) -> None:
+        self.cwd = cwd
+        self.process = subprocess.Popen(
+            [LAB, "ui", "--port", "0"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        super().__init__(self.process.stdout.readline().split()[0])
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        return self.get("/lab")["verdicts"]
+
+    def run(self, **fields: str) -> dict[str, Any]:
+        """Press Start and wait for the verdict that the page gets."""
+        before = len(self.verdicts())
+        assert self.press(**fields)["success"] is True
+        return wait_for(lambda: self.verdicts()[before:])[0]
+
+    def recorded(self) -> int:
+        """Requests of the run under way."""
+        return sum(path.read_bytes().count(b"\n") for path in self.cwd.glob("reports/runs/.*.part/requests.jsonl"))
+
+    def folders(self) -> list[Path]:
+        return sorted(self.cwd.glob("reports/runs/2*"))
+
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def end(self) -> tuple[int, str, str]:
+        """Ctrl-C; the exit status, and what it said."""
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def ui(tmp_path) -> Iterator[Ui]:
+    one = Ui(tmp_path)
+    yield one
+    one.process.kill()  # without effect where the test has ended it
+    one.process.communicate()
+
+
+def verdict_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+
+
+def record_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.real
+def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
+    options = ui.options()
+    assert options["stage"]["choices"] == list(stages())
+    assert options["scenario"]["choices"] == scenario.names()
+    assert {"requests", "work_ms", "ttl_ms", "rate"} <= options.keys()
+
+    none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
+
+    assert (none["verdict"], none["acknowledged"], none["requests"]) == ("ADMITTED", 600, 600)
+    assert none["lost"] > 0
+    assert (lua["verdict"], lua["acknowledged"], lua["lost"], lua["counter"]) == ("KEPT", 601, 0, 601)
+    folders = [(ui.cwd / one["report"]).parent for one in (none, lua)]
+    assert ui.folders() == folders
+    for folder, facts in zip(folders, (none, lua), strict=True):
+        assert verdict_of(folder)["lost"] == facts["lost"]
+        assert len(list(History(folder).requests())) == facts["requests"]
+        assert (folder / "report.html").exists()
+    record = record_of(folders[1])
+    assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
+    assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
+
+    wait_for(ui.at_rest)  # the page looks again for as long as it is told that the test runs
+    (tab,) = ui.stats()["extended_stats"]
+    assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
+    status, out, err = ui.end()
+    assert status == 0
+    assert "lua under rush: 601 acknowledged, the counter says 601; 0 lost" in out
+    assert "nothing is left running" in err
+
+
+@pytest.mark.real
+def test_what_cannot_be_meant_is_refused_with_what_would_do_and_nothing_runs(ui):
+    refused = {
+        "bogus": ui.press(stage="bogus"),
+        "file": ui.press(stage="./lua.py"),
+        "scenario": ui.press(scenario="rsh"),
+        "users": ui.press(requests="40"),
+        "number": ui.press(requests="many"),
+        "misfit": ui.press(scenario="work_outlasts_ttl", stage="none"),
+        "locust's own": ui.press(spawn_rate="0"),
+    }
+
+    assert {answer["success"] for answer in refused.values()} == {False}
+    assert ", ".join(stages()) in refused["bogus"]["message"]
+    assert "no stage './lua.py'" in refused["file"]["message"]
+    assert "Did you mean 'rush'" in refused["scenario"]["message"]
+    assert "50 users cannot share 40 requests" in refused["users"]["message"]
+    assert "requests must be a whole number, not 'many'" in refused["number"]["message"]
+    assert "none has none" in refused["misfit"]["message"]
+    assert ui.stats()["state"] == "ready"
+    assert ui.verdicts() == []
+    assert not (ui.cwd / "reports").exists()
+    assert ui.run(stage="incr")["lost"] == 0  # and a right one still runs
+
+
+@pytest.mark.real
+def test_stop_in_the_middle_leaves_an_honest_folder_and_the_next_run_whole(ui):
+    ui.press(stage="lua", work_ms="50")
+    wait_for(lambda: ui.recorded() > 20)
+    assert ui.press(stage="none") == {"success": False, "message": "a run is under way: wait for its verdict, or press Stop"}
+
+    ui.stop()
+
+    (facts,) = wait_for(ui.verdicts)
+    assert facts["verdict"] == "VOID"
+    assert 20 < facts["requests"] < 600
+    (folder,) = ui.folders()
+    assert record_of(folder)["ended"] == "stopped by hand"
+    assert verdict_of(folder)["verdict"] == "VOID"
+    assert verdict_of(folder)["lost"] == 0  # the counter was read when those still inside had written
+    whole = ui.run(stage="incr")
+    assert (whole["verdict"], whole["requests"], whole["counter"]) == ("KEPT", 600, 600)
+
+
+@pytest.mark.real
+def test_stop_at_a_rate_leaves_no_request_behind_for_the_next_run(ui):
+    ui.press(stage="lua", rate="200", work_ms="50")
+    wait_for(lambda: ui.recorded() > 5)
+    ui.stop()
+    wait_for(ui.verdicts)
+
+    at_rate = ui.run(stage="incr", rate="300", requests="150")
+
+    assert (at_rate["requests"], at_rate["counter"]) == (150, 150)
+    requests = sorted(request.intended_ns for request in History(ui.folders()[-1]).requests())
+    assert 0.25 < (requests[-1] - requests[0]) / 1e9 < 1.0  # 150 at 300 a second, however many users the page has
+
+
+@pytest.mark.real
+def test_stop_while_the_servers_come_up_sends_nothing(ui):
+    ui.press(stage="lua")
+    wait_for(lambda: list(ui.cwd.glob("reports/runs/.*.part")))
+
+    ui.stop()
+
+    (facts,) = wait_for(ui.verdicts)
+    assert (facts["verdict"], facts["requests"], facts["counter"]) == ("VOID", 0, 0)
+
+
+@pytest.mark.real
+def test_a_server_that_dies_ends_the_run_and_not_the_page(ui):
+    ui.press(stage="lua", work_ms="50")
+    wait_for(lambda: ui.recorded() > 20)
+    nginx = min((one for one in ui.family() if one.name() == "nginx"), key=lambda process: process.create_time())
+
+    nginx.kill()
+
+    (facts,) = wait_for(ui.verdicts)
+    assert facts["verdict"] == "VOID"
+    assert "lost a server in the middle of the run: nginx" in facts["why"]
+    assert ui.run(stage="incr")["verdict"] == "KEPT"
+
+
+@pytest.mark.real
+def test_an_interrupt_stops_everything_and_keeps_the_run_under_way(ui):
+    ui.press(stage="lua", requests="20000")
+    wait_for(lambda: ui.recorded() > 20)
+    family = ui.family()
+
+    since_s = time.monotonic()
+    status, out, _ = ui.end()
+
+    assert status == 130
+    assert time.monotonic() - since_s < 5  # 3 s on a machine with nothing else to do
+    assert psutil.wait_procs(family, timeout=1)[1] == []
+    (folder,) = ui.folders()
+    assert (record_of(folder)["ended"], verdict_of(folder)["verdict"]) == ("interrupted", "VOID")
+    assert folder.name in out
+
+
+@pytest.mark.real
+def test_nothing_of_the_page_listens_beyond_loopback_or_outlives_an_interrupt_at_rest(ui):
+    family = ui.family()
+    listening = [
+        one for one in psutil.net_connections("inet") if one.pid in {process.pid for process in family} and not one.raddr
+    ]
+
+    status, out, _ = ui.end()
+
+    assert {one.laddr.ip for one in listening} == {"127.0.0.1"}
+    assert psutil.wait_procs(family, timeout=1)[1] == []
+    assert status == 0
+    assert out == ""  # beyond the address
+
+
+@pytest.mark.real
+def test_a_locust_that_ends_is_reported(ui):
+    locust = next(one for one in ui.family() if "locust" in one.cmdline())
+
+    locust.kill()
+
+    _, err = ui.process.communicate(timeout=30)
+    assert ui.process.returncode == 4
+    assert "Locust ended with -9" in err
+
+
+@pytest.mark.real
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [LAB, "ui", "--port", str(port)], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
+        )
+
+    assert done.returncode == 2
+    assert f"port {port} of 127.0.0.1" in done.stderr
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_form_is_read_with_the_scenarios_own_where_it_is_silent():
+    order = read(FORM | EMPTY | {"stage": "lua", "scenario": "work_outlasts_ttl", "requests": "", "user_count": "9"})
+
+    assert (order.scenario.requests, order.scenario.users, order.scenario.work_ms, order.scenario.ttl_ms) == (9, 9, 450, 300)
+    assert order.scenario.notes == ()
+
+
+def test_what_a_form_makes_different_from_the_command_line_is_noted():
+    slow = read(FORM | {"spawn_rate": "10"}).scenario
+    at_rate = read(FORM | {"rate": "100"}).scenario
+
+    assert slow.notes == ("the users were started at 10 a second, not all at once",)
+    assert "users do not count" in at_rate.notes[0]
+    assert at_rate.rate == 100
+
+
+class Counting(BaseHTTPRequestHandler):
+    """Anything that answers POST /increment."""
+
+    protocol_version = "HTTP/1.1"
+    posted = 0
+    mutex = threading.Lock()
+
+    def do_POST(self) -> None:
+        with self.mutex:
+            type(self).posted += 1
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class has it
+        """Not a word."""
+
+
+@pytest.fixture
+def counting() -> Iterator[str]:
+    """A server that is none of the lab's."""
+    Counting.posted = 0
+    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def locust(*words: str) -> list[str]:
+    return [sys.executable, "-m", "locust", "-f", str(RUSH), "--users", "20", "--spawn-rate", "20", *words]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("rate", ["0", "200"])
+def test_the_locustfile_alone_sends_as_many_as_asked(counting, rate, tmp_path):
+    words = locust("--headless", "--host", counting, "--requests", "101", "--rate", rate)
+
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert Counting.posted == 101
+
+
+@pytest.mark.real
+def test_the_locustfile_alone_has_a_page_without_the_labs_fields_and_stops_by_itself_again_and_again(counting, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = locust("--web-host", "127.0.0.1", "--web-port", str(port), "--host", counting)
+    page = Page(f"http://127.0.0.1:{port}")
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(lambda: answers(page))
+            assert page.options().keys() == {"requests", "rate"}
+            for number, requests in enumerate((101, 57)):
+                form = {"user_count": "20", "spawn_rate": "20", "requests": str(requests), "rate": "0.0", "host": counting}
+                assert page.post("/swarm", form)["success"]
+                wait_for(lambda: page.stats()["state"] == "stopped" and page.stats()["stats"][-1]["num_requests"] == requests)  # noqa: B023
+                assert Counting.posted == (101, 158)[number]
+        finally:
+            process.kill()
+
+
+def answers(page: Page) -> bool:
+    with contextlib.suppress(urllib.error.URLError, http.client.HTTPException, ConnectionError):
+        return bool(page.stats())
+    return False
