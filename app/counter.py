@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from time import monotonic_ns
 from typing import Protocol
 
-from app.gate import ACQUIRE, READ, RELEASE, WRITE, passage
+from app.gate import ACQUIRE, READ, RELEASE, THINK, WRITE, passage
 from app.journal import AnyEvent, GaveUp, Got, Journal, Released, Writing, Wrote
-from app.lock import Grant, Lock, NotAcquired, NotOwner
+from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner
 from app.stores import Redis
 
 
@@ -130,8 +130,11 @@ class Increment:
         reading_ns = monotonic_ns()
         self.read = self.resource.read()
         read_ns = monotonic_ns()
+        passage.enter(THINK)
         if self.work_s:
             time.sleep(self.work_s)
+        if not grant.still_mine():
+            raise Abandoned(grant.key)
         value = None if self.read is None else self.read + 1
         self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         passage.enter(WRITE)

@@ -1,7 +1,7 @@
 """Moments of a request where a fault can strike, and the count of what the request sent.
 
 A gate is a phase and a moment, ``release.before_last``. Phases follow from ``run(work)`` itself: ``acquire`` is before the
-work, ``read`` and ``write`` are in it, ``release`` is after it; what a thread sends outside any request is ``renew``.
+work, ``read``, ``think`` and ``write`` are in it, ``release`` is after it; what a thread sends outside any request is ``renew``.
 Commands are seen by the store that is handed to the lock. So a stage's text has no trace of a gate, and one scenario
 strikes every stage at the corresponding moment. The moments of a phase:
 
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns
 
-ACQUIRE, READ, WRITE, RENEW, RELEASE = PHASES = ("acquire", "read", "write", "renew", "release")
+ACQUIRE, READ, THINK, WRITE, RENEW, RELEASE = PHASES = ("acquire", "read", "think", "write", "renew", "release")
 BEFORE, AFTER_FIRST, BEFORE_LAST, AFTER = MOMENTS = ("before", "after_first", "before_last", "after")
 
 

@@ -21,10 +21,27 @@ class Claim(Enum):
 
     exclusive_in_process = "No two threads of one process are inside at the same time."
     exclusive = "No two requests are inside at the same time, whichever replica serves them."
+    acquires_atomically = "Whatever goes wrong while the lock is being got, it is free again within its TTL and half a second."
     held_to_the_end = "The lock is held until the work is done, however long the work takes."
     releases_only_its_own = "A release lets go of the releaser's own lock and never of another's."
-    freed_after_crash = "A lock whose holder has died is free again within its TTL and half a second."
+    releases_atomically = "The lock cannot change hands in the middle of a release."
     counts_once = "One request does the work once, however often it had to retry."
+    survives_a_freeze = "A holder that was stopped in its work, past its TTL, destroys nothing when it goes on."
+    survives_a_late_freeze = "Nor does one that was stopped between its last look at the lock and its write."
+    stops_when_lost = "When the store does not answer for longer than the TTL, the holder stops before it writes."
+    survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
+    survives_store_restart = "The lock holds when its store, which keeps nothing on disk, is killed and comes back."
+    freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
+    freed_after_thread_death = "So is one whose holder's thread has died while its process lives on."
+    reentrant = "A holder that asks for its own lock again gets it."
+    breaks_deadlock = "Two that each hold what the other wants get out of it within the TTL and half a second."
+    prompt_handover = "A lock that is free and waited for is taken at once."
+    fair = "Nobody is overtaken over and over by those who came later."
+
+
+def claims(names: str) -> frozenset[Claim]:
+    """The claims of these names, with white space between them. Raises KeyError for one that nobody knows."""
+    return frozenset(Claim[name] for name in names.split())
 
 
 class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer, not an error
@@ -34,6 +51,14 @@ class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer,
         super().__init__(f"{key} was not free within {wait_ms} ms")
         self.key = key
         self.wait_ms = wait_ms
+
+
+class Abandoned(Exception):  # noqa: N818 - as above
+    """The holder found that it no longer held the lock, and stopped before it wrote."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key} was no longer held when the work was about to write")
+        self.key = key
 
 
 class NotOwner(Exception):  # noqa: N818 - as above

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.nested import NESTINGS
+
 PREFIX = "LAB_"
 
 
@@ -38,7 +40,8 @@ class Settings:
 
     stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
     a request does not say). ttl_ms: None for the stage's own. run: goes into every key, so that two runs never meet.
-    journal: the file to append to, None for none. gates: the folder of armed gates, None for none.
+    nested: ``same`` to take the lock twice, ``crossed`` to take two in either order. journal: the file to append to, None
+    for none. gates: the folder of armed gates, None for none.
     """
 
     stage: tuple[str, ...] = ("none",)
@@ -50,6 +53,7 @@ class Settings:
     work_ms: int = 0
     lock_redis: Address = Address("127.0.0.1", 6379)
     counter_redis: Address = Address("127.0.0.1", 6379)
+    nested: str = ""
     journal: Path | None = None
     gates: Path | None = None
 
@@ -68,6 +72,8 @@ def _value(name: str, text: str) -> Any:
     try:
         if name == "stage":
             return tuple(part.strip() for part in text.split(",") if part.strip())
+        if name == "nested":
+            return _one_of(text, ("", *NESTINGS))
         if name in ("lock_redis", "counter_redis"):
             return Address.parse(text)
         if name in ("journal", "gates"):
@@ -76,6 +82,12 @@ def _value(name: str, text: str) -> Any:
             return _milliseconds(text, at_least=0 if name == "work_ms" else 1)
     except ValueError as error:
         raise SettingsError(f"setting {name} ({PREFIX}{name.upper()}): {error}") from None
+    return text
+
+
+def _one_of(text: str, choices: tuple[str, ...]) -> str:
+    if text not in choices:
+        raise ValueError(f"{text!r} is none of {', '.join(filter(None, choices))}")
     return text
 
 

@@ -17,11 +17,12 @@ from werkzeug.exceptions import HTTPException
 
 from app import gate
 from app.counter import RESOURCES, Increment, Refused, Resource
-from app.gate import ACQUIRE, READ, Struck
+from app.gate import ACQUIRE, READ, THINK, Struck
 from app.journal import Journal
-from app.lock import NotAcquired, Stage
+from app.lock import Abandoned, Lock, NotAcquired, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
+from app.nested import SAME, Nested
 from app.settings import Settings, SettingsError
 from app.stores import CLIENT_OPTIONS, counter_redis, lock_store
 
@@ -45,22 +46,37 @@ class Counter:
         self.store = lock_store(stage.store, settings, journal)
         self.resource: Resource = RESOURCES[stage.resource](counter_redis(settings), f"{prefix}:counter")
 
+    def lock(self, request_id: str) -> Lock:
+        """A lock for one request; where the settings say so, one that is taken twice, or two in one order or the other."""
+        if not self.settings.nested:
+            return self._new(self.lock_key)
+        if self.settings.nested == SAME:
+            return Nested(self._new(self.lock_key), self._new(self.lock_key))
+        keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
+        first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
+        return Nested(self._new(first), self._new(second), pause_s=0.05)
+
+    def _new(self, key: str) -> Lock:
+        return self.stage.lock(self.store, key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms)
+
     def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
         """The answer and its status. What was surely not written is failed (503, 409); what may have been is unknown (500)."""
         settings = self.settings
         about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
-        lock = self.stage.lock(self.store, self.lock_key, self.ttl_ms, settings.wait_ms, settings.retry_ms)
+        lock = self.lock(request_id)
         increment = Increment(request_id, self.resource, self.journal, settings.work_ms)
         try:
             did = increment.run(lock)
         except NotAcquired as error:
             return about | {"error": "not acquired", "reason": str(error)}, 503
+        except Abandoned as error:
+            return about | {"error": "abandoned", "reason": str(error)}, 409
         except Refused as error:
             return about | {"error": "refused", "reason": str(error)}, 409
         except Struck as error:
             return about | {"error": "struck", "reason": str(error)}, 500
         except redis.RedisError as error:
-            nothing_written = increment.failed_in in (ACQUIRE, READ) and increment.turn <= 1
+            nothing_written = increment.failed_in in (ACQUIRE, READ, THINK) and increment.turn <= 1
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
             return about | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
         waited = {"waited_ms": round(did.waited_ms, 3), "held_ms": round(did.held_ms, 3)}

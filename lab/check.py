@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,6 +13,9 @@ import msgspec
 from app.lock import Claim
 from lab.findings import Findings
 from lab.mechanism import MECHANISMS
+from lab.strike import Strike
+
+PATIENCE_MS = 500
 
 
 class Violation(msgspec.Struct):
@@ -35,6 +38,31 @@ def losses_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
             what = f"{counted(losses.destroyed, 'increment')} destroyed by {counted(losses.writes, 'write')}"
             what += f", {losses.restored} of them brought back by others" if losses.restored else ""
             yield Violation(claim.name, mechanism.name, what, losses.examples)
+
+
+def stuck_after(
+    strikes: Iterable[Strike], claim: Claim, mechanism: str, findings: Findings, limit_ms: float | None = None
+) -> Iterator[Violation]:
+    """The strikes after which nobody else got the lock within limit_ms (the TTL and half a second, unless told)."""
+    limit_ms = findings.ttl_ms + PATIENCE_MS if limit_ms is None else limit_ms
+    for strike in strikes:
+        about = f"{strike.request} at {strike.replica} was struck at {strike.gate}, and"
+        if strike.idle_ms is None:
+            yield Violation(claim.name, mechanism, f"{about} nobody else ever got the lock again", [strike.facts()])
+        elif strike.idle_ms > limit_ms:
+            what = f"{about} it was {strike.idle_ms:.0f} ms until somebody else got the lock"
+            yield Violation(claim.name, mechanism, what, [strike.facts()])
+
+
+def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:
+    """Requests that gave up waiting, or got what they waited for only after limit_ms."""
+    late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.waits_ns)
+    if findings.gave_up or late:
+        said = [f"{counted(findings.gave_up, 'request')} gave up" if findings.gave_up else ""]
+        said += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms" if late else ""]
+        yield Violation(
+            claim.name, mechanism, ", ".join(filter(None, said)), [{"longest_ms": max(findings.waits_ns, default=0) / 1e6}]
+        )
 
 
 def counted(number: int, noun: str) -> str:

@@ -71,6 +71,18 @@ def ladder(out: Path | None, **given: Any) -> int:
 
 
 @lab.command()
+@click.option("--stage", "only_stages", multiple=True, help="only these (may be given several times)")
+@click.option("--scenario", "only_scenarios", multiple=True, help="only these (may be given several times)")
+@click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="how many runs at a time")
+@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/matrix-<time> unless told)")
+def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, out: Path | None) -> int:
+    """Run every stage under every scenario that fits it, and compare with what was expected."""
+    from lab.session import run_matrix
+
+    return run_matrix(only_stages, only_scenarios, jobs, out)
+
+
+@lab.command()
 @click.option("--stage", required=True, help="one stage, or several with commas; then ?stage= chooses one per request")
 @scenario_options
 def up(stage: str, **given: Any) -> int:
@@ -199,3 +211,7 @@ def main() -> None:
         click.echo(f"error: {error}", err=True)
         status = error.exit_status  # type: ignore[attr-defined] # just asked
     sys.exit(status or 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -152,7 +152,9 @@ def cluster(
                 started.callback(one.stop)
             return running
 
-        stores = [Redis("counter-redis")] + ([Redis("lock-redis", notify=True)] if stage.store else [])
+        stores = [Redis("counter-redis")] + (
+            [Redis("lock-redis", notify=True, persists=scenario.store_persists)] if stage.store else []
+        )
         counter_redis, *rest = up(*stores)
         lock_redis = rest[0] if rest else None
         settings = _settings(scenario, run, shelf_name or stage.name) | {
@@ -172,7 +174,7 @@ def cluster(
 
 
 def _settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
-    settings = {"stage": shelf_name, "run": run}
+    settings = {"stage": shelf_name, "run": run, "nested": scenario.nested}
     for name in ("wait_ms", "retry_ms", "work_ms"):
         settings[name] = str(getattr(scenario, name))
     if scenario.ttl_ms is not None:

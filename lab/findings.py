@@ -59,6 +59,11 @@ class Findings:
     measures: Counter[str] = field(default_factory=Counter)
     strikes: list[Strike] = field(default_factory=list)
     ttl_ms: int = 0
+    nested: str = ""
+    tests: str = ""
+    users: int = 0
+    idle_ns: array[int] = field(default_factory=lambda: array("q"))
+    most_overtaken: int = 0
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
@@ -77,26 +82,28 @@ class Findings:
 Tell = Callable[[dict[str, Any]], object]
 
 
-def examine(
-    history: History,
-    has_store: bool,
-    ttl_ms: int | None,
-    retry_ms: int,
-    final: int | None,
-    start: int = 0,
-    tell: Tell | None = None,
-) -> Findings:
+@dataclass(frozen=True)
+class Circumstances:
+    """What a pass must know of a run. ttl_ms: 0 without one. final: the counter in the end, None if it could not be read."""
+
+    has_store: bool
+    final: int | None
+    ttl_ms: int = 0
+    retry_ms: int = 30
+    start: int = 0
+    nested: str = ""
+    tests: str = ""
+    users: int = 0
+
+
+def examine(history: History, about: Circumstances, tell: Tell | None = None) -> Findings:
     """Read the whole history once.
 
-    has_store: whether the stage locks outside the process. ttl_ms: its TTL, None without one. final: the counter in the
-    end, None if it could not be read. tell: is given each write that destroyed increments, as plain data. Raises Damaged.
+    tell: is given each write that destroyed increments, as plain data. Raises Damaged.
     """
-    pass_ = _Pass(history, has_store, (ttl_ms or 0) * 1_000_000, retry_ms * 1_000_000, start, tell)
-    pass_.findings.ttl_ms = ttl_ms or 0
-    pass_.findings.strikes = sorted(history.strikes(), key=lambda strike: strike.at_ns)
-    pass_.findings.measures["struck"] = len(pass_.findings.strikes)
+    pass_ = _Pass(history, about, tell)
     pass_.read_journals(history.events())
-    pass_.close(final)
+    pass_.close(about.final)
     pass_.read_requests(history)
     return pass_.findings
 
@@ -104,13 +111,15 @@ def examine(
 class _Pass:
     """The state of the pass."""
 
-    def __init__(self, history: History, has_store: bool, ttl_ns: int, retry_ns: int, start: int, tell: Tell | None) -> None:
-        self.findings = Findings()
-        self.has_store = has_store
-        self.ttl_ns = ttl_ns
-        self.retry_ns = retry_ns
+    def __init__(self, history: History, about: Circumstances, tell: Tell | None) -> None:
+        strikes = sorted(history.strikes(), key=lambda strike: strike.at_ns)
+        self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
+        self.findings.measures["struck"] = len(strikes)
+        self.has_store = about.has_store
+        self.ttl_ns = about.ttl_ms * 1_000_000
+        self.retry_ns = about.retry_ms * 1_000_000
         self.tell = tell
-        self.ledger = Ledger(start)
+        self.ledger = Ledger(about.start)
         self.truth = Truth(history)
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
@@ -118,6 +127,7 @@ class _Pass:
         self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
         self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
         self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
+        self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
         self.judged = 0  # how many of them have been looked at
         self.state: dict[str, int] = {}  # request id → WROTE, SEEN
         self.values_at: dict[int, int] = {}
@@ -141,9 +151,12 @@ class _Pass:
         self.findings.waits_ns.append(one.got_ns - one.asked_ns)
         if one.got_ns - one.asked_ns >= self.retry_ns:
             self.findings.measures["waited"] += 1
+        self.findings.measures["tries"] += 1
         for strike in self.findings.strikes:
             if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
+        if self.findings.tests == "fair":
+            self.overtaken(one)
         before = self.latest.get(one.key)
         if before is not None:
             before.successor = one
@@ -182,6 +195,9 @@ class _Pass:
         one.released(event)
         self.releases.append(one)
         self.findings.not_owner += event.result == "not_owner"
+        for strike in self.findings.strikes:
+            if strike.request == one.request:
+                strike.went_on_ns = one.released_ns
         if one.successor is not None:
             self.handed_over(one)
         if one.key:
@@ -189,27 +205,46 @@ class _Pass:
         if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
             self.findings.measures["outlasted_ttl"] += 1
             one.outlived = one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
+        if one.outlived and one.answer == "1":
+            self.robbed_by(one)
+
+    def robbed_by(self, thief: Increment) -> None:
+        """It had lost its lock and deleted one all the same: whoever holds it now has lost it in turn."""
+        for one in self.open.values():
+            if one.key == thief.key and one.got_ns < thief.released_ns:
+                one.outlived = True
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        self.findings.measures["tries"] += 1
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
         self.renewed_ns[replica] = event.renewed_ns
+        for strike in self.findings.strikes:
+            strike.renewals += strike.replica == replica and strike.at_ns < event.renewed_ns < strike.healed_ns
 
     def handed_over(self, one: Increment) -> None:
         """``one`` is over and has a successor: was that one already waiting?"""
         after, one.successor = one.successor, None
         if after is not None and after.asked_ns < one.releasing_ns:
+            self.findings.idle_ns.append(max(0, after.got_ns - one.releasing_ns))
             self.findings.measures["handovers"] += 1
             if after.replica != one.replica:
                 self.findings.measures["handovers_between_replicas"] += 1
+
+    def overtaken(self, one: Increment) -> None:
+        """How many who had asked later got it before."""
+        later = sum(asked_ns > one.asked_ns for asked_ns in self.asked_before)
+        self.findings.most_overtaken = max(self.findings.most_overtaken, later)
+        self.asked_before.append(one.asked_ns)
 
     def overlaps(self, one: Increment) -> None:
         """Did anybody else get the key while ``one`` believed to hold it?"""
         gots = self.gots[one.key]
         if bisect_left(gots, one.releasing_ns) > bisect_right(gots, one.got_ns):
             self.findings.overlapping_beliefs += 1
+            one.outlived = True
         if len(gots) > 4096:
             oldest_ns = min((other.got_ns for other in self.open.values()), default=gots[-1])
             del gots[: max(0, min(bisect_left(gots, oldest_ns), len(gots) - 1))]
@@ -221,7 +256,7 @@ class _Pass:
         if destroyed == 0:
             return
         victim = self.victim_of(culprit, self.judged - 1)
-        mechanism = explain(Case(culprit, victim, self.has_store, self.truth, self.releases))
+        mechanism = explain(Case(culprit, victim, self.has_store, self.truth, self.releases, self.findings.strikes))
         losses = self.findings.losses.setdefault(mechanism.name, Losses())
         if destroyed > 0:
             losses.destroyed += destroyed
@@ -254,6 +289,12 @@ class _Pass:
 
     def close(self, final: int | None) -> None:
         """The journals are read: settle what is still open."""
+        measures = self.findings.measures
+        for strike in self.findings.strikes:
+            past_ttl = strike.healed_ns - strike.at_ns > self.ttl_ns
+            measures["struck_past_ttl"] += past_ttl
+            measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
+            measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
         while self.judged < len(self.writes):
             self.judge_next_write()
         intended = [one.value for one in self.open.values() if one.intended and one.value is not None]

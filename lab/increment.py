@@ -38,7 +38,7 @@ class Increment:
         self.result = ""
         self.release_commands = 0
         self.answer = ""
-        self.outlived = False  # its lease had run out, unrenewed, when it began to release
+        self.outlived = False  # when it began to release, its lease had run out unrenewed, or another had got the lock
         self.successor: Increment | None = None
 
     def writing(self, event: Writing) -> None:

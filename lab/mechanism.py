@@ -8,12 +8,13 @@ to the claim that it breaks.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.lock import Claim
 from lab.history import History
 from lab.increment import Increment
+from lab.strike import Strike
 
 
 class Truth:
@@ -57,7 +58,7 @@ class Truth:
 class Case:
     """One lost increment (or more, by one write) to be explained.
 
-    victim: None where the evidence does not name it. releases: who let go around that time.
+    victim: None where the evidence does not name it. releases: who let go around that time. strikes: the run's faults.
     """
 
     culprit: Increment
@@ -65,6 +66,7 @@ class Case:
     has_store: bool
     truth: Truth
     releases: Sequence[Increment] = ()
+    strikes: Sequence[Strike] = ()
 
     @property
     def both(self) -> tuple[Increment, ...]:
@@ -80,7 +82,13 @@ class Case:
         """When the later of the two got it as well: the first one's lock had ended by then, whatever ended it."""
         return max(one.got_ns for one in self.both)
 
+    def struck(self, kind: str) -> Iterator[Strike]:
+        """The faults of a kind."""
+        return (strike for strike in self.strikes if strike.kind == kind)
 
+
+LAST_GATE = "write.before"
+STAMPED_WITHIN_NS = 50_000_000  # a busy thread stamps what it was given late
 HEARD_WITHIN_NS = 200_000_000  # an expiry is told up to 100 ms late, and the lab may be late in hearing of it
 
 
@@ -112,18 +120,67 @@ def _let_go_early(case: Case) -> bool:
     return any(one.released_ns and one.release_commands == 0 and one.result == "ok" for one in case.both)
 
 
+def _frozen(case: Case) -> bool:
+    """One of the two was stopped between getting the lock and writing, and not by a gate after its last look."""
+    return any(_stopped_at(strike, one) for strike in case.struck("freeze") for one in case.both if strike.gate != LAST_GATE)
+
+
+def _frozen_late(case: Case) -> bool:
+    return any(_stopped_at(strike, one) for strike in case.struck("freeze") for one in case.both if strike.gate == LAST_GATE)
+
+
+def _stopped_at(strike: Strike, one: Increment) -> bool:
+    """Its process was stopped: the request that came by, and whoever else was in the same replica."""
+    return one.replica == strike.replica and one.got_ns < strike.healed_ns and strike.at_ns < one.wrote_ns
+
+
+def _store_silent(case: Case) -> bool:
+    return any(
+        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("stall_redis")
+    )
+
+
+def _store_forgot(case: Case) -> bool:
+    return any(
+        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("restart_redis")
+    )
+
+
+def _between_look_and_delete(case: Case) -> bool:
+    """A third one was held up in its release until its lease had run out, and then deleted something."""
+    held_up = {strike.request for strike in case.struck("expire")}
+    return any(
+        one.request in held_up
+        and one.answer == "1"
+        and case.first_got_ns < one.released_ns
+        and one.releasing_ns < case.second_got_ns
+        for one in case.releases
+        if one not in case.both
+    )
+
+
+def _worked_again(case: Case) -> bool:
+    return any(one.turn > 1 for one in case.both)
+
+
 def _granted_over(case: Case) -> bool:
     since_ns = min(one.asked_ns for one in case.both)  # the store grants some time before a thread stamps that it got
     return case.truth.granted_over(since_ns, case.second_got_ns + HEARD_WITHIN_NS)
 
 
 def _deleted_by_another(case: Case) -> bool:
-    """A third one let go while the first of the two held the lock, after its own lease had run out, and something was deleted.
+    """A third one, who had lost its own lock, let go around the time the first of the two held it, and something was deleted.
 
-    A sound predecessor begins its release before the first one gets the lock, never after.
+    A release belongs to the time from when it is sent to when it is answered; and a grant is stamped some time after the
+    store has given it.
     """
+    since_ns = case.first_got_ns - STAMPED_WITHIN_NS
     return any(
-        case.first_got_ns < one.releasing_ns < case.second_got_ns and one.outlived and one.answer == "1" and one not in case.both
+        (one.outlived or one.turn > 1)
+        and one.answer == "1"
+        and one.released_ns > since_ns
+        and one.releasing_ns < case.second_got_ns
+        and one not in case.both
         for one in case.releases
     )
 
@@ -145,18 +202,25 @@ class Mechanism:
     explains: Callable[[Case], bool]
 
 
+UNEXPLAINED = "unexplained"
 MECHANISMS = (
     Mechanism("no lock", Claim.exclusive_in_process, _no_lock),
     Mechanism("no lock between replicas", Claim.exclusive, _no_lock_across),
     Mechanism("process-local lock", Claim.exclusive, _process_local),
     Mechanism("granted twice in one process", Claim.exclusive_in_process, _broken_local),
+    Mechanism("worked again without the lock", Claim.exclusive, _worked_again),
     Mechanism("never asked the store", Claim.exclusive, _never_asked),
     Mechanism("let go before the end of the work", Claim.held_to_the_end, _let_go_early),
     Mechanism("granted twice", Claim.exclusive, _granted_over),
+    Mechanism("stopped after its last look", Claim.survives_a_late_freeze, _frozen_late),
+    Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _frozen),
+    Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _store_silent),
+    Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
+    Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),
     Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _expired),
     Mechanism("locked different keys", Claim.exclusive, _different_keys),
-    Mechanism("unexplained", Claim.exclusive, lambda case: True),
+    Mechanism(UNEXPLAINED, Claim.exclusive, lambda case: True),
 )
 
 

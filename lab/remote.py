@@ -80,6 +80,7 @@ class Page:
         structure = [{"key": name, "title": name} for name in COLUMNS]
         web_ui.template_args["extended_tabs"] = [{"title": "Verdicts", "key": "verdicts"}]
         web_ui.template_args["extended_tables"] = [{"key": "verdicts", "structure": structure}]
+        web_ui.app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}  # of the form's fields the stage comes first
         web_ui.app.before_request(self.admit)
         web_ui.app.after_request(self.complete)
         web_ui.app.add_url_rule("/lab", "lab", lambda: jsonify({"control": self.control, "verdicts": self.verdicts}))

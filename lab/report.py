@@ -34,10 +34,10 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     save(folder / "series.json", series.series(findings))
     result = series.load(folder)
     drawn = [path for name, one in charts("one").items() for path in chart.save(one, [result], folder / name)]
-    page = folder / "report.html"
-    text = _page("run.html", result=result, pictures=_inline(drawn), judgement=judgement, losses=judgement.violations)
-    page.write_text(text, encoding="utf-8")
-    return [page, *drawn]
+    path = folder / "report.html"
+    text = page("run.html", result=result, pictures=_inline(drawn), judgement=judgement, losses=judgement.violations)
+    path.write_text(text, encoding="utf-8")
+    return [path, *drawn]
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
@@ -56,9 +56,9 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     table = into / "table.md"
     table.write_text(markdown(results), encoding="utf-8")
     pictures = _inline([path for path in drawn if path.suffix == ".svg"])
-    page = into / "index.html"
-    page.write_text(_page("many.html", results=results, pictures=pictures, documented=documented), encoding="utf-8")
-    return [page, table, *drawn]
+    path = into / "index.html"
+    path.write_text(page("many.html", results=results, pictures=pictures, documented=documented), encoding="utf-8")
+    return [path, table, *drawn]
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -134,7 +134,8 @@ def _inline(pictures: Sequence[Path]) -> list[str]:
     return texts
 
 
-def _page(template: str, **values: Any) -> str:
+def page(template: str, **values: Any) -> str:
+    """A page from a template of ``lab/templates``."""
     loader = jinja2.FileSystemLoader(Path(__file__).with_name("templates"))
     pages = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined

@@ -18,13 +18,20 @@ FOLDER = Path(__file__).parents[1] / "scenarios"
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
+    "lock": ("a lock to wait for", lambda stage: stage.store is not None or Claim.prompt_handover in stage.claims),
+    "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
+    "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }
 MEASURES = (
     "handovers",
     "handovers_between_replicas",
+    "late_releases",
     "least_share_percent",
     "outlasted_ttl",
+    "outlived_freezes",
     "struck",
+    "struck_past_ttl",
+    "tries",
     "waited",
 )
 
@@ -35,8 +42,10 @@ class Scenario:
 
     tests: the claim under stress. load: a file of locustfiles/. needs: what a stage must have for the scenario to make
     sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
-    faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever
-    the answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
+    nested: ``same`` or ``crossed`` where a request takes two locks. store_persists: whether the lock's store writes every
+    change to disk. faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per
+    second, whatever the answers do; None for users who wait for their answers. notes: what was changed on the user's
+    behalf, and why.
     """
 
     name: str = ""
@@ -54,6 +63,8 @@ class Scenario:
     wait_ms: int = 10_000
     retry_ms: int = 30
     work_ms: int = 0
+    nested: str = ""
+    store_persists: bool = False
     rate: float | None = None
     seed: int = 1
     notes: tuple[str, ...] = ()

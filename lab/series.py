@@ -10,15 +10,26 @@ import msgspec
 from lab.findings import BIN_NS, Findings
 from lab.run import RunRecord
 from lab.run import load as load_record
+from lab.strike import Strike
 from lab.verdict import Judgement
 
 POINTS = 200
+
+
+class Hurt(msgspec.Struct):
+    """A fault: what it was, whom it hit, and from when to when it hurt, in seconds since the first request."""
+
+    kind: str
+    replica: str
+    from_s: float
+    until_s: float
 
 
 class Series(msgspec.Struct, kw_only=True):
     """Curves as parallel lists. wait_ms[i] is the wait that a share of wait_share[i] of the grants did not exceed.
 
     At time_s[i] since the first request: how many were acknowledged (and unknown) so far, and what the counter held.
+    strikes: the faults, in the order of time.
     """
 
     wait_ms: list[float]
@@ -27,6 +38,7 @@ class Series(msgspec.Struct, kw_only=True):
     acknowledged: list[int]
     unknown: list[int]
     value: list[int]
+    strikes: list[Hurt] = []
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -58,6 +70,7 @@ def series(findings: Findings) -> Series:
         acknowledged=_running_total(findings.acknowledged_by_bin, ends, step),
         unknown=_running_total(findings.unknown_by_bin, ends, step),
         value=_last_known(findings.value_by_bin, ends, step),
+        strikes=[_hurt(strike, findings.origin_ns) for strike in findings.strikes],
     )
 
 
@@ -69,6 +82,11 @@ def load(folder: Path) -> Result:
         series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
         folder=folder,
     )
+
+
+def _hurt(strike: Strike, origin_ns: int) -> Hurt:
+    from_s, until_s = ((at_ns - origin_ns) / 1e9 for at_ns in (strike.at_ns, max(strike.at_ns, strike.healed_ns)))
+    return Hurt(strike.kind or strike.name, strike.replica, round(from_s, 3), round(until_s, 3))
 
 
 def _running_total(by_bin: dict[int, int], ends: range, step: int) -> list[int]:

@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.lock import Stage
 from app.locks import stages
+from lab import matrix
 from lab import run as runs
 from lab import scenario as scenarios
-from lab.choice import BadInput
+from lab.choice import BadInput, chosen
 from lab.cluster import Cluster, cluster
 from lab.conductor import Conducted, by_locust, conduct, interruptible
 from lab.keeper import Keeper
 from lab.listing import find_stage
+from lab.matrix import Cell
 from lab.report import report_many, report_run, runs_in
 from lab.run import REPORTS, RunFolder
 from lab.scenario import Scenario
@@ -100,6 +103,34 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
         console.print(str(path), style="dim", soft_wrap=True)
     console.print((into / "table.md").read_text(encoding="utf-8"), soft_wrap=True)
     return worst
+
+
+def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, out: Path | None) -> int:
+    """``lab matrix``: the worst of its cells' exit statuses; 3 if a scenario harmed nobody it was run on, or a cell is not as
+    expected.
+    """
+    for name in only_stages:
+        chosen("stage", name, stages())
+    for name in only_scenarios:
+        chosen("scenario", name, scenarios.names())
+    cells = matrix.plan(only_stages, only_scenarios)
+    console, left = terminal(), sum(not cell.reason for cell in cells)
+
+    def tell(cell: Cell) -> None:
+        surprise = "" if cell.as_expected else f"  [bold red]expected {cell.expected or 'nothing'}[/]"
+        console.print(f"{cell.scenario:24}{cell.stage:16}{cell.verdict:10}{escape(matrix.in_short(cell))}{surprise}")
+
+    console.print(f"{left} cells, {jobs} at a time", style="dim")
+    with interruptible():
+        matrix.conduct_all(cells, jobs, tell)
+    for path in matrix.write(cells, out):
+        console.print(str(path), style="dim", soft_wrap=True)
+    gentle = [] if only_stages else matrix.never_admitted(cells)
+    if gentle:
+        console.print(f"harmed nobody, so they prove nothing: {', '.join(gentle)}", style="bold red")
+    statuses = [Verdict[cell.verdict].exit_status for cell in cells if cell.verdict]
+    odd = gentle or any(not cell.as_expected for cell in cells if cell.verdict)
+    return max([*statuses, 3 if odd else 0], key=_gravity)
 
 
 def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ class Strike(msgspec.Struct):
     """Whom a fault hit. replica, pid, request: as the replica left word. at_ns, healed_ns: from when to when it hurt.
 
     kind: the fault's file. next_got_ns: when somebody else got the lock after it, 0 if nobody did.
+    went_on_ns: when the request was over all the same, 0 if it never was. renewals: by its replica, while it hurt.
     """
 
     name: str
@@ -23,6 +24,13 @@ class Strike(msgspec.Struct):
     healed_ns: int = 0
     next_got_ns: int = 0
     next_request: str = ""
+    went_on_ns: int = 0
+    renewals: int = 0
+
+    @property
+    def phase(self) -> str:
+        """In which phase of a request it struck."""
+        return self.gate.partition(".")[0]
 
     @property
     def idle_ms(self) -> float | None:

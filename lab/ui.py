@@ -63,7 +63,7 @@ def serve(port: int) -> int:
     ):
         page = Page(keeper, port or free_port(), control.path, Path(folder) / "log")
         page.wait()
-        _say(f"{page.address}  the lab in Locust's page, until Ctrl-C; each press of Start is a run")
+        _say(f"{page.address}  the lab in Locust's page, until Ctrl-C; stage and scenario are under “Custom parameters”")
         _run_presses(keeper, control, page, left)
     for done in left:
         if done.folder.path.name != done.folder.name:  # not yet published

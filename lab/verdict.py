@@ -21,8 +21,9 @@ import msgspec
 from lab import run
 from lab.check import Violation
 from lab.checks import checks
-from lab.findings import Findings, examine
+from lab.findings import Circumstances, Findings, examine
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, Damaged, History
+from lab.mechanism import UNEXPLAINED
 from lab.run import RunRecord
 
 
@@ -78,22 +79,27 @@ class Judgement(msgspec.Struct, kw_only=True):
 def judge(folder: Path) -> tuple[Judgement, Findings]:
     """Judge a run folder: read the history once, say every loss to ``losses.jsonl``, weigh. Writes nothing else."""
     record = run.load(folder)
-    scenario = record.scenario
     encode = msgspec.json.Encoder().encode
     with (folder / "losses.jsonl").open("wb") as losses:
         try:
-            findings = examine(
-                History(folder),
-                has_store=record.has_store,
-                ttl_ms=scenario["ttl_ms"],
-                retry_ms=scenario["retry_ms"],
-                final=record.final,
-                start=record.start,
-                tell=lambda loss: losses.write(encode(loss) + b"\n"),
-            )
+            findings = examine(History(folder), _circumstances(record), tell=lambda loss: losses.write(encode(loss) + b"\n"))
         except Damaged as damage:
             findings = Findings(mismatches=[f"the history is damaged: {damage}"])
     return weigh(record, findings), findings
+
+
+def _circumstances(record: RunRecord) -> Circumstances:
+    scenario = record.scenario
+    return Circumstances(
+        has_store=record.has_store,
+        final=record.final,
+        ttl_ms=scenario["ttl_ms"] or 0,
+        retry_ms=scenario["retry_ms"],
+        start=record.start,
+        nested=scenario.get("nested", ""),
+        tests=scenario["tests"],
+        users=scenario["users"],
+    )
 
 
 def weigh(record: RunRecord, findings: Findings) -> Judgement:
@@ -163,12 +169,17 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     return reasons
 
 
+def _broke(violation: Violation, claims: list[str]) -> str:
+    promised = f"claimed {violation.claim}, but " if violation.claim in claims else ""
+    return f"{promised}{violation.what}: {violation.mechanism}"
+
+
 def _verdict(
     record: RunRecord, claim: str, violations: list[Violation], danger: dict[str, Any], void: list[str]
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
-    if broken := [violation for violation in violations if violation.claim in claims]:
-        return Verdict.BROKEN, "; ".join(f"claimed {one.claim}, but {one.what}: {one.mechanism}" for one in broken)
+    if broken := [violation for violation in violations if violation.claim in claims or violation.mechanism == UNEXPLAINED]:
+        return Verdict.BROKEN, "; ".join(_broke(one, claims) for one in broken)
     if void:
         return Verdict.VOID, "; ".join(void)
     own = [violation for violation in violations if violation.claim == claim]

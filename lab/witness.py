@@ -40,12 +40,13 @@ class Witness:
         os.close(self._file)
 
     def _listen(self) -> None:
-        try:
-            while (message := self._subscription.get_message(timeout=0.1)) or not self._closing.is_set():
-                if message and message["type"] == "pmessage":
-                    self._write(message)
-        except (redis.RedisError, OSError, ValueError):
-            pass  # the server is gone: what it told is written
+        while not self._closing.is_set():
+            try:
+                while (message := self._subscription.get_message(timeout=0.1)) or not self._closing.is_set():
+                    if message and message["type"] == "pmessage":
+                        self._write(message)
+            except (redis.RedisError, OSError, ValueError):
+                self._closing.wait(0.02)  # the server is gone, perhaps to come back: what it told is written
 
     def _write(self, message: dict[str, Any]) -> None:
         event = message["channel"].rpartition(":")[2]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from app.journal import Got, Released, Writing, Wrote
-from lab.findings import Findings, examine
+from lab.findings import Circumstances, Findings, examine
 from lab.history import History, KeyEvent, Request
 
 MS = 1_000_000
@@ -65,5 +66,5 @@ class Made:
         self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))
         return self
 
-    def examine(self, final: int | None, has_store: bool = True, ttl_ms: int | None = None) -> Findings:
-        return examine(History(self.folder), has_store=has_store, ttl_ms=ttl_ms, retry_ms=30, final=final)
+    def examine(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
+        return examine(History(self.folder), Circumstances(has_store=has_store, final=final, ttl_ms=ttl_ms, **about))

@@ -9,7 +9,7 @@
 - `lab diff none incr`
 """
 
-from app.lock import Claim, Grant, Stage
+from app.lock import Grant, Stage, claims
 
 
 class OneCommand:
@@ -24,5 +24,10 @@ STAGE = Stage(
     lock=OneCommand,
     follows="none",
     resource="one_command",
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once}),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        counts_once
+        reentrant
+    """),
 )

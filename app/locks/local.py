@@ -12,7 +12,7 @@
 
 import threading
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 MUTEXES: dict[str, threading.Lock] = {}
 
@@ -35,5 +35,10 @@ class Local:
 STAGE = Stage(
     lock=Local,
     follows="none",
-    claims=frozenset({Claim.exclusive_in_process, Claim.held_to_the_end, Claim.counts_once}),
+    claims=claims("""
+        exclusive_in_process
+        held_to_the_end
+        counts_once
+        prompt_handover
+    """),
 )

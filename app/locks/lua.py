@@ -15,7 +15,7 @@
 import time
 from uuid import uuid4
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 RELEASE = """
 if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -57,7 +57,15 @@ STAGE = Stage(
     follows="uuid",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset(
-        {Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once, Claim.freed_after_crash}
-    ),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        acquires_atomically
+        releases_only_its_own
+        releases_atomically
+        counts_once
+        freed_after_crash
+        freed_after_thread_death
+        breaks_deadlock
+    """),
 )

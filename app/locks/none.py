@@ -10,7 +10,7 @@
 - `lab run one_replica --stage none`
 """
 
-from app.lock import Grant, Stage
+from app.lock import Grant, Stage, claims
 
 
 class NoLock:
@@ -21,4 +21,9 @@ class NoLock:
         return work(Grant(key=""))
 
 
-STAGE = Stage(lock=NoLock)
+STAGE = Stage(
+    lock=NoLock,
+    claims=claims("""
+        reentrant
+    """),
+)

@@ -17,7 +17,7 @@ import threading
 import time
 from uuid import uuid4
 
-from app.lock import Claim, Grant, NotAcquired, NotOwner, Stage
+from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -76,7 +76,16 @@ STAGE = Stage(
     follows="lua",
     store="redis",
     ttl_ms=30_000,
-    claims=frozenset(
-        {Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once, Claim.freed_after_crash}
-    ),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        acquires_atomically
+        releases_only_its_own
+        releases_atomically
+        counts_once
+        freed_after_crash
+        freed_after_thread_death
+        breaks_deadlock
+        reentrant
+    """),
 )

@@ -5,6 +5,7 @@
 **Still**
 - A holder that dies never deletes the key: nobody ever enters again, and a restart does not help.
 - Waiters poll: each try is a command, and a free lock stays unused until somebody's sleep ends.
+- The retry is easily written wrong: without an `else`, whoever had to wait does the work once for every try.
 **See it**
 - `lab run rush --stage setnx`
 - `lab run holder_crash --stage setnx`
@@ -13,7 +14,7 @@
 
 import time
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 
 class SetNX:
@@ -44,5 +45,12 @@ STAGE = Stage(
     lock=SetNX,
     follows="local",
     store="redis",
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.held_to_the_end, Claim.counts_once}),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        held_to_the_end
+        counts_once
+        survives_a_freeze
+        survives_a_late_freeze
+    """),
 )

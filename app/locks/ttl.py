@@ -14,7 +14,7 @@
 
 import time
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 
 class TTL:
@@ -47,5 +47,13 @@ STAGE = Stage(
     follows="setnx",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.counts_once, Claim.freed_after_crash}),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        acquires_atomically
+        counts_once
+        freed_after_crash
+        freed_after_thread_death
+        breaks_deadlock
+    """),
 )

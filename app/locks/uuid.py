@@ -14,7 +14,7 @@
 import time
 from uuid import uuid4
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 
 class UUID:
@@ -49,7 +49,14 @@ STAGE = Stage(
     follows="ttl",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset(
-        {Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own, Claim.counts_once, Claim.freed_after_crash}
-    ),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        acquires_atomically
+        releases_only_its_own
+        counts_once
+        freed_after_crash
+        freed_after_thread_death
+        breaks_deadlock
+    """),
 )

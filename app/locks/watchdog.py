@@ -17,9 +17,10 @@ still holds; a holder that dies stops renewing, so the TTL still frees its lock.
 import os
 import threading
 import time
+from contextlib import suppress
 from uuid import uuid4
 
-from app.lock import Claim, Grant, NotAcquired, NotOwner, Stage
+from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -120,13 +121,10 @@ class Renewer:
                 self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
 
     def renew(self, entry):
-        lock = entry[0]
-        entry[1] = time.monotonic() + lock.ttl_ms / 3000
-        try:
+        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
+        with suppress(lock.store.Error):  # no answer: the next third tries again
             if not lock.renew():
                 self.forget(lock)  # gone: expired, released, or another's
-        except lock.store.Error:
-            pass  # no answer: the next third tries again
 
 
 RENEWER = Renewer()
@@ -136,14 +134,15 @@ STAGE = Stage(
     follows="reentrant",
     store="redis",
     ttl_ms=30_000,
-    claims=frozenset(
-        {
-            Claim.exclusive_in_process,
-            Claim.exclusive,
-            Claim.held_to_the_end,
-            Claim.releases_only_its_own,
-            Claim.counts_once,
-            Claim.freed_after_crash,
-        }
-    ),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        acquires_atomically
+        held_to_the_end
+        releases_only_its_own
+        releases_atomically
+        counts_once
+        freed_after_crash
+        reentrant
+    """),
 )

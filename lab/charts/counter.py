@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.chart import COLOURS, GREEN, RED, conditions, thousands, title
 from lab.series import Result
+from lab.shading import shade
 
 FOR = "one"
 
@@ -26,6 +27,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_ylabel("increments")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
+    shade(axes, result.series.strikes)
     axes.legend(loc="upper left")
     title(axes, _finding(result), conditions(results))
 

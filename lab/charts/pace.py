@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.chart import BLUE, conditions, thousands, title
 from lab.series import Result
+from lab.shading import shade
 
 FOR = "one"
 STEPS = 40
@@ -24,6 +25,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_ylabel("acknowledged per second")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
+    shade(axes, result.series.strikes)
     judgement = result.judgement
     finding = (
         f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"

@@ -10,10 +10,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Redis:
-    """name: lock-redis or counter-redis. notify: whether it publishes what happens to keys (the leases' witness)."""
+    """name: lock-redis or counter-redis. notify: whether it publishes what happens to keys (the leases' witness).
+    persists: whether every change is on disk before it is answered (appendfsync always).
+    """
 
     name: str
     notify: bool = False
+    persists: bool = False
     program: str = "redis-server"
     stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
 
@@ -26,6 +29,8 @@ class Redis:
             "dir": folder,
             "maxclients": 10_000,
         }
+        if self.persists:
+            options |= {"appendonly": "yes", "appendfsync": "always"}
         options["notify-keyspace-events"] = "KEA" if self.notify else ""
         return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 

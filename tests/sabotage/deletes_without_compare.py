@@ -3,7 +3,7 @@
 import time
 from uuid import uuid4
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 
 class Sabotaged:
@@ -35,5 +35,9 @@ STAGE = Stage(
     follows="ttl",
     store="redis",
     ttl_ms=3000,
-    claims=frozenset({Claim.exclusive_in_process, Claim.exclusive, Claim.releases_only_its_own}),
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        releases_only_its_own
+    """),
 )

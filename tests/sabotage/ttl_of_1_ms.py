@@ -3,7 +3,7 @@
 import time
 from uuid import uuid4
 
-from app.lock import Claim, Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
@@ -35,4 +35,10 @@ class Sabotaged:
         self.release_script([self.key], [self.token])
 
 
-STAGE = Stage(lock=Sabotaged, follows="lua", store="redis", ttl_ms=3000, claims=frozenset(Claim))
+STAGE = Stage(
+    lock=Sabotaged,
+    follows="lua",
+    store="redis",
+    ttl_ms=3000,
+    claims=claims("exclusive_in_process exclusive held_to_the_end counts_once"),
+)

@@ -2,7 +2,7 @@
 
 import threading
 
-from app.lock import Claim, Grant, Stage
+from app.lock import Grant, Stage, claims
 
 
 class Sabotaged:
@@ -15,4 +15,10 @@ class Sabotaged:
             return work(Grant(self.key))
 
 
-STAGE = Stage(lock=Sabotaged, follows="local", claims=frozenset({Claim.exclusive_in_process}))
+STAGE = Stage(
+    lock=Sabotaged,
+    follows="local",
+    claims=claims("""
+        exclusive_in_process
+    """),
+)

@@ -1,0 +1,59 @@
+"""Detour: SETNX, and then EXPIRE.
+
+**Problem** A holder that dies never deletes the key: nobody ever enters again, and a restart does not help.
+**Idea** Give the key a time to live, by a second command once the first has set it.
+**Still**
+- Whoever dies, or fails, between the two commands leaves a key that never expires.
+- Work that outlasts the TTL goes on without the lock, beside the next holder.
+- A slow holder's release deletes the lock of whoever came after it.
+**See it**
+- `lab run crash_while_acquiring --stage setnx_expire`
+- `lab run error_while_acquiring --stage setnx_expire`
+- `lab diff setnx setnx_expire`
+"""
+
+import time
+
+from app.lock import Grant, NotAcquired, Stage, claims
+
+
+class SetNXExpire:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.ttl_ms = ttl_ms
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+
+    def run(self, work):
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.store.set(self.key, "locked", nx=True):
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+        self.store.pexpire(self.key, self.ttl_ms)
+
+    def release(self):
+        self.store.delete(self.key)
+
+
+STAGE = Stage(
+    lock=SetNXExpire,
+    follows="setnx",
+    store="redis",
+    ttl_ms=3000,
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        counts_once
+        freed_after_crash
+        freed_after_thread_death
+        breaks_deadlock
+    """),
+)

@@ -1,0 +1,39 @@
+"""Detour: retry by recursion, and no `else`.
+
+**Problem** The retry is easily written wrong: without an `else`, whoever had to wait does the work once for every try.
+**Idea** As one document warns: call yourself again when the key is taken, and forget that you return from that call.
+**Still**
+- Every try that failed does the work again on its way back, without the lock, and deletes the key of whoever holds it.
+**See it**
+- `lab run retry_counts_twice --stage setnx_no_else`
+- `lab diff setnx setnx_no_else`
+"""
+
+import time
+
+from app.lock import Grant, NotAcquired, Stage
+
+
+class SetNXNoElse:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+        self.deadline_s = time.monotonic() + wait_ms / 1000
+
+    def run(self, work):
+        if not self.store.set(self.key, "locked", nx=True):
+            if time.monotonic() > self.deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+            self.run(work)
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def release(self):
+        self.store.delete(self.key)
+
+
+STAGE = Stage(lock=SetNXNoElse, follows="setnx", store="redis")

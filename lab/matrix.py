@@ -1,0 +1,153 @@
+"""Every stage under every scenario that fits it: the cells, run side by side, against what was expected of them.
+
+Each cell is a run of its own, by ``lab run`` in a process of its own, so that any of them can be repeated by its command.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from app.locks import stages
+from lab import scenario as scenarios
+from lab.run import REPORTS, save
+from lab.scenario import Scenario
+from lab.verdict import Judgement
+
+EXPECTED = Path(__file__).parents[1] / "docs" / "expected.toml"
+WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
+SMALLER = {"requests": 1500}  # what a cell needs of a scenario that is made for thousands
+SLOWEST_S = 180
+
+
+class Cell(msgspec.Struct, kw_only=True):
+    """One stage under one scenario. verdict: empty where the scenario makes no sense for the stage; reason says why, or what
+    was seen. run: the folder's name. expected: the verdict written down before, empty for none.
+    """
+
+    stage: str
+    scenario: str
+    claim: str
+    verdict: str = ""
+    reason: str = ""
+    run: str = ""
+    expected: str = ""
+    lost: int = 0
+    duplicated: int = 0
+    failed: int = 0
+    unknown: int = 0
+    duration_s: float = 0
+
+    @property
+    def as_expected(self) -> bool:
+        return self.verdict == self.expected
+
+
+def expectations() -> dict[tuple[str, str], str]:
+    """The verdict written down for each (scenario, stage)."""
+    table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
+    names = table["stages"].split()
+    return {
+        (scenario, stage): WORDS[word]
+        for scenario, row in table["expected"].items()
+        for stage, word in zip(names, row.split(), strict=True)
+    }
+
+
+def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell]:
+    """All cells, in the order of scenarios as they were written down, and of the ladder; those that make no sense say why."""
+    expected = expectations()
+    order = list(dict.fromkeys(scenario for scenario, _ in expected))
+    cells = []
+    for name in sorted(only_scenarios or scenarios.names(), key=lambda name: (order.index(name) if name in order else 99, name)):
+        one = scenarios.load(name)
+        for stage in stages().values():
+            if only_stages and stage.name not in only_stages:
+                continue
+            cell = Cell(stage=stage.name, scenario=name, claim=one.tests.name, expected=expected.get((name, stage.name), ""))
+            cell.reason = one.misfit(stage) or ""
+            cells.append(cell)
+    return cells
+
+
+def conduct_all(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
+    """Run those that make sense, so many at a time. Raises RuntimeError when a run fails to be one."""
+    with ThreadPoolExecutor(jobs) as pool:
+        for cell in pool.map(lambda cell: _conduct(cell, reports), [cell for cell in cells if not cell.reason]):
+            on_done(cell)
+
+
+def _conduct(cell: Cell, reports: Path) -> Cell:
+    one = scenarios.load(cell.scenario)
+    command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json", *_smaller(one)]
+    done = subprocess.run(command, cwd=reports.parent, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+    if not done.stdout.startswith("{"):
+        raise RuntimeError(f"{' '.join(command[2:])} ended with {done.returncode}: {done.stderr.strip()}")
+    judgement = msgspec.json.decode(done.stdout, type=Judgement)
+    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.danger["why"]
+    cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
+    cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
+    return cell
+
+
+def _smaller(one: Scenario) -> list[str]:
+    return ["--requests", str(SMALLER["requests"])] if one.requests > SMALLER["requests"] else []
+
+
+def never_admitted(cells: Sequence[Cell]) -> list[str]:
+    """The scenarios that harmed nobody, though they were run on somebody: too gentle to tell anything."""
+    run = {cell.scenario for cell in cells if cell.verdict}
+    return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
+
+
+def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS) -> list[Path]:
+    """``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html`` whose cells link to their runs."""
+    from lab.heatmap import draw
+
+    folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    folder.mkdir(parents=True, exist_ok=True)
+    save(folder / "matrix.json", list(cells))
+    (folder / "matrix.md").write_text(markdown(cells), encoding="utf-8")
+    return [*draw(cells, folder), folder / "matrix.md", folder / "matrix.json"]
+
+
+def load(folder: Path) -> list[Cell]:
+    """The cells of a matrix that was written."""
+    return msgspec.json.decode((folder / "matrix.json").read_bytes(), type=list[Cell])
+
+
+def markdown(cells: Sequence[Cell]) -> str:
+    """Rows are scenarios, columns stages; a cell is its verdict, with what was lost."""
+    columns = list(dict.fromkeys(cell.stage for cell in cells))
+    by_place = {(cell.scenario, cell.stage): cell for cell in cells}
+    lines = [["scenario", "claim", *columns], ["---"] * (len(columns) + 2)]
+    for name in dict.fromkeys(cell.scenario for cell in cells):
+        row = [by_place[name, column] for column in columns]
+        lines.append([f"`{name}`", f"`{row[0].claim}`", *map(in_short, row)])
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def in_short(cell: Cell) -> str:
+    """``kept``, ``lost 12``, ``–``: what a cell shows."""
+    if not cell.verdict:
+        return "–"
+    if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
+        return cell.verdict.lower()
+    word = "broken: " if cell.verdict == "BROKEN" else ""
+    return word + _harm(cell)
+
+
+def _harm(cell: Cell) -> str:
+    """The most telling of the four figures."""
+    if cell.claim == "counts_once":
+        return f"{cell.duplicated} twice"
+    if cell.lost:
+        return f"lost {cell.lost}"
+    return f"{cell.failed} stuck" if cell.failed else "late"
