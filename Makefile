@@ -13,7 +13,7 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
 GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
 
-.PHONY: help setup setup-dev scenario ladder ui report clean doctor bench check test
+.PHONY: help setup setup-dev scenario ladder matrix ui report clean doctor bench check test
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ scenario: setup ## one run: STAGE=lua [SCENARIO=rush REQUESTS= USERS= REPLICAS= 
 
 ladder: setup ## every stage, compared: charts and table
 	@$(LAB) ladder $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
+
+matrix: setup ## every stage under every scenario, against what was expected
+	@$(LAB) matrix $(if $(OUT),--out '$(OUT)')
 
 ui: setup ## the lab in Locust's own web page [PORT=8089]
 	@$(LAB) ui $(if $(PORT),--port '$(PORT)')

@@ -130,11 +130,18 @@ def _command_counts(port: int) -> dict[str, int]:
 
 @contextlib.contextmanager
 def cluster(
-    keeper: Keeper, stage: Stage, scenario: Scenario, run: str, folder: Path, shelf_name: str | None = None
+    keeper: Keeper,
+    stage: Stage,
+    scenario: Scenario,
+    run: str,
+    folder: Path,
+    shelf_name: str | None = None,
+    journals: bool = True,
 ) -> Iterator[Cluster]:
     """Bring up what the stage needs; journals go to ``folder/journal``, logs to ``folder/logs``. Stops all of it at the end.
 
-    shelf_name: the stage's name or path, as the replicas are to look it up. Raises MissingProgram and NotReady.
+    shelf_name: the stage's name or path, as the replicas are to look it up. journals: without them, nothing is told and no
+    gate is passed (to measure what that costs). Raises MissingProgram and NotReady.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
@@ -164,7 +171,8 @@ def cluster(
         if scenario.faults:
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
-        replicas = up(*(Gunicorn(name, settings | {"journal": str(journal / f"{name}.jsonl")}) for name in names))
+        told = {name: {"journal": str(journal / f"{name}.jsonl")} if journals else {} for name in names}
+        replicas = up(*(Gunicorn(name, settings | told[name]) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         system = Cluster(run, stage, lock_redis, counter_redis, tuple(replicas), nginx)

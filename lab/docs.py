@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.locks import stages
-from lab import report, scenario, series
+from lab import matrix, report, scenario, series
+from lab.listing import difference
+from lab.matrix import Cell
 from lab.series import Result
 
 HOME = Path(__file__).parents[1]
@@ -74,4 +76,34 @@ def _machine() -> str:
     )
 
 
-PARTS: dict[str, Callable[[], str]] = {"ladder": _ladder, "stages": _stages, "scenarios": _scenarios, "machine": _machine}
+def _chapters() -> str:
+    cells = matrix.load(REFERENCE / "matrix")
+    return "".join(_chapter(name, [cell for cell in cells if cell.stage == name and cell.verdict]) for name in stages())
+
+
+def _chapter(name: str, cells: list[Cell]) -> str:
+    stage = stages()[name]
+    lines = [f"## `{name}`", "", f"**Problem.** {stage.story.problem}", "", f"**Idea.** {stage.story.idea}", ""]
+    if stage.follows:
+        lines += [f"What changes from `{stage.follows}`:", "", "```diff", *difference(stages()[stage.follows], stage), "```", ""]
+    lines += ["| scenario | the claim it tests | claimed | what was seen |", "| --- | --- | --- | --- |"]
+    claimed = {claim.name for claim in stage.claims}
+    for cell in cells:
+        made = "yes" if cell.claim in claimed else "no"
+        lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {cell.verdict}: {matrix.in_short(cell)} |")
+    lines += ["", "**Still wrong.**", "", *(f"- {line}" for line in stage.story.still), "", "**See it.**", ""]
+    return "\n".join([*lines, *(f"- `{line}`" for line in stage.story.see_it), "", ""])
+
+
+def _matrix() -> str:
+    return matrix.markdown(matrix.load(REFERENCE / "matrix"))
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "ladder": _ladder,
+    "stages": _stages,
+    "scenarios": _scenarios,
+    "machine": _machine,
+    "chapters": _chapters,
+    "matrix": _matrix,
+}

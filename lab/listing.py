@@ -57,13 +57,18 @@ def print_diff(one: str, other: str | None) -> None:
     console.print(
         f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n"
     )
-    text = "".join(difflib.unified_diff(_code(old), _code(new), old.name, new.name, n=2))
+    text = "".join(f"{line}\n" for line in difference(old, new))
     if sys.stdout.isatty():
         console.print(Syntax(text, "diff", theme="ansi_dark", word_wrap=True))
     else:
         sys.stdout.write(text)
     for line in new.story.still:
         console.print(f"Still: {escape(line)}", style="dim")
+
+
+def difference(old: Stage, new: Stage) -> list[str]:
+    """The lines of a unified diff of two stages, below their docstrings."""
+    return [line.rstrip("\n") for line in difflib.unified_diff(_code(old), _code(new), old.name, new.name, n=2)]
 
 
 def _code(stage: Stage) -> list[str]:

@@ -78,7 +78,7 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
 
 
 def conduct_all(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
-    """Run those that make sense, so many at a time. Raises RuntimeError when a run fails to be one."""
+    """Run those that make sense, so many at a time; one that fails to be a run is VOID."""
     with ThreadPoolExecutor(jobs) as pool:
         for cell in pool.map(lambda cell: _conduct(cell, reports), [cell for cell in cells if not cell.reason]):
             on_done(cell)
@@ -89,7 +89,8 @@ def _conduct(cell: Cell, reports: Path) -> Cell:
     command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json", *_smaller(one)]
     done = subprocess.run(command, cwd=reports.parent, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     if not done.stdout.startswith("{"):
-        raise RuntimeError(f"{' '.join(command[2:])} ended with {done.returncode}: {done.stderr.strip()}")
+        cell.verdict, cell.reason = "VOID", f"ended with {done.returncode}: {done.stderr.strip()[-500:]}"
+        return cell
     judgement = msgspec.json.decode(done.stdout, type=Judgement)
     cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.danger["why"]
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated

@@ -19,6 +19,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
     "lock": ("a lock to wait for", lambda stage: stage.store is not None or Claim.prompt_handover in stage.claims),
+    "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,24 +77,30 @@ def _run_presses(keeper: Keeper, control: Control, page: Page, left: list[Conduc
     """One run after the other, until an interrupt. ``left`` gets a run that was conducted but not yet published then."""
     while True:
         page.check()
-        with contextlib.suppress(queue.Empty):
+        try:
             press = control.presses.get(timeout=0.2)
-            try:
-                order = read(press.form)
-                _say(order.introduction)
-                drive = by_page(page, press, order.scenario)
-                left.append(conduct(keeper, order.stage, order.scenario, drive, order.command))
-            except (BadInput, MissingProgram, NotReady) as reason:
-                _say(f"not run: {reason}")
-                press.say(refused=str(reason))
-                continue
-            done = left[-1]
-            if done.record.ended == "interrupted":
+        except queue.Empty:
+            continue
+        try:
+            order = read(press.form)
+            _say(order.introduction)
+            left.append(conduct(keeper, order.stage, order.scenario, by_page(page, press, order.scenario), order.command))
+            if left[0].record.ended == "interrupted":
                 return
-            report = finish(done)[0]
-            left.clear()
-            _say(_line(done, report))
-            press.say(verdict=_facts(done, report))
+            report = finish(left[0])[0]
+            _say(_line(left[0], report))
+            press.say(verdict=_facts(left[0], report))
+        except (BadInput, MissingProgram, NotReady) as reason:
+            _say(f"not run: {reason}")
+            press.say(refused=str(reason))
+        except Exception as error:  # noqa: BLE001 - a stage or check in the making must not take the page down
+            traceback.print_exc()
+            press.say(refused=_failure(error))
+        left.clear()
+
+
+def _failure(error: Exception) -> str:
+    return f"the lab itself failed: {type(error).__name__}: {error}"
 
 
 @dataclass(frozen=True)
@@ -192,16 +199,14 @@ class Listener(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         question = json.loads(self.rfile.readline() or b"{}")
+        press = Press(question.get("form", {}), self.wfile)
         match question.get("ask"):
             case "shelf":
-                self._answer({"stages": list(stages()), "scenarios": scenario_names()})
+                press.say(stages=list(stages()), scenarios=scenario_names())
             case "check":
-                self._answer(_check(question["form"]))
+                press.say(**_check(press.form))
             case "run":
-                self._converse(Press(question["form"], self.wfile))
-
-    def _answer(self, answer: dict[str, Any]) -> None:
-        self.wfile.write(json.dumps(answer).encode() + b"\n")
+                self._converse(press)
 
     def _converse(self, press: Press) -> None:
         self.server.presses.put(press)
@@ -217,6 +222,8 @@ def _check(form: Mapping[str, str]) -> dict[str, Any]:
         read(form)
     except BadInput as reason:
         return {"refused": str(reason)}
+    except Exception as error:  # noqa: BLE001 - such as a stage's file that cannot be imported just now
+        return {"refused": _failure(error)}
     return {}
 
 
@@ -229,14 +236,8 @@ class Page:
         self._keeper = keeper
         self._control = control
         self._log = log
-        options = {
-            "locustfile": LOCUSTFILE,
-            "web-host": "127.0.0.1",
-            "web-port": port,
-            "users": 100,
-            "spawn-rate": 100,
-            "requests": 0,
-        }
+        options = {"locustfile": LOCUSTFILE, "web-host": "127.0.0.1", "web-port": port}
+        options |= {"users": 100, "spawn-rate": 100, "requests": 0}  # what the form shows at first
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
         env |= {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent), CONTROL: str(control)}
@@ -331,7 +332,7 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     judgement = done.judgement
     names = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown")
     facts = {name: getattr(judgement, name) for name in names}
-    return facts | {"counter": judgement.final, "why": judgement.danger["why"], "report": str(_short(report))}
+    return facts | {"counter": judgement.final, "why": judgement.danger["why"], "report": os.path.relpath(report)}
 
 
 def _line(done: Conducted, report: Path) -> str:
@@ -343,10 +344,6 @@ def _line(done: Conducted, report: Path) -> str:
         f"{facts['stage']} under {facts['scenario']}: {facts['acknowledged']} acknowledged, the counter says {counter}; "
         f"{figures}: {facts['verdict']}{why}  {facts['report']}"
     )
-
-
-def _short(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _say(text: str) -> None:

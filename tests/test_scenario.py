@@ -71,5 +71,5 @@ def test_a_ttl_for_a_stage_that_has_none_is_not_passed_over_in_silence():
 
 
 def test_a_scenario_that_makes_no_sense_for_a_stage_says_why():
-    with pytest.raises(BadInput, match="needs a store"):
+    with pytest.raises(BadInput, match="needs a lock that keeps others out"):
         scenario.override(scenario.load("work_outlasts_ttl"), stages()["none"], {})

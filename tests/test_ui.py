@@ -23,9 +23,8 @@ import psutil
 import pytest
 
 from app.locks import stages
-from lab import scenario
 from lab.history import History
-from lab.ui import read
+from lab.ui import read, scenario_names
 from tests.real import LAB
 
 RUSH = Path(__file__).parents[1] / "locustfiles" / "rush.py"
@@ -135,7 +134,7 @@ def record_of(folder: Path) -> dict[str, Any]:
 def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     options = ui.options()
     assert options["stage"]["choices"] == list(stages())
-    assert options["scenario"]["choices"] == scenario.names()
+    assert options["scenario"]["choices"] == scenario_names()
     assert list(options) == ["stage", "scenario", "work_ms", "ttl_ms", "requests", "rate"]
 
     none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
