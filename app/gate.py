@@ -98,7 +98,9 @@ def _lose_reply(gate: Armed) -> None:
 
 
 ACTIONS: dict[str, Callable[[Armed], None]] = {
-    "stop": lambda gate: os.kill(os.getpid(), signal.SIGSTOP),
+    # to this very thread: it stops the whole process all the same, but a signal to the process is delivered to any of its
+    # threads, and this one would run on for long enough to send its next command
+    "stop": lambda gate: signal.pthread_kill(threading.get_ident(), signal.SIGSTOP),
     "kill": lambda gate: os.kill(os.getpid(), signal.SIGKILL),
     "raise": _raise,
     "wait": lambda gate: time.sleep(gate.for_ms / 1000),

@@ -31,6 +31,7 @@ class Claim(Enum):
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder stops before it writes."
     survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
     survives_store_restart = "The lock holds when its store, which keeps nothing on disk, is killed and comes back."
+    survives_persisted_restart = "The lock holds when its store, which writes every change to disk, is killed and comes back."
     freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
     freed_after_thread_death = "So is one whose holder's thread has died while its process lives on."
     reentrant = "A holder that asks for its own lock again gets it."

@@ -151,9 +151,10 @@ def cluster(
     with contextlib.ExitStack() as started:
 
         def up(*services: service.Service) -> list[Running]:
-            starting = [service.start(one, keeper, logs) for one in services]
-            for start in starting:
-                started.callback(start.running.stop)
+            starting = []
+            for one in services:
+                starting.append(service.start(one, keeper, logs))
+                started.callback(starting[-1].running.stop)  # at once: an interrupt may come before the next
             running = [one.wait() for one in starting]
             for one in running:  # a second try is another process than the one that was started first
                 started.callback(one.stop)

@@ -92,6 +92,7 @@ class Circumstances:
     retry_ms: int = 30
     start: int = 0
     nested: str = ""
+    store_persists: bool = False
     tests: str = ""
     users: int = 0
 
@@ -116,6 +117,7 @@ class _Pass:
         self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
         self.findings.measures["struck"] = len(strikes)
         self.has_store = about.has_store
+        self.store_persists = about.store_persists
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
         self.tell = tell
@@ -256,7 +258,9 @@ class _Pass:
         if destroyed == 0:
             return
         victim = self.victim_of(culprit, self.judged - 1)
-        mechanism = explain(Case(culprit, victim, self.has_store, self.truth, self.releases, self.findings.strikes))
+        mechanism = explain(
+            Case(culprit, victim, self.has_store, self.truth, self.releases, self.findings.strikes, self.store_persists)
+        )
         losses = self.findings.losses.setdefault(mechanism.name, Losses())
         if destroyed > 0:
             losses.destroyed += destroyed

@@ -7,7 +7,8 @@ nginx and gunicorn behind; supervisors such as supervisord or circus keep proces
 
 Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``,
 ``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` → ``{"sent"}``,
-``{"descendants": 0}`` → ``{"pids"}``. Standard library only: it must start in a blink.
+``{"descendants": 0}`` → ``{"pids"}``; each with a ``number`` that the answer repeats. Standard library only: it must start
+in a blink.
 
 Linux only for the subreaper; on macOS a server's orphaned workers are found by their session instead.
 """
@@ -42,6 +43,7 @@ class Keeper:
         self._socket = ours
         self._asking = threading.Lock()  # the thread that watches faults asks as well
         self._lines = ours.makefile("rw", encoding="utf-8")
+        self._asked = 0
         self.pid = self._process.pid
 
     def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path) -> int:
@@ -77,14 +79,15 @@ class Keeper:
     def _ask(self, **request: Any) -> dict[str, Any]:
         try:
             with self._asking:
-                print(json.dumps(request), file=self._lines, flush=True)
-                line = self._lines.readline()
+                self._asked += 1
+                print(json.dumps(request | {"number": self._asked}), file=self._lines, flush=True)
+                for line in iter(self._lines.readline, ""):
+                    answer: dict[str, Any] = json.loads(line)
+                    if answer["number"] == self._asked:  # any other is to a request whose wait an interrupt cut short
+                        return answer
         except (OSError, ValueError) as error:
             raise ConnectionError("the keeper of the servers is gone") from error
-        if not line:
-            raise ConnectionError("the keeper of the servers is gone")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        raise ConnectionError("the keeper of the servers is gone")
 
 
 class Charges:
@@ -174,8 +177,10 @@ def keep(line: socket.socket) -> None:
     charges = Charges()
     try:
         with line.makefile("rw", encoding="utf-8") as lines:
-            for request in lines:
-                print(json.dumps(charges.answer(json.loads(request))), file=lines, flush=True)
+            for text in lines:
+                request = json.loads(text)
+                answer = charges.answer(request) | {"number": request["number"]}
+                print(json.dumps(answer), file=lines, flush=True)
     except OSError:
         pass  # the lab is gone in the middle of a line: the same as the end
     finally:

@@ -104,7 +104,7 @@ def _smaller(one: Scenario) -> list[str]:
 
 def never_admitted(cells: Sequence[Cell]) -> list[str]:
     """The scenarios that harmed nobody, though they were run on somebody: too gentle to tell anything."""
-    run = {cell.scenario for cell in cells if cell.verdict}
+    run = {cell.scenario for cell in cells if cell.verdict and not scenarios.load(cell.scenario).cures}
     return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
 
 

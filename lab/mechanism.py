@@ -67,6 +67,7 @@ class Case:
     truth: Truth
     releases: Sequence[Increment] = ()
     strikes: Sequence[Strike] = ()
+    store_persists: bool = False
 
     @property
     def both(self) -> tuple[Increment, ...]:
@@ -138,6 +139,10 @@ def _store_silent(case: Case) -> bool:
     return any(
         case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("stall_redis")
     )
+
+
+def _store_forgot_what_it_wrote(case: Case) -> bool:
+    return case.store_persists and _store_forgot(case)
 
 
 def _store_forgot(case: Case) -> bool:
@@ -222,6 +227,7 @@ MECHANISMS = (
     Mechanism("stopped after its last look", Claim.survives_a_late_freeze, _frozen_late),
     Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _frozen),
     Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _store_silent),
+    Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _store_forgot_what_it_wrote),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
     Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),

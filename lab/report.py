@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import msgspec
 
-from lab import chart, series
-from lab.chart import thousands
+from lab import chart, series, timeline
+from lab.caption import caption
+from lab.chart import Chart, thousands
 from lab.charts import charts
 from lab.findings import Findings
+from lab.picture import FIELDS, Timeline
 from lab.run import save
 from lab.series import Result
 from lab.verdict import Judgement, judge
@@ -33,11 +36,15 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     save(folder / "verdict.json", judgement)
     save(folder / "series.json", series.series(findings))
     result = series.load(folder)
-    drawn = [path for name, one in charts("one").items() for path in chart.save(one, [result], folder / name)]
+    picture = timeline.read(folder, judgement, findings, result.record.has_store)
+    (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+    drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
+    pictures = _inline([path for name, path in drawn.items() if name != "timeline"])
+    about = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
+    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"
-    text = page("run.html", result=result, pictures=_inline(drawn), judgement=judgement, losses=judgement.violations)
     path.write_text(text, encoding="utf-8")
-    return [path, *drawn]
+    return [path, *drawn.values()]
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
@@ -52,7 +59,8 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
             facts.mkdir(parents=True, exist_ok=True)
             for name in ("run.json", "verdict.json", "series.json"):
                 shutil.copyfile(result.folder / name, facts / name)
-    drawn = [path for name, one in charts("many").items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
+    shelf = _fitting("many", results)
+    drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
     table = into / "table.md"
     table.write_text(markdown(results), encoding="utf-8")
     pictures = _inline([path for path in drawn if path.suffix == ".svg"])
@@ -113,6 +121,21 @@ def _cells(result: Result) -> list[str]:
 def documented(result: Result) -> str:
     """What the documents report for this stage and number of replicas; empty if nothing."""
     return DOCUMENTED.get((result.judgement.stage, result.record.scenario["replicas"]), "")
+
+
+def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
+    """The charts that make sense for these results; one may say so by a function ``fits(results)``."""
+    return {name: one for name, one in charts(purpose).items() if getattr(one, "fits", lambda _: True)(results)}
+
+
+def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
+    """What the page needs for the picture that can be moved. ``</`` would end a script, whatever it stands in."""
+    return {
+        "timeline": picture,
+        "data": msgspec.json.encode(picture).decode().replace("</", "<\\/"),
+        "fields": msgspec.json.encode(FIELDS).decode(),
+        "still": "".join(_inline([drawn["timeline"]])) if "timeline" in drawn else "",
+    }
 
 
 def _result(folder: Path) -> Result:

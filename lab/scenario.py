@@ -18,7 +18,10 @@ FOLDER = Path(__file__).parents[1] / "scenarios"
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
-    "lock": ("a lock to wait for", lambda stage: stage.store is not None or Claim.prompt_handover in stage.claims),
+    "lock": (
+        "a lock to wait for",
+        lambda stage: (Claim.exclusive in stage.claims and stage.store is not None) or Claim.prompt_handover in stage.claims,
+    ),
     "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
@@ -43,16 +46,17 @@ class Scenario:
 
     tests: the claim under stress. load: a file of locustfiles/. needs: what a stage must have for the scenario to make
     sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
-    nested: ``same`` or ``crossed`` where a request takes two locks. store_persists: whether the lock's store writes every
-    change to disk. faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per
-    second, whatever the answers do; None for users who wait for their answers. notes: what was changed on the user's
-    behalf, and why.
+    cures: the scenario whose harm this one is the cure of, so that nobody needs to be harmed by it. nested: ``same`` or
+    ``crossed`` where a request takes two locks. store_persists: whether the lock's store writes every change to disk.
+    faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever the
+    answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
     """
 
     name: str = ""
     title: str
     tests: Claim
     load: str = "rush"
+    cures: str = ""
     needs: tuple[str, ...] = ()
     danger: dict[str, int] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()

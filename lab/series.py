@@ -25,11 +25,19 @@ class Hurt(msgspec.Struct):
     until_s: float
 
 
+class Cause(msgspec.Struct):
+    """A mechanism: how many increments it destroyed, and how many of them were brought back by writes that had read before."""
+
+    mechanism: str
+    destroyed: int
+    restored: int = 0
+
+
 class Series(msgspec.Struct, kw_only=True):
     """Curves as parallel lists. wait_ms[i] is the wait that a share of wait_share[i] of the grants did not exceed.
 
     At time_s[i] since the first request: how many were acknowledged (and unknown) so far, and what the counter held.
-    strikes: the faults, in the order of time.
+    strikes: the faults, in the order of time. causes: of lost increments.
     """
 
     wait_ms: list[float]
@@ -39,6 +47,7 @@ class Series(msgspec.Struct, kw_only=True):
     unknown: list[int]
     value: list[int]
     strikes: list[Hurt] = []
+    causes: list[Cause] = []
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -71,6 +80,7 @@ def series(findings: Findings) -> Series:
         unknown=_running_total(findings.unknown_by_bin, ends, step),
         value=_last_known(findings.value_by_bin, ends, step),
         strikes=[_hurt(strike, findings.origin_ns) for strike in findings.strikes],
+        causes=[Cause(name, losses.destroyed, losses.restored) for name, losses in findings.losses.items() if losses.destroyed],
     )
 
 

@@ -16,8 +16,8 @@ LABELLED = 12  # more than so many could not be read
 def shade(axes: Axes, strikes: Sequence[Hurt]) -> None:
     """Call it when the data is drawn. A fault over in an instant (a kill) is a line."""
     for number, hurt in enumerate(strikes):
-        axes.axvspan(hurt.from_s, hurt.until_s, color=GREY, alpha=0.25, linewidth=0)
-        axes.axvline(hurt.from_s, color="#555555", linestyle=":", linewidth=1.2)
+        axes.axvspan(hurt.from_s, hurt.until_s, color=GREY, alpha=0.25, linewidth=0, zorder=0.2)
+        axes.axvline(hurt.from_s, color="#555555", linestyle=":", linewidth=1.2, zorder=0.3)
         if number < LABELLED:
             _label(axes, hurt, number % ROWS)
 

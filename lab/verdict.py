@@ -97,6 +97,7 @@ def _circumstances(record: RunRecord) -> Circumstances:
         retry_ms=scenario["retry_ms"],
         start=record.start,
         nested=scenario.get("nested", ""),
+        store_persists=scenario.get("store_persists", False),
         tests=scenario["tests"],
         users=scenario["users"],
     )

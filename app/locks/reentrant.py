@@ -87,5 +87,6 @@ STAGE = Stage(
         freed_after_thread_death
         breaks_deadlock
         reentrant
+        survives_persisted_restart
     """),
 )

@@ -52,5 +52,6 @@ STAGE = Stage(
         counts_once
         survives_a_freeze
         survives_a_late_freeze
+        survives_persisted_restart
     """),
 )

@@ -55,5 +55,6 @@ STAGE = Stage(
         freed_after_crash
         freed_after_thread_death
         breaks_deadlock
+        survives_persisted_restart
     """),
 )

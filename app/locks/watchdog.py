@@ -144,5 +144,6 @@ STAGE = Stage(
         counts_once
         freed_after_crash
         reentrant
+        survives_persisted_restart
     """),
 )

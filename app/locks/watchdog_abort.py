@@ -160,5 +160,6 @@ STAGE = Stage(
         survives_a_freeze
         stops_when_lost
         freed_after_thread_death
+        survives_persisted_restart
     """),
 )
