@@ -156,8 +156,8 @@ def cluster(
                 starting.append(service.start(one, keeper, logs))
                 started.callback(starting[-1].running.stop)  # at once: an interrupt may come before the next
             running = [one.wait() for one in starting]
-            for one in running:  # a second try is another process than the one that was started first
-                started.callback(one.stop)
+            for again in running:  # a second try is another process than the one that was started first
+                started.callback(again.stop)
             return running
 
         stores = [Redis("counter-redis")] + (

@@ -157,6 +157,7 @@ class _Pass:
         for strike in self.findings.strikes:
             if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
+            self.findings.measures["asked_while_struck"] += strike.at_ns < one.asked_ns < strike.healed_ns
         if self.findings.tests == "fair":
             self.overtaken(one)
         before = self.latest.get(one.key)

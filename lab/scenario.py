@@ -27,6 +27,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }
 MEASURES = (
+    "asked_while_struck",
     "handovers",
     "handovers_between_replicas",
     "late_releases",
