@@ -74,7 +74,11 @@ def ladder(out: Path | None, **given: Any) -> int:
 @click.option("--stage", "only_stages", multiple=True, help="only these (may be given several times)")
 @click.option("--scenario", "only_scenarios", multiple=True, help="only these (may be given several times)")
 @click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="how many runs at a time")
-@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/matrix-<time> unless told)")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="where to write it, beside the cells that are there already (reports/matrix-<time> unless told)",
+)
 def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, out: Path | None) -> int:
     """Run every stage under every scenario that fits it, and compare with what was expected."""
     from lab.session import run_matrix

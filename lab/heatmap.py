@@ -27,18 +27,19 @@ def draw(cells: Sequence[Cell], folder: Path) -> list[Path]:
         for path in pictures:
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     path = folder / "index.html"
-    path.write_text(page("matrix.html", **_table(cells)), encoding="utf-8")
+    path.write_text(page("matrix.html", **_table(cells, folder.parent / "runs")), encoding="utf-8")
     return [path, *pictures]
 
 
-def _table(cells: Sequence[Cell]) -> dict[str, object]:
+def _table(cells: Sequence[Cell], runs: Path) -> dict[str, object]:
     from lab.matrix import in_short, never_admitted
 
     columns = list(dict.fromkeys(cell.stage for cell in cells))
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.scenario, []).append(cell)
-    return {"columns": columns, "rows": rows, "in_short": in_short, "never_admitted": never_admitted(cells)}
+    there = {cell.run for cell in cells if (runs / cell.run / "report.html").exists()}
+    return {"there": there, "columns": columns, "rows": rows, "in_short": in_short, "never_admitted": never_admitted(cells)}
 
 
 def _figure(cells: Sequence[Cell]) -> Figure:

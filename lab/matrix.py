@@ -119,6 +119,19 @@ def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPOR
     return [*draw(cells, folder), folder / "matrix.md", folder / "matrix.json"]
 
 
+def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
+    """All cells: these, and for the rest those that were written to the folder before."""
+    known = {(cell.scenario, cell.stage): cell for cell in load(folder)} if (folder / "matrix.json").exists() else {}
+    known |= {(cell.scenario, cell.stage): cell for cell in cells}
+    whole = plan((), ()) if len(known) > len(cells) else list(cells)
+    for index, blank in enumerate(whole):
+        found = known.get((blank.scenario, blank.stage))
+        if found is not None and not blank.reason:
+            found.expected = blank.expected
+            whole[index] = found
+    return whole
+
+
 def load(folder: Path) -> list[Cell]:
     """The cells of a matrix that was written."""
     return msgspec.json.decode((folder / "matrix.json").read_bytes(), type=list[Cell])

@@ -123,6 +123,8 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
     console.print(f"{left} cells, {jobs} at a time", style="dim")
     with interruptible():
         matrix.conduct_all(cells, jobs, tell)
+    if out is not None:
+        cells = matrix.merged(cells, out)
     for path in matrix.write(cells, out):
         console.print(str(path), style="dim", soft_wrap=True)
     gentle = [] if only_stages else matrix.never_admitted(cells)

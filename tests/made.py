@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from app.journal import Got, Released, Writing, Wrote
+from app.journal import GaveUp, Got, Released, Writing, Wrote
 from lab.findings import Circumstances, Findings, examine
 from lab.history import History, KeyEvent, Request
+from lab.strike import Strike
 
 MS = 1_000_000
 STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
@@ -61,6 +62,20 @@ class Made:
     def answer(self, request: str, outcome: str, replica: str = "", start_ns: int = 0, end_ns: int = 1) -> Made:
         self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica))
         return self
+
+    def struck(
+        self, kind: str, request: str, at_ms: int, healed_ms: int, gate: str = "read.after", replica: str = "replica-1"
+    ) -> Made:
+        times = {"at_ns": at_ms * MS, "healed_ns": healed_ms * MS}
+        self.line(
+            "faults.jsonl", Strike(name=f"{kind}-1", replica=replica, pid=1, request=request, kind=kind, gate=gate, **times)
+        )
+        return self
+
+    def gave_up(self, request: str, at_ms: int) -> Made:
+        times = {"asked_ns": 0, "gave_up_ns": at_ms * MS}
+        self.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times))
+        return self.answer(request, "failed")
 
     def told(self, event: str, at_ms: int, key: str = "lock") -> Made:
         self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))

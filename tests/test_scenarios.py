@@ -1,0 +1,50 @@
+"""Each scenario shows its lesson on a stage that does not promise it, and its cure on one that does; as was expected of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.matrix import expectations
+from lab.scenario import load, names
+from tests.real import run
+
+pytestmark = pytest.mark.real
+# one that is harmed and one that is not, where there is one; all cells are run by `make matrix`
+CELLS = {
+    "rush": (),  # these five are in test_rush
+    "one_replica": (),
+    "work_outlasts_ttl": (),
+    "slow_holder": (),
+    "retry_counts_twice": ("setnx_no_else",),
+    "holder_crash": ("setnx", "ttl", "watchdog"),
+    "crash_while_acquiring": ("setnx_expire", "ttl"),
+    "error_while_acquiring": ("setnx_expire", "watchdog"),
+    "release_race": ("uuid", "lua"),
+    "nested": ("local", "lua", "reentrant"),
+    "nested_two_locks": ("local", "uuid"),
+    "frozen_holder": ("setnx", "ttl", "watchdog", "watchdog_abort"),
+    "frozen_before_write": ("setnx", "watchdog_abort"),
+    "renewal_stalls": ("watchdog", "watchdog_abort"),
+    "orphan_renewal": ("watchdog", "watchdog_abort", "lua"),
+    "lost_reply": ("lua", "reentrant"),
+    "store_restart": ("lua",),
+    "store_restart_persisted": ("lua",),
+    "convoy": ("local", "lua"),
+    "starvation": ("lua",),
+}
+
+
+def test_every_scenario_is_shown():
+    assert set(CELLS) == set(names())
+
+
+@pytest.mark.parametrize(("scenario", "stage"), [(scenario, stage) for scenario, few in CELLS.items() for stage in few])
+def test_a_cell_of_the_matrix_is_as_expected(scenario, stage, tmp_path):
+    done = run(scenario, stage, tmp_path)
+
+    verdict = done.verdict
+
+    assert (done.status, verdict["verdict"]) == (0, expectations()[scenario, stage]), verdict["danger"]["why"]
+    if load(scenario).faults:
+        (struck,) = (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()
+        assert '"healed_ns":0' not in struck
