@@ -27,13 +27,17 @@ class Claim(Enum):
     releases_atomically = "The lock cannot change hands in the middle of a release."
     counts_once = "One request does the work once, however often it had to retry."
     survives_a_freeze = "A holder that was stopped in its work, past its TTL, destroys nothing when it goes on."
-    survives_a_late_freeze = "Nor does one that was stopped between its last look at the lock and its write."
+    survives_a_late_freeze = (
+        "A holder that was stopped, past its TTL, between its last look at the lock and its write destroys nothing."
+    )
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder stops before it writes."
     survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
     survives_store_restart = "The lock holds when its store, which keeps nothing on disk, is killed and comes back."
     survives_persisted_restart = "The lock holds when its store, which writes every change to disk, is killed and comes back."
     freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
-    freed_after_thread_death = "So is one whose holder's thread has died while its process lives on."
+    freed_after_thread_death = (
+        "A lock whose holder's thread has died in a living process is free again within its TTL and half a second."
+    )
     reentrant = "A holder that asks for its own lock again gets it."
     breaks_deadlock = "Two that each hold what the other wants get out of it within the TTL and half a second."
     prompt_handover = "A lock that is free and waited for is taken at once."
