@@ -20,7 +20,7 @@ LEASED = [name for name in SHARED if ALL[name].ttl_ms]
 HASHES = [name for name in LEASED if Claim.counts_once in ALL[name].claims and name in ("reentrant", "watchdog")]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
 def store(redis_port):
     client = Redis(port=redis_port, decode_responses=True)
     yield client

@@ -113,7 +113,7 @@ class Renewer:
         with self.changed:
             self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
             if self.nap_s is None:
-                threading.Thread(target=self.renew_for_ever, name="watchdog", daemon=True).start()
+                threading.Thread(target=self.renew_for_ever, name="watchdog_abort", daemon=True).start()
             if self.nap_s is None or period_s < self.nap_s:
                 self.nap_s = period_s
                 self.changed.notify()
