@@ -152,6 +152,7 @@ class Increment:
             released_ns=monotonic_ns(),
             result=result,
             commands=passage.commands,
+            command=passage.command,
             answer=str(passage.answer),
         )
 

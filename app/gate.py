@@ -111,13 +111,14 @@ ACTIONS: dict[str, Callable[[Armed], None]] = {
 class Passage(threading.local):
     """Where this thread is: which request, in which phase, how many commands it sent to the lock's store there.
 
-    answer: the store's, to the last of them.
+    command, answer: the last of them, and what the store said to it.
     """
 
     request: str = ""
     phase: str = RENEW
     commands: int = 0
     answer: object = ""
+    command: str = ""
     said_yes: bool = False
 
     def begin(self, request: str) -> None:
@@ -134,6 +135,7 @@ class Passage(threading.local):
         self.phase = phase
         self.commands = 0
         self.answer = ""
+        self.command = ""
         self.said_yes = False
         if gates is not None:
             gates.strike(phase, BEFORE, self.request)
@@ -143,9 +145,10 @@ class Passage(threading.local):
         if gates is not None and self.commands + 1 == usual.get(self.phase):
             gates.strike(self.phase, BEFORE_LAST, self.request)
 
-    def sent(self, answer: object) -> None:
+    def sent(self, command: str, answer: object) -> None:
         """The lock's store was sent one more command, and answered."""
         self.commands += 1
+        self.command = command
         self.answer = answer
         if gates is not None and answer and not self.said_yes:
             self.said_yes = True

@@ -69,7 +69,7 @@ class Released(Event, tag="released"):
     """The work ended at ``releasing_ns``, before the release was sent; ``result`` is how the release went.
 
     result: ``ok``, ``not_owner``, or ``error: …``. commands: how many the store was sent for the release, and
-    ``answer``: what it said to the last of them.
+    ``command`` and ``answer``: the name of the last of them, and what it said.
     """
 
     releasing_ns: int
@@ -77,6 +77,7 @@ class Released(Event, tag="released"):
     result: str
     commands: int
     answer: str = ""
+    command: str = ""
 
     @property
     def at_ns(self) -> int:

@@ -46,10 +46,10 @@ class GatedRedis(Redis):
         passage.sending()
         answer = super().execute_command(*args, **options)
         try:
-            passage.sent(answer)
+            passage.sent(args[0], answer)
         except ReplyLost:  # as a client that sends a command again when the answer does not come
             answer = super().execute_command(*args, **options)
-            passage.sent(answer)
+            passage.sent(args[0], answer)
         if passage.phase is RENEW and self.journal.on:
             key = str(args[3] if args[0].startswith("EVAL") else args[1])
             self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))

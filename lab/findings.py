@@ -208,7 +208,7 @@ class _Pass:
         if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
             self.findings.measures["outlasted_ttl"] += 1
             one.outlived = one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
-        if one.outlived and one.answer == "1":
+        if one.robbed:
             self.robbed_by(one)
 
     def robbed_by(self, thief: Increment) -> None:

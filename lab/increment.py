@@ -16,7 +16,7 @@ class Increment:
 
     # fmt: off
     __slots__ = (
-        "answer", "asked_ns", "commands", "got_ns", "key", "outlived", "overwrote", "read", "read_ns", "reading_ns",
+        "answer", "asked_ns", "command", "commands", "got_ns", "key", "outlived", "overwrote", "read", "read_ns", "reading_ns",
         "release_commands", "released_ns", "releasing_ns", "replica", "request", "result", "successor", "turn", "value",
         "wrote", "wrote_ns",
     )
@@ -38,6 +38,7 @@ class Increment:
         self.result = ""
         self.release_commands = 0
         self.answer = ""
+        self.command = ""
         self.outlived = False  # when it began to release, its lease had run out unrenewed, or another had got the lock
         self.successor: Increment | None = None
 
@@ -58,6 +59,7 @@ class Increment:
         self.result = event.result
         self.release_commands = event.commands
         self.answer = event.answer
+        self.command = event.command
 
     @property
     def intended(self) -> bool:
@@ -86,3 +88,8 @@ class Increment:
             "releasing_ns",
         )
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def robbed(self) -> bool:
+        """It had lost its lock, and deleted one all the same: another's. (A script that compares deletes only its own.)"""
+        return (self.outlived or self.turn > 1) and self.command == "DEL" and self.answer == "1"

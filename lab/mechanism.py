@@ -185,11 +185,7 @@ def _deleted_by_another(case: Case) -> bool:
     """
     since_ns = case.first_got_ns - STAMPED_WITHIN_NS
     return any(
-        (one.outlived or one.turn > 1)
-        and one.answer == "1"
-        and one.released_ns > since_ns
-        and one.releasing_ns < case.second_got_ns
-        and one not in case.both
+        one.robbed and one.released_ns > since_ns and one.releasing_ns < case.second_got_ns and one not in case.both
         for one in case.releases
     )
 

@@ -41,6 +41,7 @@ class Made:
         commands: int = 1,
         release_commands: int = 1,
         answer: str = "1",
+        command: str = "DEL",
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms.
 
@@ -54,7 +55,7 @@ class Made:
         if overwrote is not None:
             self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
             times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
-            self.line(journal, Released(**about, **times, result="ok", commands=release_commands, answer=answer))
+            self.line(journal, Released(**about, **times, result="ok", commands=release_commands, answer=answer, command=command))
         if outcome is not None:
             self.answer(request, outcome, replica, got, releasing)
         return self

@@ -193,11 +193,15 @@ def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, even
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"),
-    [("1", ("releases_only_its_own", "deleted by another")), ("0", ("held_to_the_end", "the TTL ran out in the work"))],
+    ("answer", "command", "expected"),
+    [
+        ("1", "DEL", ("releases_only_its_own", "deleted by another")),
+        ("0", "DEL", ("held_to_the_end", "the TTL ran out in the work")),
+        ("1", "EVALSHA", ("held_to_the_end", "the TTL ran out in the work")),
+    ],
 )
-def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, answer, expected):
-    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer).told("expired", 30)
+def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, answer, command, expected):
+    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer, command=command).told("expired", 30)
     made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").told("expired", 71)
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
 
