@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,7 +129,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
         before = system.commands()
         try:
             with harming(scenario.faults, folder.path / "gates", system, folder.path / "faults.jsonl"):
-                drive(system, folder.path, well)
+                drive(system, folder.path, lambda: _unless_interrupted() or well())
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"
         except CutShort as cut:
@@ -189,13 +190,25 @@ def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
     }
 
 
+_interrupted = threading.Event()
+
+
+def _unless_interrupted() -> bool:
+    """Raise again what may have been raised where nobody could hear it: Python swallows exceptions in finalizers."""
+    if _interrupted.is_set():
+        raise Interrupted
+    return False
+
+
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the lab as Ctrl-C does: everything stopped, the partial run kept."""
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
+        _interrupted.set()
         raise Interrupted(signal.Signals(number).name)
 
+    _interrupted.clear()
     previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield

@@ -192,7 +192,7 @@ def _deleted_by_another(case: Case) -> bool:
 
 def _expired(case: Case) -> bool:
     nested = len({one.key for one in case.both}) > 1  # the outer lock can run out while the inner one is waited for
-    since_ns = min(one.asked_ns for one in case.both) if nested else case.first_got_ns
+    since_ns = min(one.asked_ns for one in case.both) if nested else case.first_got_ns - STAMPED_WITHIN_NS
     return case.truth.told("expired", since_ns, case.second_got_ns + HEARD_WITHIN_NS)
 
 
