@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Writing, Wrote
@@ -115,6 +116,7 @@ class _Pass:
     def __init__(self, history: History, about: Circumstances, tell: Tell | None) -> None:
         strikes = sorted(history.strikes(), key=lambda strike: strike.at_ns)
         self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
+        self.strikes = strikes
         self.findings.measures["struck"] = len(strikes)
         self.has_store = about.has_store
         self.store_persists = about.store_persists
@@ -151,10 +153,7 @@ class _Pass:
         one = Increment(replica, event)
         self.open[replica, event.request, event.turn] = one
         self.findings.waits_ns.append(one.got_ns - one.asked_ns)
-        if one.got_ns - one.asked_ns >= self.retry_ns:
-            self.findings.measures["waited"] += 1
-        self.findings.measures["tries"] += 1
-        for strike in self.findings.strikes:
+        for strike in self.strikes:
             if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
             self.findings.measures["asked_while_struck"] += strike.at_ns < one.asked_ns < strike.healed_ns
@@ -198,7 +197,7 @@ class _Pass:
         one.released(event)
         self.releases.append(one)
         self.findings.not_owner += event.result == "not_owner"
-        for strike in self.findings.strikes:
+        for strike in self.strikes:
             if strike.request == one.request:
                 strike.went_on_ns = one.released_ns
         if one.successor is not None:
@@ -219,7 +218,6 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
-        self.findings.measures["tries"] += 1
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
@@ -286,7 +284,7 @@ class _Pass:
         """
         earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
         later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
-        for index in (*earlier, *later):
+        for index in chain(earlier, later):
             one = self.writes[index]
             if one.wrote == culprit.overwrote and one.wrote_ns > culprit.reading_ns and one.read_ns < culprit.wrote_ns:
                 return one
@@ -295,6 +293,8 @@ class _Pass:
     def close(self, final: int | None) -> None:
         """The journals are read: settle what is still open."""
         measures = self.findings.measures
+        measures["waited"] = sum(wait_ns >= self.retry_ns for wait_ns in self.findings.waits_ns)
+        measures["tries"] = len(self.findings.waits_ns) + self.findings.gave_up
         for strike in self.findings.strikes:
             past_ttl = strike.healed_ns - strike.at_ns > self.ttl_ns
             measures["struck_past_ttl"] += past_ttl

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from app.journal import Got, Released, Writing, Wrote
+
+FACTS = ("request", "replica", "read", "wrote", "overwrote", "asked_ns", "got_ns", "reading_ns", "wrote_ns", "releasing_ns")
+FACTS_OF = attrgetter(*FACTS)
 
 
 class Increment:
@@ -75,19 +79,7 @@ class Increment:
 
     def facts(self) -> dict[str, Any]:
         """For ``verdict.json``: what proves something about it."""
-        names = (
-            "request",
-            "replica",
-            "read",
-            "wrote",
-            "overwrote",
-            "asked_ns",
-            "got_ns",
-            "reading_ns",
-            "wrote_ns",
-            "releasing_ns",
-        )
-        return {name: getattr(self, name) for name in names}
+        return dict(zip(FACTS, FACTS_OF(self), strict=True))
 
     @property
     def robbed(self) -> bool:
