@@ -81,6 +81,8 @@ def conduct(
     Whatever cuts the run short (an interrupt, a server that dies) is in ``record.ended``; what was recorded until then is
     judged. Raises MissingProgram and NotReady when it could not begin.
     """
+    for known in (circumstances.commit, circumstances.versions, circumstances.machine):
+        known()  # they ask programs, which takes a moment: not while there is a folder that an interrupt would leave
     folder = RunFolder.create(scenario.name, stage.name, reports)
     record = RunRecord(
         run=folder.name,

@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ import msgspec
 from lab.choice import BadInput
 
 REPORTS = Path("reports")
+DISCARDED_WITHIN_S = 2.0
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
@@ -85,8 +87,11 @@ class RunFolder:
         os.close(self._lock)
 
     def discard(self) -> None:
-        """Nothing happened that is worth keeping."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Nothing happened that is worth keeping. A server that is just ending may still write: then once more."""
+        until = time.monotonic() + DISCARDED_WITHIN_S
+        while self.path.exists() and time.monotonic() < until:
+            shutil.rmtree(self.path, ignore_errors=True)
+            time.sleep(0.01)
         os.close(self._lock)
 
 
