@@ -53,11 +53,12 @@ def scenario_options(command: Any) -> Any:
 @click.option("--stage", required=True, help="a stage's name, or the path of a file written like those in app/locks")
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
-def run(scenario: str, stage: str, as_json: bool, **given: Any) -> int:
+@click.option("--no-draw", is_flag=True, help="leave the pictures for later: lab report RUN")
+def run(scenario: str, stage: str, as_json: bool, no_draw: bool, **given: Any) -> int:
     """Run one stage under SCENARIO, judge it, draw it."""
     from lab.session import run_one
 
-    return run_one(scenario, stage, given, as_json, command=_command())
+    return run_one(scenario, stage, given, as_json, command=_command(), draw=not no_draw)
 
 
 @lab.command()
@@ -74,16 +75,17 @@ def ladder(out: Path | None, **given: Any) -> int:
 @click.option("--stage", "only_stages", multiple=True, help="only these (may be given several times)")
 @click.option("--scenario", "only_scenarios", multiple=True, help="only these (may be given several times)")
 @click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="how many runs at a time")
+@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="how many times over, to see what wavers")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="where to write it, beside the cells that are there already (reports/matrix-<time> unless told)",
 )
-def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, out: Path | None) -> int:
+def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
     """Run every stage under every scenario that fits it, and compare with what was expected."""
     from lab.session import run_matrix
 
-    return run_matrix(only_stages, only_scenarios, jobs, out)
+    return run_matrix(only_stages, only_scenarios, jobs, repeat, out)
 
 
 @lab.command()

@@ -29,7 +29,8 @@ SLOWEST_S = 180
 
 class Cell(msgspec.Struct, kw_only=True):
     """One stage under one scenario. verdict: empty where the scenario makes no sense for the stage; reason says why, or what
-    was seen. run: the folder's name. expected: the verdict written down before, empty for none.
+    was seen. run: the folder's name. expected: the verdict written down before, empty for none. rounds: how often it came to
+    which verdict, where it was run more than once; the rest is of the first time.
     """
 
     stage: str
@@ -44,10 +45,16 @@ class Cell(msgspec.Struct, kw_only=True):
     failed: int = 0
     unknown: int = 0
     duration_s: float = 0
+    rounds: dict[str, int] = msgspec.field(default_factory=dict)
 
     @property
     def as_expected(self) -> bool:
         return self.verdict == self.expected
+
+    @property
+    def wavers(self) -> bool:
+        """Whether it came to different verdicts: then the scenario is wrong, not the stage."""
+        return len(self.rounds) > 1
 
 
 def expectations() -> dict[tuple[str, str], str]:
@@ -77,16 +84,33 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
     return cells
 
 
-def conduct_all(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
+def conduct_all(
+    cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS, draw: bool = True
+) -> None:
     """Run those that make sense, so many at a time; one that fails to be a run is VOID."""
     with ThreadPoolExecutor(jobs) as pool:
-        for cell in pool.map(lambda cell: _conduct(cell, reports), [cell for cell in cells if not cell.reason]):
+        for cell in pool.map(lambda cell: _conduct(cell, reports, draw), [cell for cell in cells if not cell.reason]):
             on_done(cell)
 
 
-def _conduct(cell: Cell, reports: Path) -> Cell:
+def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
+    """Run them once more, drawing nothing, and count in each cell's ``rounds`` what came out."""
+    ran = {(cell.scenario, cell.stage): cell for cell in cells if cell.verdict}
+    again = [Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected) for cell in ran.values()]
+
+    def count(cell: Cell) -> None:
+        first = ran[cell.scenario, cell.stage]
+        first.rounds = first.rounds or {first.verdict: 1}
+        first.rounds[cell.verdict] = first.rounds.get(cell.verdict, 0) + 1
+        on_done(cell)
+
+    conduct_all(again, jobs, count, reports, draw=False)
+
+
+def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     one = scenarios.load(cell.scenario)
     command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json", *_smaller(one)]
+    command += [] if draw else ["--no-draw"]
     done = subprocess.run(command, cwd=reports.parent, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     if not done.stdout.startswith("{"):
         cell.verdict, cell.reason = "VOID", f"ended with {done.returncode}: {done.stderr.strip()[-500:]}"

@@ -54,7 +54,7 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
         yield lambda done: bar.update(task, completed=done, description="driving requests")
 
 
-def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str) -> int:
+def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool) -> int:
     """``lab run``. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
     stage = find_stage(stage_name)
     scenario = scenarios.override(scenarios.load(scenario_name), stage, given)
@@ -62,7 +62,7 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     introduce(out, stage, scenario)
     with keeping() as keeper:
         done = _run(keeper, stage, scenario, command, stage_name, err)
-    paths = finish(done)
+    paths = finish(done, draw)
     if as_json:
         sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
     summarise(out, done.judgement, paths)
@@ -74,9 +74,9 @@ def _run(keeper: Keeper, stage: Stage, scenario: Scenario, command: str, shelf_n
         return conduct(keeper, stage, scenario, by_locust(keeper, scenario, on_progress), command, shelf_name=shelf_name)
 
 
-def finish(done: Conducted) -> list[Path]:
+def finish(done: Conducted, draw: bool = True) -> list[Path]:
     """Draw what was conducted and publish its folder; where its pictures are now."""
-    drawn = report_run(done.folder.path, (done.judgement, done.findings))
+    drawn = report_run(done.folder.path, (done.judgement, done.findings)) if draw else []
     done.folder.publish()
     return [done.folder.path / path.name for path in drawn]
 
@@ -105,9 +105,9 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     return worst
 
 
-def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, out: Path | None) -> int:
+def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
     """``lab matrix``: the worst of its cells' exit statuses; 3 if a scenario harmed nobody it was run on, or a cell is not as
-    expected.
+    expected, or came to another verdict when it was repeated.
     """
     for name in only_stages:
         chosen("stage", name, stages())
@@ -121,17 +121,31 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
         console.print(f"{cell.scenario:24}{cell.stage:16}{cell.verdict:10}{escape(matrix.in_short(cell))}{surprise}")
 
     console.print(f"{left} cells, {jobs} at a time", style="dim")
-    with interruptible():
-        matrix.conduct_all(cells, jobs, tell)
-    if out is not None:
-        cells = matrix.merged(cells, out)
-    for path in matrix.write(cells, out):
-        console.print(str(path), style="dim", soft_wrap=True)
-    gentle = [] if only_stages else matrix.never_admitted(cells)
+    try:
+        with interruptible():
+            matrix.conduct_all(cells, jobs, tell)
+            for number in range(2, repeat + 1):
+                console.print(f"again: {number} of {repeat}", style="dim")
+                matrix.conduct_again(cells, jobs, lambda cell: None if cell.as_expected else tell(cell))
+    finally:  # what was run until an interrupt is not lost
+        if out is not None:
+            cells = matrix.merged(cells, out)
+        for path in matrix.write(cells, out):
+            console.print(str(path), style="dim", soft_wrap=True)
+    return _matrix_status(cells, console, whole=not only_stages)
+
+
+def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:
+    """Its exit status, and a word about what is wrong with the scenarios."""
+    gentle = matrix.never_admitted(cells) if whole else []
     if gentle:
         console.print(f"harmed nobody, so they prove nothing: {', '.join(gentle)}", style="bold red")
+    for cell in cells:
+        if cell.wavers:
+            counts = ", ".join(f"{count} times {verdict}" for verdict, count in cell.rounds.items())
+            console.print(f"wavers: {cell.scenario} on {cell.stage}: {counts}", style="bold red")
     statuses = [Verdict[cell.verdict].exit_status for cell in cells if cell.verdict]
-    odd = gentle or any(not cell.as_expected for cell in cells if cell.verdict)
+    odd = gentle or any(cell.wavers or not cell.as_expected for cell in cells if cell.verdict)
     return max([*statuses, 3 if odd else 0], key=_gravity)
 
 
