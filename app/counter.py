@@ -9,69 +9,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from time import monotonic_ns
-from typing import Protocol
 
 from app.gate import ACQUIRE, READ, RELEASE, THINK, WRITE, passage
-from app.journal import AnyEvent, GaveUp, Got, Journal, Released, Writing, Wrote
-from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner
-from app.stores import Redis
-
-
-class Refused(Exception):  # noqa: N818 - an answer of the resource, not an error
-    """The resource did not take the write; nothing was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """What a confirmed write did: the value it left, and the one it found there."""
-
-    value: int
-    overwrote: int
-
-
-class Resource(Protocol):
-    """The number itself, as the work reaches it."""
-
-    def read(self) -> int | None:
-        """The number; None where reading and writing are one command."""
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        """Set it to ``value``. Raises Refused if the resource does not take it."""
-
-
-class ReadThenWrite:
-    """GET, then SET … GET: two commands."""
-
-    def __init__(self, client: Redis, key: str) -> None:
-        self.client = client
-        self.key = key
-
-    def read(self) -> int:
-        return int(self.client.get(self.key) or 0)
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        return Write(value=value or 0, overwrote=int(self.client.set(self.key, value, get=True) or 0))
-
-
-class OneCommand:
-    """INCR: reading and writing in one."""
-
-    def __init__(self, client: Redis, key: str) -> None:
-        self.client = client
-        self.key = key
-
-    def read(self) -> None:
-        return None
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        value = self.client.incr(self.key)
-        return Write(value=value, overwrote=value - 1)
-
-
-RESOURCES: dict[str, type[ReadThenWrite | OneCommand]] = {
-    "read_then_write": ReadThenWrite,
-    "one_command": OneCommand,
-}
+from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, Writing, Wrote
+from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
+from app.resource import Resource, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +35,7 @@ class Increment:
         self.journal = journal
         self.work_s = work_ms / 1000
         self.turn = 0  # a stage may do the work more than once
+        self.ended = "ok"  # how the last doing of the work ended
         self.asked_ns = self.got_ns = self.releasing_ns = 0
         self.failed_in = ""  # the phase in which it went wrong
 
@@ -121,14 +64,15 @@ class Increment:
     def work(self, grant: Grant) -> Write:
         """The critical section, once. Everything in it is between got and releasing."""
         if self.turn:
-            self.released("ok")
+            self.released(self.ended)
         self.turn += 1
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
+        self.ended = "ok"
         self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, commands=passage.commands, fence=grant.fence)
         passage.enter(READ)
         reading_ns = monotonic_ns()
-        self.read = self.resource.read()
+        self.read = self.resource.read(grant)
         read_ns = monotonic_ns()
         passage.enter(THINK)
         if self.work_s:
@@ -138,11 +82,22 @@ class Increment:
         value = None if self.read is None else self.read + 1
         self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         passage.enter(WRITE)
-        self.written = self.resource.write(value, grant)
-        self.say(Wrote, wrote_ns=monotonic_ns(), value=self.written.value, overwrote=self.written.overwrote)
+        self.written = self.write(value, grant)
+        wrote = self.written
+        self.say(Wrote, wrote_ns=monotonic_ns(), value=wrote.value, overwrote=wrote.overwrote, part=wrote.part)
         self.releasing_ns = monotonic_ns()
         passage.enter(RELEASE)
         return self.written
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        """Have the resource take it; that it does not is journalled. Raises Refused."""
+        try:
+            return self.resource.write(value, grant)
+        except Refused as refusal:
+            self.releasing_ns = monotonic_ns()
+            self.ended = "refused"
+            self.say(Refusal, refused_ns=self.releasing_ns, why=str(refusal))
+            raise
 
     def released(self, result: str) -> None:
         """The lock has let go, or tried to."""

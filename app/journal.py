@@ -54,15 +54,30 @@ class Writing(Event, tag="writing"):
 
 
 class Wrote(Event, tag="wrote"):
-    """The resource confirmed: it holds ``value`` now, and ``overwrote`` is what stood there before."""
+    """The resource confirmed: it holds ``value`` now, and ``overwrote`` is what stood there before.
+
+    part: which part of it, where it is made of several.
+    """
 
     wrote_ns: int
     value: int
     overwrote: int
+    part: str = ""
 
     @property
     def at_ns(self) -> int:
         return self.wrote_ns
+
+
+class Refusal(Event, tag="refused"):
+    """The resource did not take the write, and says why: nothing was written."""
+
+    refused_ns: int
+    why: str
+
+    @property
+    def at_ns(self) -> int:
+        return self.refused_ns
 
 
 class Released(Event, tag="released"):
@@ -120,7 +135,7 @@ class Started(Event, tag="started"):
         return self.started_ns
 
 
-AnyEvent = Got | Writing | Wrote | Released | GaveUp | Renewed | Started
+AnyEvent = Got | Writing | Wrote | Refusal | Released | GaveUp | Renewed | Started
 
 
 class Journal:

@@ -66,6 +66,10 @@ class Abandoned(Exception):  # noqa: N818 - as above
         self.key = key
 
 
+class Refused(Exception):  # noqa: N818 - as above
+    """The resource did not take the write: nothing was written. The message says what it had seen."""
+
+
 class NotOwner(Exception):  # noqa: N818 - as above
     """A release found that the lock was no longer the releaser's; the work had been done by then."""
 

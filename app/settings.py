@@ -9,29 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.endpoint import Endpoint
 from app.nested import NESTINGS
 
 PREFIX = "LAB_"
+LOCAL_REDIS = Endpoint.parse("127.0.0.1:6379")
+LOCAL_REDIS_NODES = Endpoint.parse(",".join(f"127.0.0.1:{port}" for port in range(6380, 6385)))
+LOCAL_ZOOKEEPER = Endpoint.parse("127.0.0.1:2181")
+LOCAL_ETCD = Endpoint.parse("127.0.0.1:2379")
+LOCAL_MYSQL = Endpoint.parse("lab@127.0.0.1:3306/lab")
 
 
 class SettingsError(ValueError):
     """A setting that cannot be meant; the message names it, its value and what would do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A server's host and port, written ``host:port``."""
-
-    host: str
-    port: int
-
-    @staticmethod
-    def parse(text: str) -> Address:
-        """Raises ValueError when it is not host:port."""
-        host, separator, port = text.rpartition(":")
-        if not separator or not host or not port.isdigit() or not 0 < int(port) < 65536:
-            raise ValueError(f"{text!r} is not host:port")
-        return Address(host, int(port))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +30,7 @@ class Settings:
 
     stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
     a request does not say). ttl_ms: None for the stage's own. run: goes into every key, so that two runs never meet.
+    counter_url: the Redis that holds the counter; ``<store>_url``: where a stage's store is, as ``app/endpoint.py`` reads it.
     nested: ``same`` to take the lock twice, ``crossed`` to take two in either order. journal: the file to append to, None
     for none. gates: the folder of armed gates, None for none.
     """
@@ -51,8 +42,12 @@ class Settings:
     wait_ms: int = 10_000
     retry_ms: int = 30
     work_ms: int = 0
-    lock_redis: Address = Address("127.0.0.1", 6379)
-    counter_redis: Address = Address("127.0.0.1", 6379)
+    counter_url: Endpoint = LOCAL_REDIS
+    redis_url: Endpoint = LOCAL_REDIS
+    redis_nodes_url: Endpoint = LOCAL_REDIS_NODES
+    zookeeper_url: Endpoint = LOCAL_ZOOKEEPER
+    etcd_url: Endpoint = LOCAL_ETCD
+    mysql_url: Endpoint = LOCAL_MYSQL
     nested: str = ""
     journal: Path | None = None
     gates: Path | None = None
@@ -74,8 +69,8 @@ def _value(name: str, text: str) -> Any:
             return tuple(part.strip() for part in text.split(",") if part.strip())
         if name == "nested":
             return _one_of(text, ("", *NESTINGS))
-        if name in ("lock_redis", "counter_redis"):
-            return Address.parse(text)
+        if name.endswith("_url"):
+            return Endpoint.parse(text)
         if name in ("journal", "gates"):
             return Path(text) if text else None
         if name.endswith("_ms"):

@@ -11,20 +11,21 @@ import threading
 from typing import Any
 from uuid import uuid4
 
-import redis
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from app import gate
-from app.counter import RESOURCES, Increment, Refused, Resource
+from app.counter import Increment
 from app.gate import ACQUIRE, READ, THINK, Struck
 from app.journal import Journal
-from app.lock import Abandoned, Lock, NotAcquired, Stage
+from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
 from app.nested import SAME, Nested
+from app.resources import resource
 from app.settings import Settings, SettingsError
-from app.stores import CLIENT_OPTIONS, counter_redis, lock_store
+from app.stores import lock_store, store
+from app.stores.redis import Redis
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
@@ -41,10 +42,10 @@ class Counter:
         self.settings = settings
         self.journal = journal
         self.ttl_ms = settings.ttl_ms or stage.ttl_ms or 0
-        prefix = f"lab:{settings.run}:{stage.name}"
-        self.lock_key = f"{prefix}:lock"
+        self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
         self.store = lock_store(stage.store, settings, journal)
-        self.resource: Resource = RESOURCES[stage.resource](counter_redis(settings), f"{prefix}:counter")
+        self.resource = resource(stage, settings, self.store)
+        self.errors = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
 
     def lock(self, request_id: str) -> Lock:
         """A lock for one request; where the settings say so, one that is taken twice, or two in one order or the other."""
@@ -75,7 +76,7 @@ class Counter:
             return about | {"error": "refused", "reason": str(error)}, 409
         except Struck as error:
             return about | {"error": "struck", "reason": str(error)}, 500
-        except redis.RedisError as error:
+        except self.errors as error:
             nothing_written = increment.failed_in in (ACQUIRE, READ, THINK) and increment.turn <= 1
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
             return about | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
@@ -106,6 +107,9 @@ def create_app(**flags: Any) -> Flask:
     if settings.gates is not None:
         gate.gates = gate.Gates(settings.gates, settings.replica)
     counters = {stage.name: Counter(stage, settings, journal) for stage in _enabled(settings)}
+    client_options = {
+        name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in counters.values())} if name
+    }
     in_flight = InFlight()
     app = Flask("app")
 
@@ -124,13 +128,12 @@ def create_app(**flags: Any) -> Flask:
     @app.get("/value")
     def value() -> dict[str, Any]:
         counter = chosen()
-        prefix = f"lab:{settings.run}:{counter.stage.name}"
-        return {"value": int(counter_redis(settings).get(f"{prefix}:counter") or 0), "stage": counter.stage.name}
+        return {"value": counter.resource.value(), "stage": counter.stage.name}
 
     @app.get("/health")
     def health() -> dict[str, Any]:
         about = {"replica": settings.replica, "run": settings.run, "stages": list(counters), "pid": os.getpid()}
-        return about | {"in_flight": in_flight.count, "client_options": CLIENT_OPTIONS}
+        return about | {"in_flight": in_flight.count, "client_options": client_options}
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:

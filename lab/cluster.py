@@ -6,44 +6,41 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import redis
-
+from app.journal import Journal
 from app.lock import Stage
+from app.resources import resource, resources
+from app.settings import Settings
+from app.stores import lock_store
+from app.stores.redis import Redis as Client
 from lab import service
 from lab.keeper import Keeper
 from lab.scenario import Scenario
 from lab.service import NotReady, Running
 from lab.services.gunicorn import Gunicorn, health
 from lab.services.nginx import Nginx
-from lab.services.redis import Redis, info
-
-LAB_COMMANDS = (
-    "info",
-    "ping",
-    "hello",
-    "client",
-    "config",
-    "psubscribe",
-    "punsubscribe",
-    "subscribe",
-    "unsubscribe",
-    "script",
-)
+from lab.services.redis import Redis
+from lab.store import Witnessing
+from lab.stores import stores
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running system: the stores, the replicas, and nginx in front."""
+    """A running system: the stores, the replicas, and nginx in front.
+
+    stores: servers by the name of the store; counter_redis: None where the counter is kept in the lock's own store.
+    """
 
     run: str
     stage: Stage
-    lock_redis: Running | None
-    counter_redis: Running
+    settings: Settings
+    stores: dict[str, tuple[Running, ...]]
+    counter_redis: Running | None
     replicas: tuple[Running, ...]
     nginx: Running
 
@@ -53,9 +50,15 @@ class Cluster:
         return self.nginx.address
 
     @property
+    def lock_store(self) -> tuple[Running, ...]:
+        """The servers of the stage's store; none if it has none."""
+        return self.stores.get(self.stage.store or "", ())
+
+    @property
     def servers(self) -> list[Running]:
         """All of them."""
-        return [running for running in (self.lock_redis, self.counter_redis, *self.replicas, self.nginx) if running]
+        locks = [running for several in self.stores.values() for running in several]
+        return [running for running in (*locks, self.counter_redis, *self.replicas, self.nginx) if running]
 
     def dead(self) -> list[str]:
         """The names of the servers that have ended."""
@@ -82,50 +85,47 @@ class Cluster:
 
     def stop_lock_store(self) -> None:
         """Stop the lock's store where it is: it answers when it is thawed."""
-        if self.lock_redis:
-            self.lock_redis.keeper.signal(self.lock_redis.pid, signal.SIGSTOP)
+        for running in self.lock_store:
+            running.keeper.signal(running.pid, signal.SIGSTOP)
 
     def thaw_lock_store(self) -> None:
         """Let it go on."""
-        if self.lock_redis:
-            self.lock_redis.keeper.signal(self.lock_redis.pid, signal.SIGCONT)
+        for running in self.lock_store:
+            running.keeper.signal(running.pid, signal.SIGCONT)
 
     def restart_lock_store(self) -> None:
         """Kill it and start it again at its address, with what it kept on disk."""
-        if self.lock_redis:
-            self.lock_redis.restart()
+        for running in self.lock_store:
+            running.restart()
 
     def client_options(self) -> dict[str, Any]:
-        """The replicas' Redis client options."""
+        """The options of the replicas' clients, by store."""
         options: dict[str, Any] = health(self.replicas[0].port)["client_options"]
         return options
 
+    def witnesses(self, path: Path) -> list[Witnessing]:
+        """Those who write down what the lock's store tells of its keys."""
+        return stores()[self.stage.store].witnesses(self.lock_store, path) if self.stage.store else []
+
     def value(self) -> int | None:
-        """The counter, read from its own store; None if that is gone."""
-        client = redis.Redis(port=self.counter_redis.port, socket_timeout=2.0)
+        """The counter, read from where it is kept; None if that is gone."""
+        client = lock_store(self.stage.store, self.settings, Journal(None))
+        errors = (Client.Error, client.Error) if client else (Client.Error,)
         try:
-            return int(client.get(f"lab:{self.run}:{self.stage.name}:counter") or 0)
-        except redis.RedisError:
+            return resource(self.stage, self.settings, client).value()
+        except errors:
             return None
-        finally:
-            client.close()
 
     def commands(self) -> dict[str, dict[str, int]]:
         """How often each command ran, by store (``lock``, ``counter``); not the lab's own."""
-        counts: dict[str, dict[str, int]] = {}
-        for name, running in (("lock", self.lock_redis), ("counter", self.counter_redis)):
-            with contextlib.suppress(OSError):
-                counts[name] = _command_counts(running.port) if running else {}
+        counts: dict[str, dict[str, int]] = {"lock": {}, "counter": {}}
+        with contextlib.suppress(OSError):
+            if self.stage.store:
+                counts["lock"] = stores()[self.stage.store].commands(self.lock_store)
+        with contextlib.suppress(OSError):
+            if self.counter_redis:
+                counts["counter"] = stores()["redis"].commands([self.counter_redis])
         return counts
-
-
-def _command_counts(port: int) -> dict[str, int]:
-    calls: dict[str, int] = {}
-    for key, figures in info(port, "commandstats").items():
-        command = key.removeprefix("cmdstat_").partition("|")[0]
-        if command not in LAB_COMMANDS:
-            calls[command] = calls.get(command, 0) + int(figures["calls"])
-    return calls
 
 
 @contextlib.contextmanager
@@ -137,16 +137,20 @@ def cluster(
     folder: Path,
     shelf_name: str | None = None,
     journals: bool = True,
+    also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
     """Bring up what the stage needs; journals go to ``folder/journal``, logs to ``folder/logs``. Stops all of it at the end.
 
-    shelf_name: the stage's name or path, as the replicas are to look it up. journals: without them, nothing is told and no
-    gate is passed (to measure what that costs). Raises MissingProgram and NotReady.
+    shelf_name: the stage's name or path, as the replicas are to look it up. also: further stages they serve. journals:
+    without them, nothing is told and no gate is passed (to measure what that costs). Raises MissingProgram and NotReady.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
         path.mkdir(parents=True, exist_ok=True)
-    for program in ("redis-server", "nginx", "gunicorn"):
+    wanted = {one.store: stores()[one.store].services(scenario) for one in (stage, *also) if one.store}
+    kept_apart = any(not resources()[one.resource].in_lock_store for one in (stage, *also))
+    counter = [Redis("counter-redis")] if kept_apart else []
+    for program in dict.fromkeys(one.program for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         service.program(program)  # refuse before anything has been started
     with contextlib.ExitStack() as started:
 
@@ -160,15 +164,12 @@ def cluster(
                 started.callback(again.stop)
             return running
 
-        stores = [Redis("counter-redis")] + (
-            [Redis("lock-redis", notify=True, persists=scenario.store_persists)] if stage.store else []
-        )
-        counter_redis, *rest = up(*stores)
-        lock_redis = rest[0] if rest else None
-        settings = _settings(scenario, run, shelf_name or stage.name) | {
-            "counter_redis": counter_redis.address,
-            "lock_redis": (lock_redis or counter_redis).address,
-        }
+        running = iter(up(*counter, *chain(*wanted.values())))
+        counter_redis = next(running) if counter else None
+        found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
+        settings = _settings(scenario, run, shelf_name or stage.name)
+        settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
+        settings |= {"counter_url": counter_redis.address} if counter_redis else {}
         if scenario.faults:
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
@@ -176,7 +177,8 @@ def cluster(
         replicas = up(*(Gunicorn(name, settings | told[name]) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
-        system = Cluster(run, stage, lock_redis, counter_redis, tuple(replicas), nginx)
+        known = Settings.read({}, **settings)
+        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx)
         if dead := system.dead():
             raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
         yield system

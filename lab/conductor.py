@@ -22,7 +22,6 @@ from lab.load import Load, LoadFailed
 from lab.run import REPORTS, RunFolder, RunRecord, save
 from lab.scenario import Scenario
 from lab.verdict import Judgement, judge
-from lab.witness import Witness
 
 COMPLETE = "complete"
 INTERRUPTED = "interrupted"
@@ -125,8 +124,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
 
     record.client_options = system.client_options()
     with contextlib.ExitStack() as watching:
-        if system.lock_redis is not None:
-            witness = Witness(system.lock_redis.port, folder.path / "server.jsonl")
+        for witness in system.witnesses(folder.path / "server.jsonl"):
             watching.callback(witness.close)
         before = system.commands()
         try:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Writing, Wrote
+from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote
 from lab.account import Account, Ledger
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
+from lab.losses import Losses
 from lab.mechanism import Case, Truth, explain
 from lab.strike import Strike
 
@@ -25,19 +26,6 @@ NEIGHBOURS = 256  # writes before and after a culprit's among which its victim i
 EXAMPLES = 5
 BIN_NS = 20_000_000
 WROTE, SEEN = 1, 2
-
-
-@dataclass
-class Losses:
-    """What one mechanism destroyed, by how many writes, and the first of them as evidence.
-
-    restored: how many increments were brought back, by writes whose read came before the destruction.
-    """
-
-    destroyed: int = 0
-    restored: int = 0
-    writes: int = 0
-    examples: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -134,6 +122,7 @@ class _Pass:
         self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
         self.judged = 0  # how many of them have been looked at
         self.state: dict[str, int] = {}  # request id → WROTE, SEEN
+        self.parts: dict[str, int] = {}  # what each part of the counter holds
         self.values_at: dict[int, int] = {}
 
     def read_journals(self, events: Iterable[tuple[str, AnyEvent]]) -> None:
@@ -141,6 +130,7 @@ class _Pass:
             Got: self.got,
             Writing: self.writing,
             Wrote: self.wrote,
+            Refusal: self.refused,
             Released: self.released,
             GaveUp: self.gave_up,
             Renewed: self.renewed,
@@ -177,7 +167,8 @@ class _Pass:
             return
         one.wrote_it(event)
         self.ledger.write(event.value, event.overwrote)
-        self.values_at[event.wrote_ns // BIN_NS] = event.value
+        self.parts[event.part] = event.value
+        self.values_at[event.wrote_ns // BIN_NS] = sum(self.parts.values())
         if self.state.get(event.request, 0) & WROTE:
             self.findings.duplicated += 1
             if len(self.findings.duplicates) < EXAMPLES:
@@ -189,6 +180,11 @@ class _Pass:
         if len(self.writes) > 2 * NEIGHBOURS:
             self.writes.popleft()
             self.judged -= 1
+
+    def refused(self, replica: str, event: Refusal) -> None:
+        self.findings.measures["refused"] += 1
+        if one := self.open.get((replica, event.request, event.turn)):
+            one.refused = True
 
     def released(self, replica: str, event: Released) -> None:
         one = self.open.pop((replica, event.request, event.turn), None)
@@ -286,7 +282,11 @@ class _Pass:
         later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
         for index in chain(earlier, later):
             one = self.writes[index]
-            if one.wrote == culprit.overwrote and one.wrote_ns > culprit.reading_ns and one.read_ns < culprit.wrote_ns:
+            if (
+                (one.wrote, one.part) == (culprit.overwrote, culprit.part)
+                and one.wrote_ns > culprit.reading_ns
+                and one.read_ns < culprit.wrote_ns
+            ):
                 return one
         return None
 

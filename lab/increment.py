@@ -20,9 +20,9 @@ class Increment:
 
     # fmt: off
     __slots__ = (
-        "answer", "asked_ns", "command", "commands", "got_ns", "key", "outlived", "overwrote", "read", "read_ns", "reading_ns",
-        "release_commands", "released_ns", "releasing_ns", "replica", "request", "result", "successor", "turn", "value",
-        "wrote", "wrote_ns",
+        "answer", "asked_ns", "command", "commands", "got_ns", "key", "outlived", "overwrote", "part", "read", "read_ns",
+        "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result",
+        "successor", "turn", "value", "wrote", "wrote_ns",
     )
     # fmt: on
 
@@ -39,6 +39,8 @@ class Increment:
         self.value: int | None = None
         self.wrote: int | None = None
         self.overwrote: int | None = None
+        self.part = ""
+        self.refused = False
         self.result = ""
         self.release_commands = 0
         self.answer = ""
@@ -56,6 +58,7 @@ class Increment:
         self.wrote_ns = event.wrote_ns
         self.wrote = event.value
         self.overwrote = event.overwrote
+        self.part = event.part
 
     def released(self, event: Released) -> None:
         self.releasing_ns = event.releasing_ns
@@ -68,7 +71,7 @@ class Increment:
     @property
     def intended(self) -> bool:
         """It was about to write and never said that it had: a known unknown."""
-        return self.reading_ns != 0 and self.wrote is None
+        return self.reading_ns != 0 and self.wrote is None and not self.refused
 
     @property
     def destroyed(self) -> int:

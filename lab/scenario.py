@@ -34,6 +34,7 @@ MEASURES = (
     "least_share_percent",
     "outlasted_ttl",
     "outlived_freezes",
+    "refused",
     "struck",
     "struck_past_ttl",
     "tries",

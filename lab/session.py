@@ -167,7 +167,7 @@ def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
     scenario = scenarios.override(scenarios.load("rush"), first, given)
     folder = RunFolder.create("up", first.name)
     try:
-        with keeping() as keeper, cluster(keeper, first, scenario, folder.name, folder.path, stage_names) as system:
+        with keeping() as keeper, cluster(keeper, first, scenario, folder.name, folder.path, stage_names, also=found) as system:
             _announce(system, [stage.name for stage in found])
             while not (dead := system.dead()):
                 threading.Event().wait(0.2)

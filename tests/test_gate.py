@@ -8,12 +8,15 @@ from uuid import uuid4
 import pytest
 
 from app import gate
-from app.counter import Increment, ReadThenWrite
+from app.counter import Increment
+from app.endpoint import Endpoint
 from app.gate import Armed, Gates, ReplyLost, Struck, passage
 from app.journal import Journal
 from app.locks import stages
-from app.settings import Address, Settings
-from app.stores import counter_redis, lock_store
+from app.resources.read_then_write import Counter
+from app.settings import Settings
+from app.stores import lock_store
+from app.stores.redis import counter_redis
 
 pytestmark = pytest.mark.real
 SHARED = [name for name, stage in stages().items() if stage.store == "redis"]
@@ -38,15 +41,15 @@ def unarmed(monkeypatch):
 @pytest.fixture
 def increment(redis_port, tmp_path, unarmed):
     """Do one increment under a stage; its key is new, so nobody is in the way."""
-    address = Address("127.0.0.1", redis_port)
-    settings = Settings(lock_redis=address, counter_redis=address, journal=tmp_path / "journal")
+    address = Endpoint.parse(f"127.0.0.1:{redis_port}")
+    settings = Settings(redis_url=address, counter_url=address, journal=tmp_path / "journal")
     journal = Journal(settings.journal)
 
     def run(name: str, key: str | None = None):
         key = key or f"lab:test:{uuid4().hex}"
         store = lock_store("redis", settings, journal)
         lock = stages()[name].lock(store, key, 500, 200, 5)
-        return Increment("r1", ReadThenWrite(counter_redis(settings), f"{key}:counter"), journal, 0).run(lock)
+        return Increment("r1", Counter(counter_redis(settings), f"{key}:counter"), journal, 0).run(lock)
 
     return run
 

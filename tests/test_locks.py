@@ -10,7 +10,7 @@ import pytest
 
 from app.lock import Claim, Grant, NotAcquired, NotOwner
 from app.locks import stages
-from app.stores import Redis
+from app.stores.redis import Redis
 
 pytestmark = pytest.mark.real
 ALL = stages()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.settings import Address, Settings, SettingsError
+from app.endpoint import Address, Endpoint
+from app.settings import Settings, SettingsError
 from app.web import create_app
 
 
@@ -16,8 +17,23 @@ def test_flags_win_over_the_environment_and_both_over_the_defaults():
     assert settings.wait_ms == 10_000
 
 
-def test_addresses_are_host_and_port():
-    assert Settings.read({"LAB_LOCK_REDIS": "redis:6380"}).lock_redis == Address("redis", 6380)
+@pytest.mark.parametrize(
+    ("text", "endpoint"),
+    [
+        ("redis:6380", Endpoint((Address("redis", 6380),))),
+        ("a:1,b:2", Endpoint((Address("a", 1), Address("b", 2)))),
+        ("mysql://me:p@ss@db:3306/lab", Endpoint((Address("db", 3306),), "me", "p@ss", "lab")),
+    ],
+)
+def test_a_store_is_found_by_a_url_or_by_hosts_and_ports(text, endpoint):
+    assert Settings.read({"LAB_REDIS_URL": text}).redis_url == endpoint
+
+
+def test_a_password_is_neither_shown_nor_quoted_in_a_refusal():
+    assert "secret" not in repr(Settings.read({"LAB_MYSQL_URL": "mysql://me:secret@db:3306/lab"}))
+    with pytest.raises(SettingsError) as refusal:
+        Settings.read({"LAB_MYSQL_URL": "mysql://me:secret@db"})
+    assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +42,8 @@ def test_addresses_are_host_and_port():
         ({"LAB_STGE": "lua"}, ["stge", "stage"]),
         ({"LAB_TTL_MS": "0"}, ["LAB_TTL_MS", "at least 1"]),
         ({"LAB_WORK_MS": "-3"}, ["LAB_WORK_MS", "-3"]),
-        ({"LAB_LOCK_REDIS": "nowhere"}, ["LAB_LOCK_REDIS", "host:port"]),
-        ({"LAB_LOCK_REDIS": "a:99999"}, ["LAB_LOCK_REDIS", "host:port"]),
+        ({"LAB_REDIS_URL": "nowhere"}, ["LAB_REDIS_URL", "host:port"]),
+        ({"LAB_REDIS_URL": "a:99999"}, ["LAB_REDIS_URL", "host:port"]),
     ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused_by_name(environ, words):

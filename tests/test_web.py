@@ -16,7 +16,7 @@ FIELDS = {"value", "read", "wrote", "replica", "stage", "request", "waited_ms", 
 def client(redis_port, tmp_path, request):
     flags = {"run": request.node.name, "journal": tmp_path / "journal.jsonl", "wait_ms": 100, "retry_ms": 5}
     address = f"127.0.0.1:{redis_port}"
-    app = create_app(stage="lua,none,incr,reentrant", lock_redis=address, counter_redis=address, **flags)
+    app = create_app(stage="lua,none,incr,reentrant", redis_url=address, counter_url=address, **flags)
     return app.test_client()
 
 
@@ -89,15 +89,15 @@ def test_a_release_by_one_who_no_longer_holds_reaches_the_journal_and_the_client
 ):
     import redis
 
-    from app.counter import ReadThenWrite
+    from app.resources.read_then_write import Counter
 
-    write = ReadThenWrite.write
+    write = Counter.write
 
     def lose_the_lock(self, value, grant):
         redis.Redis(port=redis_port).delete(f"lab:{request.node.name}:reentrant:lock")
         return write(self, value, grant)
 
-    monkeypatch.setattr(ReadThenWrite, "write", lose_the_lock)
+    monkeypatch.setattr(Counter, "write", lose_the_lock)
 
     assert client.post("/increment?stage=reentrant").status_code == 200
     assert journal()[-1]["result"] == "not_owner"
@@ -115,17 +115,17 @@ def test_every_answer_is_json(client, method, path, status):
 
 def test_a_store_that_is_gone_is_503_before_the_write_and_unknown_after(redis_port, monkeypatch, tmp_path):
     gone, here = "127.0.0.1:1", f"127.0.0.1:{redis_port}"
-    app = create_app(stage="lua", lock_redis=gone, counter_redis=here, journal=tmp_path / "j", run="gone")
+    app = create_app(stage="lua", redis_url=gone, counter_url=here, journal=tmp_path / "j", run="gone")
 
     answer = app.test_client().post("/increment")
 
     assert answer.status_code == 503
     assert "phase acquire" in answer.json["reason"]
 
-    from app.counter import ReadThenWrite
+    from app.resources.read_then_write import Counter
 
-    app = create_app(stage="none", counter_redis=here, journal=tmp_path / "j", run="gone")
-    monkeypatch.setattr(ReadThenWrite, "write", lambda self, value, grant: self.client.execute_command("NOSUCH"))
+    app = create_app(stage="none", counter_url=here, journal=tmp_path / "j", run="gone")
+    monkeypatch.setattr(Counter, "write", lambda self, value, grant: self.client.execute_command("NOSUCH"))
 
     answer = app.test_client().post("/increment")
 

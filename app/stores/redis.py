@@ -1,8 +1,4 @@
-"""Connections by store name, made when first used: after the fork, and only what the stage needs.
-
-Every client option that decides how a failure looks is set here and recorded with the run (``CLIENT_OPTIONS``): a client
-that silently sends a command again would change what a lock does.
-"""
+"""One Redis server. A client that silently sends a command again would change what a lock does: it does not."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from app.endpoint import Address, Endpoint
 from app.gate import RENEW, ReplyLost, passage
 from app.journal import Journal, Renewed
 from app.settings import Settings
@@ -35,12 +32,11 @@ class Redis(redis.Redis):
     """A plain client that carries its own error type, so that a lock can catch it without importing the library."""
 
     Error = redis.RedisError
+    journal: Journal
 
 
 class GatedRedis(Redis):
     """The client handed to a lock: it passes the gates, counts commands, and journals what is sent outside any request."""
-
-    journal: Journal
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         passage.sending()
@@ -56,21 +52,26 @@ class GatedRedis(Redis):
         return answer
 
 
-def lock_store(name: str | None, settings: Settings, journal: Journal) -> Any:
-    """The client for a stage's store; None for a stage that needs none. Raises KeyError for a name nobody knows."""
-    if name is None:
-        return None
-    return {"redis": _lock_redis}[name](settings, journal)
+def client(kind: type[Redis], endpoint: Endpoint, address: Address) -> Redis:
+    """A client for one of an endpoint's servers."""
+    who = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
+    return kind(host=address.host, port=address.port, **who, **_options())
 
 
 def counter_redis(settings: Settings) -> Redis:
     """The Redis that holds the counter: one of its own, so that breaking the lock's store never loses the counter."""
-    return Redis(host=settings.counter_redis.host, port=settings.counter_redis.port, **_options())
+    return client(Redis, settings.counter_url, settings.counter_url.first)
 
 
-def _lock_redis(settings: Settings, journal: Journal) -> Redis:
+def connect(settings: Settings, journal: Journal) -> Redis:
+    """The client a lock is handed; where nothing is journalled, a plain one."""
+    return gated(settings.redis_url, settings.redis_url.first, journal)
+
+
+def gated(endpoint: Endpoint, address: Address, journal: Journal) -> Redis:
+    """A client that passes the gates, for one of an endpoint's servers."""
     if not journal.on:
-        return Redis(host=settings.lock_redis.host, port=settings.lock_redis.port, **_options())
-    client = GatedRedis(host=settings.lock_redis.host, port=settings.lock_redis.port, **_options())
-    client.journal = journal
-    return client
+        return client(Redis, endpoint, address)
+    made = client(GatedRedis, endpoint, address)
+    made.journal = journal
+    return made

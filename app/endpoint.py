@@ -1,0 +1,48 @@
+"""Where a store is, as one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server's host and port, written ``host:port``."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def parse(text: str) -> Address:
+        """Raises ValueError when it is not host:port."""
+        host, separator, port = text.rpartition(":")
+        if not separator or not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise ValueError("that is not host:port")
+        return Address(host, int(port))
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One server or several, and who asks there. A password is in no text that is made of it."""
+
+    addresses: tuple[Address, ...]
+    user: str = ""
+    password: str = field(default="", repr=False)
+    database: str = ""
+
+    @staticmethod
+    def parse(text: str) -> Endpoint:
+        """Raises ValueError, which quotes nothing of what may be a password."""
+        place = text.partition("://")[2] or text
+        who, _, where = place.rpartition("@")
+        hosts, _, database = where.partition("/")
+        user, _, password = who.partition(":")
+        return Endpoint(tuple(Address.parse(part) for part in hosts.split(",")), user, password, database)
+
+    @property
+    def first(self) -> Address:
+        """The only one, where there is one."""
+        return self.addresses[0]

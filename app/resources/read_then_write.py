@@ -1,0 +1,27 @@
+"""GET, then SET … GET: two commands, and what happens in between is what the lab is about.
+
+The write is one command that also returns what it overwrote, so that each write knows how many increments it destroyed.
+"""
+
+from __future__ import annotations
+
+from app.lock import Grant
+from app.resource import Write
+from app.stores.redis import Redis
+
+
+class Counter:
+    in_lock_store = False
+
+    def __init__(self, client: Redis, key: str) -> None:
+        self.client = client
+        self.key = key
+
+    def read(self, grant: Grant) -> int:
+        return self.value()
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        return Write(value=value or 0, overwrote=int(self.client.set(self.key, value, get=True) or 0))
+
+    def value(self) -> int:
+        return int(self.client.get(self.key) or 0)

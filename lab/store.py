@@ -1,0 +1,32 @@
+"""A store as the lab runs it: which servers, where clients find them, and what they tell of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from lab.scenario import Scenario
+from lab.service import Running, Service
+
+
+class Witnessing(Protocol):
+    """Somebody who writes down what a store tells, until closed."""
+
+    def close(self) -> None: ...
+
+
+class Store(Protocol):
+    """A file of ``lab/stores``, named as the client in ``app/stores`` is, with these functions."""
+
+    def services(self, scenario: Scenario) -> list[Service]:
+        """The servers to start for a scenario, side by side."""
+
+    def url(self, running: Sequence[Running]) -> str:
+        """Where clients find them, as ``app/endpoint.py`` reads it."""
+
+    def commands(self, running: Sequence[Running]) -> dict[str, int]:
+        """How often each command ran on them since they started, the lab's own left out. Raises OSError."""
+
+    def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
+        """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""
