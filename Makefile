@@ -13,13 +13,16 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
 GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
 
-.PHONY: help setup setup-dev scenario ladder matrix ui report clean doctor bench check test
+.PHONY: help setup setup-all setup-dev scenario ladder matrix ui report clean doctor bench check test
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## what the lab needs: system programs, virtual environment, locked packages
-	@$(PYTHON) -m lab.bootstrap
+	@$(PYTHON) -m lab.bootstrap $(if $(STAGE),--stage '$(STAGE)')
+
+setup-all: # with the servers of every stage
+	@$(PYTHON) -m lab.bootstrap --every-stage
 
 setup-dev: ## the same, with the tools for check and test
 	@$(PYTHON) -m lab.bootstrap --dev
@@ -27,13 +30,13 @@ setup-dev: ## the same, with the tools for check and test
 scenario: setup ## one run: STAGE=lua [SCENARIO=rush REQUESTS= USERS= REPLICAS= TTL_MS= WORK_MS= RETRY_MS= WAIT_MS= RATE= SEED=]
 	@$(LAB) run $(or $(SCENARIO),rush) --stage '$(STAGE)' $(GIVEN_OPTIONS)
 
-ladder: setup ## every stage, compared: charts and table
+ladder: setup-all ## every stage, compared: charts and table
 	@$(LAB) ladder $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
 
-matrix: setup ## every stage under every scenario, against what was expected
+matrix: setup-all ## every stage under every scenario, against what was expected
 	@$(LAB) matrix $(if $(OUT),--out '$(OUT)')
 
-ui: setup ## the lab in Locust's own web page [PORT=8089]
+ui: setup-all ## the lab in Locust's own web page [PORT=8089]
 	@$(LAB) ui $(if $(PORT),--port '$(PORT)')
 
 report: setup ## draw a run again, or compare several [RUN="one two"]

@@ -1,7 +1,9 @@
 """Set-up of a bare machine: the system's programs, a virtual environment, the locked packages. Standard library only.
 
-``python3 -m lab.bootstrap [--dev]``, as the Makefile calls it. It says what it is about to do before it does it, does
-nothing that is done already, and where it cannot do a thing it says how to do it by hand and ends with status 4.
+``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage]``, as the Makefile calls it. The server that a stage keeps
+its lock in comes when that stage is asked for, and with --dev, whose tests need them all. It says what it is about to do
+before it does it, does nothing that is done already, and where it cannot do a thing it says how to do it by hand and ends
+with status 4.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ def main() -> int:
     dev = "--dev" in sys.argv[1:]
     try:
         python = _python()
+        if python != sys.executable:  # an old one cannot even read the shelf
+            os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
         with _alone():
-            _programs()
+            _programs(_stores(sys.argv[1:]))
             _venv(python)
             _packages("requirements-dev.txt" if dev else "requirements.txt", dev)
     except Cannot as reason:
@@ -69,8 +73,18 @@ def _alone() -> Iterator[None]:
         os.close(lock)
 
 
-def _programs() -> None:
-    if names := doctor.missing():
+def _stores(words: list[str]) -> set[str]:
+    """The stores of the stages that were asked for. A stage nobody knows needs none: the lab itself will say so."""
+    if "--dev" in words or "--every-stage" in words:
+        return {program.store for program in doctor.PROGRAMS}
+    from app.locks import stages
+
+    wanted = words[words.index("--stage") + 1].split(",") if "--stage" in words else []
+    return {stage.store for name, stage in stages().items() if name in wanted and stage.store}
+
+
+def _programs(stores: set[str]) -> None:
+    if names := doctor.missing(stores):
         _install(names, f"the lab needs {' and '.join(names)}")
 
 

@@ -170,7 +170,7 @@ def doctor() -> int:
 
     for name, found, remark in examine():
         click.echo(f"{name:14}{found}\n{'':14}{remark}")
-    return MISSING if missing() else 0
+    return MISSING if missing() else 0  # a store is missed when a stage that needs it is asked for
 
 
 @lab.command()

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
@@ -13,22 +14,47 @@ PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the system. packages: its package by package manager. needed_for: in words; optional: the lab runs without."""
+    """A program of the system. packages: its package by package manager. needed_for: in words; optional: the lab runs without.
+
+    store: only stages with this store need it. files: where it is, by system, if it is no command (a Java archive).
+    """
 
     name: str
     packages: dict[str, str]
     needed_for: str
     version_flag: str = "--version"
     optional: bool = False
+    store: str = ""
+    files: tuple[str, ...] = ()
+
+    def found(self) -> str | None:
+        """Where it is; None if it is not here."""
+        return next((file for file in self.files if os.path.exists(file)), None) or shutil.which(self.name, path=PATH)  # noqa: PTH110 - as which does
 
 
 def _everywhere(package: str, **others: str) -> dict[str, str]:
     return {manager: others.get(manager, package) for manager in ("apt", "dnf", "brew")}
 
 
+ZOOKEEPER_JARS = ("/usr/share/java/zookeeper.jar", "/opt/homebrew/opt/zookeeper/libexec/lib/zookeeper.jar")
 PROGRAMS = (
     Program("redis-server", _everywhere("redis", apt="redis-server"), "the lock's store and the counter's"),
     Program("nginx", _everywhere("nginx"), "the load balancer before the replicas", version_flag="-v"),
+    Program("mariadbd", _everywhere("mariadb-server", brew="mariadb"), "the stages that lock in a database", store="mysql"),
+    Program("etcd", _everywhere("etcd", apt="etcd-server"), "the stage etcd", store="etcd"),
+    Program(
+        "java",
+        _everywhere("java-17-openjdk-headless", apt="default-jre-headless", brew="openjdk"),
+        "ZooKeeper, which runs on it",
+        store="zookeeper",
+    ),
+    Program(
+        "zookeeper.jar",
+        _everywhere("zookeeper", apt="libzookeeper-java"),
+        "the stage zookeeper",
+        store="zookeeper",
+        files=ZOOKEEPER_JARS,
+    ),
     Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with it", version_flag="-v", optional=True),
 )
 
@@ -47,7 +73,8 @@ def install_line(programs: list[str], with_manager: str | None = None) -> str:
     by_name = {program.name: program for program in PROGRAMS}
     packages = " ".join(by_name[name].packages[who] if name in by_name else name for name in programs)
     sudo = "" if who == "brew" or os.geteuid() == 0 else "sudo "
-    return f"{sudo}{who if who != 'apt' else 'apt-get'} install {'-y ' if who != 'brew' else ''}{packages}"
+    lean = "-y --no-install-recommends " if who == "apt" else "-y " if who == "dnf" else ""
+    return f"{sudo}{who if who != 'apt' else 'apt-get'} install {lean}{packages}"
 
 
 def how_to_install(name: str) -> str:
@@ -60,10 +87,12 @@ def how_to_install(name: str) -> str:
     return f"Install it with: {install_line([name])}"
 
 
-def missing(optional: bool = False) -> list[str]:
-    """The programs that are needed (with ``optional``: also those that are merely useful) and not here."""
+def missing(stores: Iterable[str] = ()) -> list[str]:
+    """The programs that are not here and that every stage needs, or one with one of these stores."""
     return [
-        program.name for program in PROGRAMS if (optional or not program.optional) and not shutil.which(program.name, path=PATH)
+        program.name
+        for program in PROGRAMS
+        if not program.optional and (not program.store or program.store in stores) and not program.found()
     ]
 
 
@@ -71,11 +100,12 @@ def examine() -> list[tuple[str, str, str]]:
     """For each thing the lab needs: its name, what was found (or ``missing``), and what it is for or how to get it."""
     rows = [("python", sys.version.split()[0], "at least 3.11")]
     for program in PROGRAMS:
-        path = shutil.which(program.name, path=PATH)
+        path = program.found()
         if path is None:
             rows.append((program.name, "missing", f"for {program.needed_for}. {how_to_install(program.name)}"))
         else:
-            rows.append((program.name, _version(path, program.version_flag), program.needed_for))
+            version = "present" if path in program.files else _version(path, program.version_flag)
+            rows.append((program.name, version, program.needed_for))
     return rows
 
 
