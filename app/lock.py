@@ -30,10 +30,12 @@ class Claim(Enum):
     survives_a_late_freeze = (
         "A holder that was stopped, past its TTL, between its last look at the lock and its write destroys nothing."
     )
-    stops_when_lost = "When the store does not answer for longer than the TTL, the holder stops before it writes."
+    stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys nothing."
     survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
-    survives_store_restart = "The lock holds when its store, which keeps nothing on disk, is killed and comes back."
-    survives_persisted_restart = "The lock holds when its store, which writes every change to disk, is killed and comes back."
+    survives_store_restart = "Nothing is destroyed when the lock's store, which keeps nothing on disk, is killed and comes back."
+    survives_persisted_restart = (
+        "Nothing is destroyed when the lock's store, which writes every change to disk, is killed and comes back."
+    )
     freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
     freed_after_thread_death = (
         "A lock whose holder's thread has died in a living process is free again within its TTL and half a second."

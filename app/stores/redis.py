@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from time import monotonic_ns
 from typing import Any
 
@@ -11,6 +12,7 @@ from redis.retry import Retry
 
 from app.endpoint import Address, Endpoint
 from app.gate import RENEW, ReplyLost, passage
+from app.hearing import Hearing
 from app.journal import Journal, Renewed
 from app.settings import Settings
 
@@ -33,6 +35,12 @@ class Redis(redis.Redis):
 
     Error = redis.RedisError
     journal: Journal
+
+    @cached_property
+    def hearing(self) -> Hearing:
+        """What the server's channels say. A listener waits as long as it takes: it has a connection of its own."""
+        pool = redis.ConnectionPool(**self.get_connection_kwargs() | {"socket_timeout": None})
+        return Hearing(redis.Redis(connection_pool=pool).pubsub, self.Error)
 
 
 class GatedRedis(Redis):

@@ -1,0 +1,50 @@
+"""The counter behind a fence: it keeps the highest number it has seen, and refuses a write that comes with an older one.
+
+A read counts as seeing. Else a newer holder could read, an older one write, and the newer one write over it. Algorithm: M.
+Kleppmann, "How to do distributed locking" (2016), with the fence also at the read.
+"""
+
+from __future__ import annotations
+
+from app.lock import Grant, Refused
+from app.resource import Write
+from app.stores.redis import Redis
+
+SEE = """
+local seen = tonumber(redis.call('get', KEYS[2]) or 0)
+if tonumber(ARGV[1]) >= seen then
+    redis.call('set', KEYS[2], ARGV[1])
+end
+return redis.call('get', KEYS[1])
+"""
+
+WRITE = """
+local seen = tonumber(redis.call('get', KEYS[2]) or 0)
+if tonumber(ARGV[1]) < seen then
+    return {0, seen}
+end
+redis.call('set', KEYS[2], ARGV[1])
+return {1, redis.call('set', KEYS[1], ARGV[2], 'GET') or 0}
+"""
+
+
+class Counter:
+    in_lock_store = False
+
+    def __init__(self, client: Redis, key: str) -> None:
+        self.client = client
+        self.keys = [key, f"{key}:fence"]
+        self.see_script = client.register_script(SEE)
+        self.write_script = client.register_script(WRITE)
+
+    def read(self, grant: Grant) -> int:
+        return int(self.see_script(self.keys, [grant.fence]) or 0)
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        taken, found = self.write_script(self.keys, [grant.fence, value])
+        if not taken:
+            raise Refused(f"the fence {grant.fence} is older than {found}, which was seen here")
+        return Write(value=value or 0, overwrote=int(found))
+
+    def value(self) -> int:
+        return int(self.client.get(self.keys[0]) or 0)
