@@ -28,5 +28,5 @@ class Resource(Protocol):
     def write(self, value: int | None, grant: Grant) -> Write:
         """Set it to ``value``. Raises Refused if the resource does not take it."""
 
-    def value(self) -> int:
-        """The number as nobody's work: all parts together."""
+    def parts(self) -> dict[str, int]:
+        """What it holds, by part; where there is only one, its name is empty."""

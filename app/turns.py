@@ -19,8 +19,8 @@ class Turns:
         self._mutex = threading.Lock()
 
     @contextmanager
-    def turn(self, key: str, at_most_s: float) -> Iterator[bool]:
-        """Wait until it is this thread's turn; False when it did not come in that time. The turn ends with the block."""
+    def turn(self, key: str, at_most_s: float) -> Iterator[None]:
+        """Wait until it is this thread's turn, but no longer than that. The turn ends with the block."""
         mine = threading.Event()
         with self._mutex:
             queue = self._queues.setdefault(key, deque())
@@ -28,7 +28,8 @@ class Turns:
             if queue[0] is mine:
                 mine.set()
         try:
-            yield mine.wait(max(0, at_most_s))
+            mine.wait(max(0, at_most_s))
+            yield
         finally:
             self._leave(key, mine)
 

@@ -128,7 +128,7 @@ def create_app(**flags: Any) -> Flask:
     @app.get("/value")
     def value() -> dict[str, Any]:
         counter = chosen()
-        return {"value": counter.resource.value(), "stage": counter.stage.name}
+        return {"value": sum(counter.resource.parts().values()), "stage": counter.stage.name}
 
     @app.get("/health")
     def health() -> dict[str, Any]:

@@ -26,6 +26,41 @@ class Account:
     disagreement: str
 
 
+class Books:
+    """A ledger for each part of the resource; most have only one."""
+
+    def __init__(self, start: int) -> None:
+        self._ledgers = {"": Ledger(start)}
+
+    def _of(self, part: str) -> Ledger:
+        """A part's ledger; one that nobody has written to before starts from nothing."""
+        if part not in self._ledgers:
+            self._ledgers[part] = Ledger(0)
+        return self._ledgers[part]
+
+    def write(self, part: str, wrote: int, overwrote: int) -> None:
+        """One confirmed write."""
+        self._of(part).write(wrote, overwrote)
+
+    def close(self, final: dict[str, int] | None, intended: list[int]) -> Account:
+        """Compare each part with its end, and add up. final: by part; None if nobody could read it."""
+        left = list(intended)
+        for part in final or ():
+            self._of(part)
+        closed = [
+            ledger.close(None if final is None else final.get(part, 0), left)
+            for part, ledger in self._ledgers.items()
+            if ledger.confirmed or final is None or part in final
+        ]
+        return Account(
+            writes=sum(one.writes for one in closed),
+            lost=sum(one.lost for one in closed),
+            destroyed=sum(one.destroyed for one in closed),
+            applied_unknowns=sum(one.applied_unknowns for one in closed),
+            disagreement=next((one.disagreement for one in closed if one.disagreement), ""),
+        )
+
+
 class Ledger:
     """Takes writes in any order; memory stays small when they come nearly in the order of the resource."""
 
@@ -45,7 +80,7 @@ class Ledger:
 
     def close(self, final: int | None, intended: list[int]) -> Account:
         """Compare with the end. final: what the store held, None if nobody could read it; intended: the values of the
-        writes that nobody confirmed.
+        writes that nobody confirmed, of which those that are found to have been applied are taken out.
         """
         if final is None:
             return Account(self.confirmed, self.destroyed, self.destroyed, 0, "the final value could not be read")
@@ -60,11 +95,10 @@ class Ledger:
 
     @staticmethod
     def _disagreement(appeared: list[int], vanished: list[int], intended: list[int], lost: int, destroyed: int) -> str:
-        unclaimed = list(intended)
         strange = []
         for value in appeared:
-            if value in unclaimed:
-                unclaimed.remove(value)
+            if value in intended:
+                intended.remove(value)
             else:
                 strange.append(value)
         if strange or len(vanished) != len(appeared):

@@ -107,12 +107,12 @@ class Cluster:
         """Those who write down what the lock's store tells of its keys."""
         return stores()[self.stage.store].witnesses(self.lock_store, path) if self.stage.store else []
 
-    def value(self) -> int | None:
+    def parts(self) -> dict[str, int] | None:
         """The counter, read from where it is kept; None if that is gone."""
         client = lock_store(self.stage.store, self.settings, Journal(None))
         errors = (Client.Error, client.Error) if client else (Client.Error,)
         try:
-            return resource(self.stage, self.settings, client).value()
+            return resource(self.stage, self.settings, client).parts()
         except errors:
             return None
 

@@ -144,7 +144,9 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
             record.in_flight_left = record.ended == INTERRUPTED or not system.quiet(patience_s)
             record.commands = _difference(before, system.commands())
-            record.final = system.value()  # after the count, which it would otherwise be in
+            parts = system.parts()  # after the count, which it would otherwise be in
+            record.final = None if parts is None else sum(parts.values())
+            record.parts = parts if parts and set(parts) != {""} else {}
         if record.ended == INTERRUPTED:  # whoever is still inside would hold up the end
             for replica in system.replicas:
                 replica.keeper.signal(replica.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote
-from lab.account import Account, Ledger
+from lab.account import Account, Books
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
 from lab.losses import Losses
@@ -73,10 +73,12 @@ Tell = Callable[[dict[str, Any]], object]
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a pass must know of a run. ttl_ms: 0 without one. final: the counter in the end, None if it could not be read."""
+    """What a pass must know of a run. ttl_ms: 0 without one. final: the counter in the end, by its
+    parts; None if it could not be read.
+    """
 
     has_store: bool
-    final: int | None
+    final: dict[str, int] | None
     ttl_ms: int = 0
     retry_ms: int = 30
     start: int = 0
@@ -111,7 +113,7 @@ class _Pass:
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
         self.tell = tell
-        self.ledger = Ledger(about.start)
+        self.books = Books(about.start)
         self.truth = Truth(history)
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
@@ -166,7 +168,7 @@ class _Pass:
         if one is None:
             return
         one.wrote_it(event)
-        self.ledger.write(event.value, event.overwrote)
+        self.books.write(event.part, event.value, event.overwrote)
         self.parts[event.part] = event.value
         self.values_at[event.wrote_ns // BIN_NS] = sum(self.parts.values())
         if self.state.get(event.request, 0) & WROTE:
@@ -290,7 +292,7 @@ class _Pass:
                 return one
         return None
 
-    def close(self, final: int | None) -> None:
+    def close(self, final: dict[str, int] | None) -> None:
         """The journals are read: settle what is still open."""
         measures = self.findings.measures
         measures["waited"] = sum(wait_ns >= self.retry_ns for wait_ns in self.findings.waits_ns)
@@ -303,7 +305,7 @@ class _Pass:
         while self.judged < len(self.writes):
             self.judge_next_write()
         intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
-        self.findings.account = self.ledger.close(final, intended)
+        self.findings.account = self.books.close(final, intended)
 
     def read_requests(self, history: History) -> None:
         findings, state = self.findings, self.state

@@ -92,7 +92,7 @@ def _circumstances(record: RunRecord) -> Circumstances:
     scenario = record.scenario
     return Circumstances(
         has_store=record.has_store,
-        final=record.final,
+        final=None if record.final is None else record.parts or {"": record.final},
         ttl_ms=scenario["ttl_ms"] or 0,
         retry_ms=scenario["retry_ms"],
         start=record.start,

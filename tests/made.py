@@ -83,4 +83,7 @@ class Made:
         return self
 
     def examine(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
-        return examine(History(self.folder), Circumstances(has_store=has_store, final=final, ttl_ms=ttl_ms, **about))
+        return examine(
+            History(self.folder),
+            Circumstances(has_store=has_store, final=None if final is None else {"": final}, ttl_ms=ttl_ms, **about),
+        )

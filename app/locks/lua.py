@@ -6,6 +6,7 @@
 - A holder that asks for its own lock again waits for itself.
 - A release that finds the lock gone, or another's, says nothing.
 - Work that outlasts the TTL goes on without the lock, beside the next holder.
+- One big lock serves one holder at a time, however many wait.
 **See it**
 - `lab run rush --stage lua`
 - `lab run work_outlasts_ttl --stage lua`

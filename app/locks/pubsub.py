@@ -155,5 +155,6 @@ STAGE = Stage(
         freed_after_crash
         reentrant
         survives_persisted_restart
+        prompt_handover
     """),
 )

@@ -16,7 +16,7 @@ ask nobody. So a release wakes one thread a replica, and within a replica nobody
 import os
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
@@ -76,23 +76,16 @@ class Queued:
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
-        if (self.key, self.owner) in RENEWER.held:  # who holds it already would wait behind those who wait for it
-            self.left_ms()
-            return
-        with TURNS.turn(self.key, self.wait_ms / 1000) as mine:
-            if not mine:
-                raise NotAcquired(self.key, self.wait_ms)
-            self.compete(deadline_s)
-
-    def compete(self, deadline_s):
-        if self.left_ms() is None:
-            return
-        message = self.store.hearing.channel(self.channel)
-        while (left_ms := self.left_ms()) is not None:
-            wait_s = deadline_s - time.monotonic()
-            if wait_s < 0:
-                raise NotAcquired(self.key, self.wait_ms)
-            message.wait(min(wait_s, max(left_ms, 1) / 1000))
+        held = (self.key, self.owner) in RENEWER.held  # who holds it would wait behind those who wait for it
+        with nullcontext() if held else TURNS.turn(self.key, self.wait_ms / 1000):
+            if self.left_ms() is None:
+                return
+            message = self.store.hearing.channel(self.channel)
+            while (left_ms := self.left_ms()) is not None:
+                wait_s = deadline_s - time.monotonic()
+                if wait_s < 0:
+                    raise NotAcquired(self.key, self.wait_ms)
+                message.wait(min(wait_s, max(left_ms, 1) / 1000))
 
     def left_ms(self):
         """How long the lock can still live in another's hand; None if it is ours."""
@@ -165,5 +158,7 @@ STAGE = Stage(
         freed_after_crash
         reentrant
         survives_persisted_restart
+        prompt_handover
+        fair
     """),
 )

@@ -46,5 +46,5 @@ class Counter:
             raise Refused(f"the fence {grant.fence} is older than {found}, which was seen here")
         return Write(value=value or 0, overwrote=int(found))
 
-    def value(self) -> int:
-        return int(self.client.get(self.keys[0]) or 0)
+    def parts(self) -> dict[str, int]:
+        return {"": int(self.client.get(self.keys[0]) or 0)}

@@ -21,5 +21,5 @@ class Counter:
         value = self.client.incr(self.key)
         return Write(value=value, overwrote=value - 1)
 
-    def value(self) -> int:
-        return int(self.client.get(self.key) or 0)
+    def parts(self) -> dict[str, int]:
+        return {"": int(self.client.get(self.key) or 0)}

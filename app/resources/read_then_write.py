@@ -18,10 +18,10 @@ class Counter:
         self.key = key
 
     def read(self, grant: Grant) -> int:
-        return self.value()
+        return self.parts()[""]
 
     def write(self, value: int | None, grant: Grant) -> Write:
         return Write(value=value or 0, overwrote=int(self.client.set(self.key, value, get=True) or 0))
 
-    def value(self) -> int:
-        return int(self.client.get(self.key) or 0)
+    def parts(self) -> dict[str, int]:
+        return {"": int(self.client.get(self.key) or 0)}
