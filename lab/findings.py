@@ -8,36 +8,21 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Writing, Wrote
 from lab.account import Account, Ledger
+from lab.blame import EXAMPLES, Blame, Losses, Tell
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
-from lab.mechanism import Case, Truth, explain
+from lab.mechanism import Truth
 from lab.strike import Strike
 
-NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
-EXAMPLES = 5
 BIN_NS = 20_000_000
 WROTE, SEEN = 1, 2
-
-
-@dataclass
-class Losses:
-    """What one mechanism destroyed, by how many writes, and the first of them as evidence.
-
-    restored: how many increments were brought back, by writes whose read came before the destruction.
-    """
-
-    destroyed: int = 0
-    restored: int = 0
-    writes: int = 0
-    examples: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -80,9 +65,6 @@ class Findings:
         return max(0, self.end_ns - self.origin_ns) / 1e9
 
 
-Tell = Callable[[dict[str, Any]], object]
-
-
 @dataclass(frozen=True)
 class Circumstances:
     """What a pass must know of a run. ttl_ms: 0 without one. final: the counter in the end, None if it could not be read."""
@@ -118,21 +100,15 @@ class _Pass:
         self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
         self.strikes = strikes
         self.findings.measures["struck"] = len(strikes)
-        self.has_store = about.has_store
-        self.store_persists = about.store_persists
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
-        self.tell = tell
         self.ledger = Ledger(about.start)
-        self.truth = Truth(history)
+        self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
-        self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
         self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
-        self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
         self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
-        self.judged = 0  # how many of them have been looked at
         self.state: dict[str, int] = {}  # request id → WROTE, SEEN
         self.values_at: dict[int, int] = {}
 
@@ -183,19 +159,14 @@ class _Pass:
             if len(self.findings.duplicates) < EXAMPLES:
                 self.findings.duplicates.append(event.request)
         self.state[event.request] = WROTE
-        self.writes.append(one)
-        if len(self.writes) - self.judged > NEIGHBOURS:
-            self.judge_next_write()
-        if len(self.writes) > 2 * NEIGHBOURS:
-            self.writes.popleft()
-            self.judged -= 1
+        self.blame.wrote(one)
 
     def released(self, replica: str, event: Released) -> None:
         one = self.open.pop((replica, event.request, event.turn), None)
         if one is None:
             return
         one.released(event)
-        self.releases.append(one)
+        self.blame.released(one)
         self.findings.not_owner += event.result == "not_owner"
         for strike in self.strikes:
             if strike.request == one.request:
@@ -250,46 +221,6 @@ class _Pass:
             oldest_ns = min((other.got_ns for other in self.open.values()), default=gots[-1])
             del gots[: max(0, min(bisect_left(gots, oldest_ns), len(gots) - 1))]
 
-    def judge_next_write(self) -> None:
-        culprit = self.writes[self.judged]
-        self.judged += 1
-        destroyed = culprit.destroyed
-        if destroyed == 0:
-            return
-        victim = self.victim_of(culprit, self.judged - 1)
-        mechanism = explain(
-            Case(culprit, victim, self.has_store, self.truth, self.releases, self.findings.strikes, self.store_persists)
-        )
-        losses = self.findings.losses.setdefault(mechanism.name, Losses())
-        if destroyed > 0:
-            losses.destroyed += destroyed
-            losses.writes += 1
-        else:
-            losses.restored -= destroyed
-        about = {
-            "destroyed": destroyed,
-            "mechanism": mechanism.name,
-            "culprit": culprit.facts(),
-            "victim": victim and victim.facts(),
-        }
-        if len(losses.examples) < EXAMPLES and destroyed > 0:
-            losses.examples.append(about)
-        if self.tell is not None:
-            self.tell(about)
-
-    def victim_of(self, culprit: Increment, place: int) -> Increment | None:
-        """Whose value the culprit found: a neighbour that left it, and whose write fell between the culprit's read and write.
-
-        Earlier ones first; a later one is later by its stamp only, when a thread was held up between answer and stamp.
-        """
-        earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
-        later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
-        for index in chain(earlier, later):
-            one = self.writes[index]
-            if one.wrote == culprit.overwrote and one.wrote_ns > culprit.reading_ns and one.read_ns < culprit.wrote_ns:
-                return one
-        return None
-
     def close(self, final: int | None) -> None:
         """The journals are read: settle what is still open."""
         measures = self.findings.measures
@@ -300,8 +231,8 @@ class _Pass:
             measures["struck_past_ttl"] += past_ttl
             measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
-        while self.judged < len(self.writes):
-            self.judge_next_write()
+        self.blame.close()
+        self.findings.losses = self.blame.losses
         intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
         self.findings.account = self.ledger.close(final, intended)
 

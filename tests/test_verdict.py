@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lab.account import Account
-from lab.findings import Findings, Losses
+from lab.blame import Losses
+from lab.findings import Findings
 from lab.run import RunRecord
 from lab.verdict import Verdict, weigh
 
