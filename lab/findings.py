@@ -16,12 +16,12 @@ from typing import Any
 from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Writing, Wrote
 from lab.account import Account, Ledger
 from lab.blame import EXAMPLES, Blame, Losses, Tell
+from lab.crowd import BIN_NS, Crowd
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
 from lab.mechanism import Truth
 from lab.strike import Strike
 
-BIN_NS = 20_000_000
 WROTE, SEEN = 1, 2
 
 
@@ -54,6 +54,7 @@ class Findings:
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
     value_by_bin: dict[int, int] = field(default_factory=dict)
+    crowd: Crowd = field(default_factory=Crowd)
 
     @property
     def requests(self) -> int:
@@ -129,6 +130,9 @@ class _Pass:
         one = Increment(replica, event)
         self.open[replica, event.request, event.turn] = one
         self.findings.waits_ns.append(one.got_ns - one.asked_ns)
+        self.findings.crowd.last_got_ns = one.got_ns
+        if one.turn == 1:  # who does the work again has not waited since it asked
+            self.findings.crowd.waiting.stay(one.asked_ns, one.got_ns)
         for strike in self.strikes:
             if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
@@ -167,6 +171,7 @@ class _Pass:
             return
         one.released(event)
         self.blame.released(one)
+        self.findings.crowd.inside.stay(one.got_ns, one.releasing_ns)
         self.findings.not_owner += event.result == "not_owner"
         for strike in self.strikes:
             if strike.request == one.request:
@@ -189,6 +194,7 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        self.findings.crowd.waiting.stay(event.asked_ns, event.gave_up_ns)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
@@ -256,13 +262,22 @@ class _Pass:
             if not first_ns or request.start_ns < first_ns:
                 first_ns = request.start_ns
             last_ns = max(last_ns, request.end_ns)
+            findings.crowd.on_the_way.stay(request.start_ns, request.end_ns)
         if strangers := len(state) - matched:
             self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
         findings.origin_ns, findings.end_ns = first_ns, last_ns
+        self.end_the_open(last_ns)
         self.draw_curves(ends)
         if acknowledged := findings.outcomes[ACKNOWLEDGED]:
             least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
             findings.measures["least_share_percent"] = 100 * least // acknowledged
+
+    def end_the_open(self, last_ns: int) -> None:
+        """Who never let go was inside until its process was killed, or else until the end."""
+        for one in self.open.values():
+            deaths = (strike.at_ns for strike in self.strikes if strike.kind == "kill" and strike.replica == one.replica)
+            death_ns = min((at_ns for at_ns in deaths if at_ns >= one.got_ns), default=last_ns)
+            self.findings.crowd.inside.stay(one.got_ns, max(one.got_ns, death_ns))
 
     def draw_curves(self, ends: Counter[tuple[str, int]]) -> None:
         """Put what ended when, and what the counter held when, on one time axis that starts with the first request."""
