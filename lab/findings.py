@@ -8,23 +8,20 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote
 from lab.account import Account, Books
+from lab.blame import EXAMPLES, Blame, Losses, Tell
+from lab.crowd import BIN_NS, Crowd
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
-from lab.losses import Losses
-from lab.mechanism import Case, Truth, explain
+from lab.mechanism import Truth
 from lab.strike import Strike
 
-NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
-EXAMPLES = 5
-BIN_NS = 20_000_000
 WROTE, SEEN = 1, 2
 
 
@@ -57,6 +54,7 @@ class Findings:
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
     value_by_bin: dict[int, int] = field(default_factory=dict)
+    crowd: Crowd = field(default_factory=Crowd)
 
     @property
     def requests(self) -> int:
@@ -66,9 +64,6 @@ class Findings:
     def duration_s(self) -> float:
         """From the first request's start to the last one's end."""
         return max(0, self.end_ns - self.origin_ns) / 1e9
-
-
-Tell = Callable[[dict[str, Any]], object]
 
 
 @dataclass(frozen=True)
@@ -108,21 +103,15 @@ class _Pass:
         self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
         self.strikes = strikes
         self.findings.measures["struck"] = len(strikes)
-        self.has_store = about.has_store
-        self.store_persists = about.store_persists
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
-        self.tell = tell
         self.books = Books(about.start)
-        self.truth = Truth(history)
+        self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
-        self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
         self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
-        self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
         self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
-        self.judged = 0  # how many of them have been looked at
         self.state: dict[str, int] = {}  # request id → WROTE, SEEN
         self.parts: dict[str, int] = {}  # what each part of the counter holds
         self.values_at: dict[int, int] = {}
@@ -145,6 +134,9 @@ class _Pass:
         one = Increment(replica, event)
         self.open[replica, event.request, event.turn] = one
         self.findings.waits_ns.append(one.got_ns - one.asked_ns)
+        self.findings.crowd.last_got_ns = one.got_ns
+        if one.turn == 1:  # who does the work again has not waited since it asked
+            self.findings.crowd.waiting.stay(one.asked_ns, one.got_ns)
         for strike in self.strikes:
             if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
@@ -176,12 +168,7 @@ class _Pass:
             if len(self.findings.duplicates) < EXAMPLES:
                 self.findings.duplicates.append(event.request)
         self.state[event.request] = WROTE
-        self.writes.append(one)
-        if len(self.writes) - self.judged > NEIGHBOURS:
-            self.judge_next_write()
-        if len(self.writes) > 2 * NEIGHBOURS:
-            self.writes.popleft()
-            self.judged -= 1
+        self.blame.wrote(one)
 
     def refused(self, replica: str, event: Refusal) -> None:
         self.findings.measures["refused"] += 1
@@ -193,7 +180,8 @@ class _Pass:
         if one is None:
             return
         one.released(event)
-        self.releases.append(one)
+        self.blame.released(one)
+        self.findings.crowd.inside.stay(one.got_ns, one.releasing_ns)
         self.findings.not_owner += event.result == "not_owner"
         for strike in self.strikes:
             if strike.request == one.request:
@@ -216,6 +204,7 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        self.findings.crowd.waiting.stay(event.asked_ns, event.gave_up_ns)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
@@ -248,50 +237,6 @@ class _Pass:
             oldest_ns = min((other.got_ns for other in self.open.values()), default=gots[-1])
             del gots[: max(0, min(bisect_left(gots, oldest_ns), len(gots) - 1))]
 
-    def judge_next_write(self) -> None:
-        culprit = self.writes[self.judged]
-        self.judged += 1
-        destroyed = culprit.destroyed
-        if destroyed == 0:
-            return
-        victim = self.victim_of(culprit, self.judged - 1)
-        mechanism = explain(
-            Case(culprit, victim, self.has_store, self.truth, self.releases, self.findings.strikes, self.store_persists)
-        )
-        losses = self.findings.losses.setdefault(mechanism.name, Losses())
-        if destroyed > 0:
-            losses.destroyed += destroyed
-            losses.writes += 1
-        else:
-            losses.restored -= destroyed
-        about = {
-            "destroyed": destroyed,
-            "mechanism": mechanism.name,
-            "culprit": culprit.facts(),
-            "victim": victim and victim.facts(),
-        }
-        if len(losses.examples) < EXAMPLES and destroyed > 0:
-            losses.examples.append(about)
-        if self.tell is not None:
-            self.tell(about)
-
-    def victim_of(self, culprit: Increment, place: int) -> Increment | None:
-        """Whose value the culprit found: a neighbour that left it, and whose write fell between the culprit's read and write.
-
-        Earlier ones first; a later one is later by its stamp only, when a thread was held up between answer and stamp.
-        """
-        earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
-        later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
-        for index in chain(earlier, later):
-            one = self.writes[index]
-            if (
-                (one.wrote, one.part) == (culprit.overwrote, culprit.part)
-                and one.wrote_ns > culprit.reading_ns
-                and one.read_ns < culprit.wrote_ns
-            ):
-                return one
-        return None
-
     def close(self, final: dict[str, int] | None) -> None:
         """The journals are read: settle what is still open."""
         measures = self.findings.measures
@@ -302,8 +247,8 @@ class _Pass:
             measures["struck_past_ttl"] += past_ttl
             measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
-        while self.judged < len(self.writes):
-            self.judge_next_write()
+        self.blame.close()
+        self.findings.losses = self.blame.losses
         intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
         self.findings.account = self.books.close(final, intended)
 
@@ -327,13 +272,22 @@ class _Pass:
             if not first_ns or request.start_ns < first_ns:
                 first_ns = request.start_ns
             last_ns = max(last_ns, request.end_ns)
+            findings.crowd.on_the_way.stay(request.start_ns, request.end_ns)
         if strangers := len(state) - matched:
             self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
         findings.origin_ns, findings.end_ns = first_ns, last_ns
+        self.end_the_open(last_ns)
         self.draw_curves(ends)
         if acknowledged := findings.outcomes[ACKNOWLEDGED]:
             least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
             findings.measures["least_share_percent"] = 100 * least // acknowledged
+
+    def end_the_open(self, last_ns: int) -> None:
+        """Who never let go was inside until its process was killed, or else until the end."""
+        for one in self.open.values():
+            deaths = (strike.at_ns for strike in self.strikes if strike.kind == "kill" and strike.replica == one.replica)
+            death_ns = min((at_ns for at_ns in deaths if at_ns >= one.got_ns), default=last_ns)
+            self.findings.crowd.inside.stay(one.got_ns, max(one.got_ns, death_ns))
 
     def draw_curves(self, ends: Counter[tuple[str, int]]) -> None:
         """Put what ended when, and what the counter held when, on one time axis that starts with the first request."""
