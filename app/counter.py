@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass
 from time import monotonic_ns
 
-from app.gate import ACQUIRE, READ, RELEASE, THINK, WRITE, passage
-from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, Writing, Wrote
+from app.gate import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN, passage
+from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
 from app.resource import Resource, Write
 
@@ -29,9 +29,13 @@ class Answer:
 class Increment:
     """One request: it asks for the lock, does the work under it, and journals each step as it happens."""
 
-    def __init__(self, request: str, resource: Resource, journal: Journal, work_ms: int) -> None:
+    def __init__(
+        self, request: str, resource: Resource, journal: Journal, work_ms: int, receipts: Resource | None = None
+    ) -> None:
+        """receipts: where the work writes a second time, None for work of one write."""
         self.request = request
         self.resource = resource
+        self.receipts = receipts
         self.journal = journal
         self.work_s = work_ms / 1000
         self.turn = 0  # a stage may do the work more than once
@@ -82,17 +86,21 @@ class Increment:
         value = None if self.read is None else self.read + 1
         self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         passage.enter(WRITE)
-        self.written = self.write(value, grant)
+        self.written = self.write(self.resource, value, grant)
         wrote = self.written
         self.say(Wrote, wrote_ns=monotonic_ns(), value=wrote.value, overwrote=wrote.overwrote, part=wrote.part)
+        if self.receipts is not None:
+            passage.enter(WRITE_AGAIN)
+            again = self.write(self.receipts, wrote.value, grant)
+            self.say(WroteAgain, wrote_ns=monotonic_ns(), value=again.value, overwrote=again.overwrote)
         self.releasing_ns = monotonic_ns()
         passage.enter(RELEASE)
         return self.written
 
-    def write(self, value: int | None, grant: Grant) -> Write:
+    def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
         """Have the resource take it; that it does not is journalled. Raises Refused."""
         try:
-            return self.resource.write(value, grant)
+            return resource.write(value, grant)
         except Refused as refusal:
             self.releasing_ns = monotonic_ns()
             self.ended = "refused"

@@ -1,9 +1,9 @@
 """Moments of a request where a fault can strike, and the count of what the request sent.
 
 A gate is a phase and a moment, ``release.before_last``. Phases follow from ``run(work)`` itself: ``acquire`` is before the
-work, ``read``, ``think`` and ``write`` are in it, ``release`` is after it; what a thread sends outside any request is ``renew``.
-Commands are seen by the store that is handed to the lock. So a stage's text has no trace of a gate, and one scenario
-strikes every stage at the corresponding moment. The moments of a phase:
+work, ``read``, ``think`` and ``write`` (and ``write_again``, where the work has two writes) are in it, ``release`` is after
+it; what a thread sends outside any request is ``renew``. Commands are seen by the store that is handed to the lock. So a
+stage's text has no trace of a gate, and one scenario strikes every stage at the corresponding moment. The moments of a phase:
 
 - ``before`` its first command, and ``after`` its last: its beginning and its end;
 - ``after_first``: after its first command that the store said yes to (a refused try is not a step);
@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns
 
-ACQUIRE, READ, THINK, WRITE, RENEW, RELEASE = PHASES = ("acquire", "read", "think", "write", "renew", "release")
+PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
+ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
 BEFORE, AFTER_FIRST, BEFORE_LAST, AFTER = MOMENTS = ("before", "after_first", "before_last", "after")
 
 
@@ -150,7 +151,7 @@ class Passage(threading.local):
         self.commands += 1
         self.command = command
         self.answer = answer
-        if gates is not None and answer and not self.said_yes:
+        if gates is not None and not self.said_yes and _yes(answer):
             self.said_yes = True
             gates.strike(self.phase, AFTER_FIRST, self.request)
 
@@ -158,6 +159,11 @@ class Passage(threading.local):
         """The request is over; what this thread sends from here on belongs to nobody."""
         self.enter(RENEW)
         self.request = ""
+
+
+def _yes(answer: object) -> bool:
+    """Whether the store agreed. A negative number is a no, with how long it will be one."""
+    return bool(answer) and not (isinstance(answer, int) and answer < 0)
 
 
 gates: Gates | None = None  # None while nothing is armed

@@ -69,6 +69,18 @@ class Wrote(Event, tag="wrote"):
         return self.wrote_ns
 
 
+class WroteAgain(Event, tag="wrote_again"):
+    """The second write of work that has two was confirmed: what it left, and what stood there before."""
+
+    wrote_ns: int
+    value: int
+    overwrote: int
+
+    @property
+    def at_ns(self) -> int:
+        return self.wrote_ns
+
+
 class Refusal(Event, tag="refused"):
     """The resource did not take the write, and says why: nothing was written."""
 
@@ -135,7 +147,7 @@ class Started(Event, tag="started"):
         return self.started_ns
 
 
-AnyEvent = Got | Writing | Wrote | Refusal | Released | GaveUp | Renewed | Started
+AnyEvent = Got | Writing | Wrote | WroteAgain | Refusal | Released | GaveUp | Renewed | Started
 
 
 class Journal:

@@ -30,6 +30,18 @@ class Claim(Enum):
     survives_a_late_freeze = (
         "A holder that was stopped, past its TTL, between its last look at the lock and its write destroys nothing."
     )
+    all_or_nothing = "Work of two writes is done whole or not at all, though its holder was stopped, past its TTL, in between."
+    fence_outlives_restart = "A lock that is granted after its store came back with nothing is accepted by the resource."
+    survives_failover = "Nothing is destroyed when the lock's store dies and another takes its place."
+    survives_amnesia = "Nothing is destroyed when one of the lock's stores comes back without its data."
+    survives_persisted_amnesia = "Nothing is destroyed when one of the lock's stores comes back with what it kept on disk."
+    survives_delayed_amnesia = (
+        "Nothing is destroyed when one of the lock's stores comes back without its data, but after the TTL."
+    )
+    survives_clock_jump = "Nothing is destroyed when the clocks of the lock's stores leap."
+    available_with_a_node_down = "The lock can still be got when one of its stores is gone."
+    available_with_two_nodes_down = "The lock can still be got when two of its five stores are silent."
+    refuses_without_majority = "Nobody gets the lock when three of its five stores are gone."
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys nothing."
     survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
     survives_store_restart = "Nothing is destroyed when the lock's store, which keeps nothing on disk, is killed and comes back."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ class Settings:
     stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
     a request does not say). ttl_ms: None for the stage's own. run: goes into every key, so that two runs never meet.
     counter_url: the Redis that holds the counter; ``<store>_url``: where a stage's store is, as ``app/endpoint.py`` reads it.
-    nested: ``same`` to take the lock twice, ``crossed`` to take two in either order. journal: the file to append to, None
+    nested: ``same`` to take the lock twice, ``crossed`` to take two in either order. receipts: ``yes`` if the work
+    writes twice, the counter and a receipt of it. journal: the file to append to, None
     for none. gates: the folder of armed gates, None for none.
     """
 
@@ -49,6 +50,7 @@ class Settings:
     etcd_url: Endpoint = LOCAL_ETCD
     mysql_url: Endpoint = LOCAL_MYSQL
     nested: str = ""
+    receipts: bool = False
     journal: Path | None = None
     gates: Path | None = None
 
@@ -65,16 +67,12 @@ class Settings:
 
 def _value(name: str, text: str) -> Any:
     try:
-        if name == "stage":
-            return tuple(part.strip() for part in text.split(",") if part.strip())
-        if name == "nested":
-            return _one_of(text, ("", *NESTINGS))
+        if name in READERS:
+            return READERS[name](text)
         if name.endswith("_url"):
             return Endpoint.parse(text)
-        if name in ("journal", "gates"):
-            return Path(text) if text else None
         if name.endswith("_ms"):
-            return _milliseconds(text, at_least=0 if name == "work_ms" else 1)
+            return _milliseconds(text, at_least=0 if name in ("work_ms", "wait_ms") else 1)
     except ValueError as error:
         raise SettingsError(f"setting {name} ({PREFIX}{name.upper()}): {error}") from None
     return text
@@ -90,3 +88,12 @@ def _milliseconds(text: str, at_least: int) -> int:
     if not text.lstrip("-").isdigit() or int(text) < at_least:
         raise ValueError(f"{text!r} is not a whole number of milliseconds, at least {at_least}")
     return int(text)
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "stage": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
+    "nested": lambda text: _one_of(text, ("", *NESTINGS)),
+    "receipts": lambda text: _one_of(text, ("", "yes")) == "yes",
+    "journal": lambda text: Path(text) if text else None,
+    "gates": lambda text: Path(text) if text else None,
+}

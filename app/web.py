@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 
 from app import gate
 from app.counter import Increment
-from app.gate import ACQUIRE, READ, THINK, Struck
+from app.gate import ACQUIRE, READ, THINK, WRITE_AGAIN, Struck
 from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.locks import stage as load_stage
@@ -45,6 +45,7 @@ class Counter:
         self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
         self.store = lock_store(stage.store, settings, journal)
         self.resource = resource(stage, settings, self.store)
+        self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.errors = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
 
     def lock(self, request_id: str) -> Lock:
@@ -65,7 +66,7 @@ class Counter:
         settings = self.settings
         about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
         lock = self.lock(request_id)
-        increment = Increment(request_id, self.resource, self.journal, settings.work_ms)
+        increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts)
         try:
             did = increment.run(lock)
         except NotAcquired as error:
@@ -73,7 +74,9 @@ class Counter:
         except Abandoned as error:
             return about | {"error": "abandoned", "reason": str(error)}, 409
         except Refused as error:
-            return about | {"error": "refused", "reason": str(error)}, 409
+            half = increment.failed_in is WRITE_AGAIN
+            reason = f"half done: the second write was refused: {error}" if half else str(error)
+            return about | {"error": "refused", "reason": reason}, 500 if half else 409
         except Struck as error:
             return about | {"error": "struck", "reason": str(error)}, 500
         except self.errors as error:

@@ -98,6 +98,27 @@ class Cluster:
         for running in self.lock_store:
             running.restart()
 
+    def _nodes(self, nodes: Sequence[int]) -> list[Running]:
+        return [self.lock_store[number - 1] for number in nodes if number <= len(self.lock_store)]
+
+    def kill_nodes(self, nodes: Sequence[int]) -> None:
+        """Kill some of the lock store's servers, counted from 1; those that are not there are left out."""
+        for running in self._nodes(nodes):
+            running.kill()
+
+    def silence_nodes(self, nodes: Sequence[int]) -> None:
+        """Stop them where they are: they take what they are sent, and answer nothing."""
+        for running in self._nodes(nodes):
+            running.keeper.signal(running.pid, signal.SIGSTOP)
+
+    def revive_nodes(self, nodes: Sequence[int]) -> None:
+        """Let them go on, or start them again with what they kept on disk."""
+        for running in self._nodes(nodes):
+            if running.away:
+                running.come_back()
+            else:
+                running.keeper.signal(running.pid, signal.SIGCONT)
+
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""
         options: dict[str, Any] = health(self.replicas[0].port)["client_options"]
@@ -181,11 +202,12 @@ def cluster(
         system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx)
         if dead := system.dead():
             raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
+        system.kill_nodes(scenario.nodes_away)
         yield system
 
 
 def _settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
-    settings = {"stage": shelf_name, "run": run, "nested": scenario.nested}
+    settings = {"stage": shelf_name, "run": run, "nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
     for name in ("wait_ms", "retry_ms", "work_ms"):
         settings[name] = str(getattr(scenario, name))
     if scenario.ttl_ms is not None:

@@ -41,6 +41,15 @@ class System(Protocol):
     def restart_lock_store(self) -> None:
         """Kill it and start it again at its address, with what it kept on disk."""
 
+    def kill_nodes(self, nodes: Sequence[int]) -> None:
+        """Kill some of the lock store's servers, counted from 1; those that are not there are left out."""
+
+    def silence_nodes(self, nodes: Sequence[int]) -> None:
+        """Stop them where they are: they take what they are sent, and answer nothing."""
+
+    def revive_nodes(self, nodes: Sequence[int]) -> None:
+        """Let them go on, or start them again with what they kept on disk."""
+
 
 class Fault(Protocol):
     """One harm. at: the gate where it strikes. skip: how many grants of a replica pass before."""

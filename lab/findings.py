@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote
+from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote, WroteAgain
 from lab.account import Account, Books
 from lab.blame import EXAMPLES, Blame, Losses, Tell
 from lab.crowd import BIN_NS, Crowd
@@ -37,6 +37,7 @@ class Findings:
     losses: dict[str, Losses] = field(default_factory=dict)
     duplicated: int = 0
     duplicates: list[str] = field(default_factory=list)
+    half_done: list[dict[str, Any]] = field(default_factory=list)
     mismatches: list[str] = field(default_factory=list)
     overlapping_beliefs: int = 0
     renewals: int = 0
@@ -121,6 +122,7 @@ class _Pass:
             Got: self.got,
             Writing: self.writing,
             Wrote: self.wrote,
+            WroteAgain: self.wrote_again,
             Refusal: self.refused,
             Released: self.released,
             GaveUp: self.gave_up,
@@ -174,6 +176,18 @@ class _Pass:
         self.findings.measures["refused"] += 1
         if one := self.open.get((replica, event.request, event.turn)):
             one.refused = True
+            if one.wrote is not None:
+                self.half_done(one, event.why)
+
+    def wrote_again(self, replica: str, event: WroteAgain) -> None:
+        one = self.open.get((replica, event.request, event.turn))
+        if one is not None and event.overwrote >= event.value:
+            self.half_done(one, f"its receipt {event.value} was written over {event.overwrote}")
+
+    def half_done(self, one: Increment, how: str) -> None:
+        self.findings.measures["half_done"] += 1
+        if len(self.findings.half_done) < EXAMPLES:
+            self.findings.half_done.append(one.facts() | {"how": how})
 
     def released(self, replica: str, event: Released) -> None:
         one = self.open.pop((replica, event.request, event.turn), None)

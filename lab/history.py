@@ -40,15 +40,16 @@ class Request(msgspec.Struct, gc=False):
     replica: str
 
 
-class KeyEvent(msgspec.Struct, gc=False):
+class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
     """One keyspace event of the lock's store, stamped when the lab heard of it: never before it happened, often later.
 
-    An expiry is told when the server notices it, up to 100 ms late.
+    An expiry is told when the server notices it, up to 100 ms late. node: of which server, where there are several.
     """
 
     at_ns: int
     event: str
     key: str
+    node: str = ""
 
 
 def outcome_of(status: int) -> str:

@@ -42,15 +42,16 @@ class Truth:
     def _read(self) -> dict[str, list[int]]:
         if self._times is None:
             self._times = {}
-            living: set[str] = set()
+            living: set[tuple[str, str]] = set()
             for told in self._history.key_events():
-                event = "set over" if told.event == "set" and told.key in living else told.event
+                here = (told.node, told.key)
+                event = "set over" if told.event == "set" and here in living else told.event
                 self._times.setdefault(event, []).append(told.at_ns)
                 if told.event in ("set", "hincrby"):
                     self._locked.add(told.key)
-                    living.add(told.key)
+                    living.add(here)
                 elif told.event in ("del", "expired"):
-                    living.discard(told.key)
+                    living.discard(here)
         return self._times
 
 
@@ -151,6 +152,16 @@ def _store_forgot(case: Case) -> bool:
     )
 
 
+def _forgot_its_vote_on_disk(case: Case) -> bool:
+    return case.store_persists and _forgot_its_vote(case)
+
+
+def _forgot_its_vote(case: Case) -> bool:
+    return any(
+        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("restart_nodes")
+    )
+
+
 def _between_look_and_delete(case: Case) -> bool:
     """A third one was held up in its release until its lease had run out, and then deleted something."""
     held_up = {strike.request for strike in case.struck("expire")}
@@ -224,6 +235,8 @@ MECHANISMS = (
     Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _store_silent),
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _store_forgot_what_it_wrote),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
+    Mechanism("a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _forgot_its_vote_on_disk),
+    Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _forgot_its_vote),
     Mechanism("granted twice", Claim.exclusive, _granted_over),
     Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),

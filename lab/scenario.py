@@ -24,6 +24,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     ),
     "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
+    "nodes": ("several stores", lambda stage: stage.store == "redis_nodes"),
+    "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and Claim.exclusive in stage.claims),
+    "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
+    "writes": ("a write that can be followed by another", lambda stage: stage.resource in ("read_then_write", "fenced")),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }
 MEASURES = (
@@ -49,9 +53,11 @@ class Scenario:
     tests: the claim under stress. load: a file of locustfiles/. needs: what a stage must have for the scenario to make
     sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
     cures: the scenario whose harm this one is the cure of, so that nobody needs to be harmed by it. nested: ``same`` or
-    ``crossed`` where a request takes two locks. store_persists: whether the lock's store writes every change to disk.
-    faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever the
-    answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
+    ``crossed`` where a request takes two locks. receipts: whether the work writes twice. store_persists: whether the lock's
+    store writes every change to disk. store_replica: whether it has a replica that lags, and a sentinel. nodes_away: which
+    of its servers are gone from the beginning, counted from 1. faults: what is broken on purpose, and where. ttl_ms: None
+    for the stage's own. rate: arrivals per second, whatever the answers do; None for users who wait for their answers.
+    notes: what was changed on the user's behalf, and why.
     """
 
     name: str = ""
@@ -71,7 +77,10 @@ class Scenario:
     retry_ms: int = 30
     work_ms: int = 0
     nested: str = ""
+    receipts: bool = False
     store_persists: bool = False
+    store_replica: bool = False
+    nodes_away: tuple[int, ...] = ()
     rate: float | None = None
     seed: int = 1
     notes: tuple[str, ...] = ()
@@ -117,6 +126,7 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
             raise BadInput(f"{where}: the key {key!r} is missing")
     fields = dict(table)
     fields["tests"] = Claim[chosen("claim", fields["tests"], [claim.name for claim in Claim], where)]
+    fields["nodes_away"] = tuple(table.get("nodes_away", ()))
     fields["needs"] = tuple(chosen("need", need, NEEDS, where) for need in table.get("needs", ()))
     fields["danger"] = {chosen("measure", key, MEASURES, where): value for key, value in table.get("danger", {}).items()}
     fields["faults"] = tuple(parse_fault(fault, where) for fault in table.get("faults", ()))
@@ -146,7 +156,7 @@ def _check_numbers(scenario: Scenario, where: str) -> None:
         "replicas": 1,
         "processes": 1,
         "ttl_ms": 1,
-        "wait_ms": 1,
+        "wait_ms": 0,
         "retry_ms": 1,
         "work_ms": 0,
         "seed": 0,

@@ -19,12 +19,16 @@ CHANNELS = "__keyevent@0__:*"
 class Witness:
     """Subscribes to a Redis server's keyspace events until closed; each becomes a line of ``server.jsonl``."""
 
-    def __init__(self, port: int, path: Path) -> None:
-        """Returns when the subscription stands: nothing that happens later is missed."""
+    def __init__(self, port: int, path: Path, node: str = "", away: bool = False) -> None:
+        """Returns when the subscription stands: nothing that happens later is missed. node: the server's name, where there are
+        several. away: it is not there yet, and will be heard from when it is.
+        """
         self._client = redis.Redis(port=port, socket_timeout=None, decode_responses=True)
         self._subscription = self._client.pubsub()
-        self._subscription.psubscribe(CHANNELS)
-        self._subscription.get_message(timeout=5.0)
+        self._subscribed = False
+        if not away:
+            self._subscribe()
+        self._node = node
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         self._encode = msgspec.json.Encoder().encode
         self._closing = threading.Event()
@@ -39,9 +43,16 @@ class Witness:
         self._client.close()
         os.close(self._file)
 
+    def _subscribe(self) -> None:
+        self._subscription.psubscribe(CHANNELS)
+        self._subscription.get_message(timeout=5.0)
+        self._subscribed = True
+
     def _listen(self) -> None:
         while not self._closing.is_set():
             try:
+                if not self._subscribed:
+                    self._subscribe()
                 while (message := self._subscription.get_message(timeout=0.1)) or not self._closing.is_set():
                     if message and message["type"] == "pmessage":
                         self._write(message)
@@ -52,4 +63,4 @@ class Witness:
         event = message["channel"].rpartition(":")[2]
         if event not in ("set", "expire", "hincrby", "del", "expired"):
             return
-        os.write(self._file, self._encode(KeyEvent(monotonic_ns(), event, message["data"])) + b"\n")
+        os.write(self._file, self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")

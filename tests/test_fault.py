@@ -19,6 +19,9 @@ NEEDED = {
     "expire": {"for_ms": 50},
     "stall_redis": {"for_ms": 50},
     "restart_redis": {"for_ms": 50},
+    "kill_nodes": {"for_ms": 50},
+    "silence_nodes": {"for_ms": 50},
+    "restart_nodes": {"for_ms": 50},
 }
 
 
@@ -69,7 +72,14 @@ def strike(folder, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "done"),
-    [("freeze", ["thaw"]), ("stall_redis", ["stop_lock_store", "thaw_lock_store"]), ("restart_redis", ["restart_lock_store"])],
+    [
+        ("freeze", ["thaw"]),
+        ("stall_redis", ["stop_lock_store", "thaw_lock_store"]),
+        ("restart_redis", ["restart_lock_store"]),
+        ("kill_nodes", ["kill_nodes", "revive_nodes"]),
+        ("silence_nodes", ["silence_nodes", "revive_nodes"]),
+        ("restart_nodes", ["kill_nodes", "revive_nodes", "revive_nodes"]),
+    ],
 )
 def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):
     (tmp_path / "gates").mkdir()

@@ -159,5 +159,6 @@ STAGE = Stage(
         stops_when_lost
         survives_store_restart
         survives_persisted_restart
+        survives_failover
     """),
 )

@@ -7,6 +7,7 @@
 - A release that finds the lock gone, or another's, says nothing.
 - Work that outlasts the TTL goes on without the lock, beside the next holder.
 - One big lock serves one holder at a time, however many wait.
+- One store is one place to fail: a replica that takes its place may never have heard of the lock.
 **See it**
 - `lab run rush --stage lua`
 - `lab run work_outlasts_ttl --stage lua`

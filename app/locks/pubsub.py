@@ -26,9 +26,9 @@ ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
     redis.call('pexpire', KEYS[1], ARGV[2])
-    return nil
+    return 1
 end
-return redis.call('pttl', KEYS[1])
+return -redis.call('pttl', KEYS[1])
 """
 
 RENEW = """
@@ -75,18 +75,18 @@ class Pubsub:
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
-        if self.left_ms() is None:
+        if self.left_ms() < 0:
             return
         message = self.store.hearing.channel(self.channel)
-        while (left_ms := self.left_ms()) is not None:
+        while (left_ms := self.left_ms()) >= 0:
             wait_s = deadline_s - time.monotonic()
             if wait_s < 0:
                 raise NotAcquired(self.key, self.wait_ms)
             message.wait(min(wait_s, max(left_ms, 1) / 1000))
 
     def left_ms(self):
-        """How long the lock can still live in another's hand; None if it is ours."""
-        return self.acquire_script([self.key], [self.owner, self.ttl_ms])
+        """How long the lock can still live in another's hand; below 0 if it is ours."""
+        return -self.acquire_script([self.key], [self.owner, self.ttl_ms])
 
     def renew(self):
         return self.renew_script([self.key], [self.owner, self.ttl_ms])

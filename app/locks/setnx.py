@@ -53,5 +53,6 @@ STAGE = Stage(
         survives_a_freeze
         survives_a_late_freeze
         survives_persisted_restart
+        all_or_nothing
     """),
 )

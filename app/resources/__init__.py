@@ -18,9 +18,9 @@ def resources() -> dict[str, Any]:
     return {name: importlib.import_module(f"{__name__}.{name}").Counter for name in names}
 
 
-def resource(stage: Stage, settings: Settings, lock_store: Any) -> Resource:
-    """The number of one stage in one run. Raises KeyError for a resource nobody knows."""
+def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "counter") -> Resource:
+    """A number of one stage in one run. Raises KeyError for a resource nobody knows."""
     kind = resources()[stage.resource]
     client = lock_store if kind.in_lock_store else counter_redis(settings)
-    made: Resource = kind(client, f"lab:{settings.run}:{stage.name}:counter")
+    made: Resource = kind(client, f"lab:{settings.run}:{stage.name}:{name}")
     return made

@@ -60,10 +60,10 @@ class GatedRedis(Redis):
         return answer
 
 
-def client(kind: type[Redis], endpoint: Endpoint, address: Address) -> Redis:
-    """A client for one of an endpoint's servers."""
+def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
+    """A client for one of an endpoint's servers. others: options that differ."""
     who = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
-    return kind(host=address.host, port=address.port, **who, **_options())
+    return kind(host=address.host, port=address.port, **who | _options() | others)
 
 
 def counter_redis(settings: Settings) -> Redis:

@@ -1,0 +1,26 @@
+"""Some of the lock's servers answer nobody for a while, though they take what they are sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.gate import Armed
+from lab.fault import System
+from lab.strike import Strike
+
+
+@dataclass(frozen=True)
+class Harm:
+    for_ms: int
+    nodes: tuple[int, ...] = (1,)
+    at: str = "acquire.before"
+    skip: int = 0
+
+    def armed(self, name: str) -> Armed:
+        return Armed(name, self.at, "wait", 0, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        system.silence_nodes(self.nodes)
+
+    def heal(self, system: System, struck: Strike) -> None:
+        system.revive_nodes(self.nodes)

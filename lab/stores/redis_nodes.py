@@ -1,0 +1,25 @@
+"""Five Redis servers that know nothing of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.scenario import Scenario
+from lab.service import Running, Service
+from lab.services.redis import Redis
+from lab.store import Witnessing
+from lab.stores.redis import commands, url
+from lab.witness import Witness
+
+NODES = 5
+
+__all__ = ["commands", "services", "url", "witnesses"]
+
+
+def services(scenario: Scenario) -> list[Service]:
+    return [Redis(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
+
+
+def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
+    return [Witness(one.port, path, one.service.name, one.away) for one in running]
