@@ -10,12 +10,11 @@ from pathlib import Path
 
 from app.lock import Stage
 from app.locks import stages
-from lab import matrix, reference, scenario
+from lab import matrix, reference, scenario, shown
 from lab.caption import caption
 from lab.choice import BadInput, chosen
-from lab.illustration import DRAWN, HOME, Illustration, illustrations, result
+from lab.illustration import DRAWN, HOME, result
 from lab.listing import code, difference
-from lab.picture import NEVER, Timeline, load
 
 FOLDER = HOME / "docs" / "ladder"
 UP = "../../"  # from a chapter to the project's top
@@ -126,41 +125,12 @@ def _title(name: str) -> str:
     return chapter.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if chapter.exists() else f"`{name}`"
 
 
-def _of(stage: str, scenario_name: str) -> Illustration:
-    return illustrations()[chosen("picture", f"{stage}-{scenario_name}", illustrations())]
-
-
-def _timeline(one: Illustration) -> Timeline:
-    picture = load(result(one).folder / "timeline.json")
-    if picture is None:
-        raise BadInput(f"the picture {one.name} has no timeline; `lab docs --rerun {one.name}` makes one")
-    return picture
-
-
 def _picture(stage: str, scenario_name: str) -> str:
-    one = _of(stage, scenario_name)
+    one = shown.of(stage, scenario_name)
     title = scenario.load(scenario_name).title
     source = UP + (one.folder / DRAWN).relative_to(HOME).as_posix()
-    told = f"{caption(_timeline(one))} {result(one).judgement.verdict}."
+    told = f"{caption(shown.timeline(one))} {result(one).judgement.verdict}."
     return f"![{stage}: {title}]({source})\n\n*{told}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
-
-
-def _shown(stage: str, scenario_name: str, name: str) -> str:
-    """A figure of a run that a picture shows; of the loss it opens on: destroyed, read, wrote, overwrote, culprit; and third,
-    of what was acknowledged, which document 1 takes for the least that three servers can leave.
-    """
-    one = _of(stage, scenario_name)
-    if name == "third":
-        return f"{result(one).judgement.acknowledged / 3:.0f}"
-    if name not in ("destroyed", "read", "wrote", "overwrote", "culprit"):
-        return reference.figure(result(one).judgement, name)
-    picture = _timeline(one)
-    if picture.focus == NEVER:
-        raise BadInput(f"the picture {one.name} opens on no loss")
-    loss = picture.losses[picture.focus]
-    culprit = picture.held[loss.culprit]
-    told = {"destroyed": loss.destroyed, "culprit": culprit.request}
-    return str((told | {"read": culprit.read, "wrote": culprit.wrote, "overwrote": culprit.overwrote})[name])
 
 
 def _figure(stage: str, name: str, replicas: str = "3") -> str:
@@ -179,7 +149,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "neighbours": _neighbours,
     "contents": _contents,
     "picture": _picture,
-    "shown": _shown,
+    "shown": shown.figure,
     "figure": _figure,
     "cell": _cell,
 }

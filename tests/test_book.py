@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from app.locks import stages
-from lab import chapters, costs, docs, illustration, reference
+from lab import chapters, costs, docs, illustration, reference, scenario, shown
 from lab.choice import BadInput
 from lab.illustration import Illustration, illustrations
 from lab.picture import NEVER, Held, Life, Loss, Timeline, load
@@ -143,11 +143,27 @@ def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
         ("cell slow_holder none", "no run of none under slow_holder"),
         ("picture none convoy", "no picture 'none-convoy'"),
         ("shown watchdog work_outlasts_ttl destroyed", "opens on no loss"),
+        ("shown watchdog work_outlasts_ttl thief", "nobody's lock is deleted by another"),
     ],
 )
 def test_a_part_that_cannot_be_made_is_refused_by_name(words, told):
     with pytest.raises(BadInput, match=re.escape(told)):
         docs.fill(f"<!-- generated: {words} --><!-- end -->", where="page.md")
+
+
+def test_the_story_of_the_theft_names_three_requests_and_the_robbed_had_not_had_its_ttl():
+    thief, between, robbed = (shown.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
+
+    assert len({thief, between, robbed}) == 3
+    assert int(shown.figure("ttl", "slow_holder", "robbed_after_ms")) < scenario.load("slow_holder").ttl_ms
+
+
+def test_the_run_against_the_bound_leaves_less_than_a_third_though_each_replica_served_its_share():
+    left, third = (int(shown.figure("local", "late_writes", name)) for name in ("final", "third"))
+    danger = illustration.result(illustrations()["local-late_writes"]).judgement.danger
+
+    assert left < third
+    assert danger["seen"]["least_share_percent"] >= danger["needed"]["least_share_percent"]
 
 
 def test_a_figure_stands_within_its_sentence():
