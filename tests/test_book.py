@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from app.locks import stages
-from lab import chapters, costs, docs, illustration, reference, scenario, shown
+from lab import chapters, costs, docs, illustration, reference, rerun, scenario, shown
 from lab.choice import BadInput
 from lab.illustration import Illustration, illustrations
 from lab.picture import NEVER, Held, Life, Loss, Timeline, load
@@ -209,6 +209,28 @@ def test_what_is_kept_of_a_run_is_drawn_as_the_whole_of_it_would_be(tmp_path, mo
     illustration.keep(one, run)
 
     assert illustration.draw(one).read_bytes() == (run / "timeline.svg").read_bytes()
+
+
+@pytest.mark.parametrize(("names", "ran"), [(["lua-nested"], ["lua-nested"]), (["all"], list(illustrations())), ([], [])])
+def test_what_is_named_is_run_again_by_the_command_that_the_chapter_prints_and_kept(names, ran, monkeypatch):
+    kept, told = [], []
+    monkeypatch.setattr(rerun, "_run", lambda one: Path(one.name))
+    monkeypatch.setattr(rerun, "keep", lambda one, run: kept.append((one.name, run.name)))
+
+    rerun.rerun(names, told.append)
+
+    assert kept == [(name, name) for name in ran]
+    assert told == [f"{name}: {' '.join(illustrations()[name].command)}" for name in ran]
+    assert all(f".venv/bin/{line.partition(': ')[2]}\n" in every_chapter() for line in told)
+
+
+def every_chapter() -> str:
+    return "".join(chapters.path(stage).read_text(encoding="utf-8") for stage in stages())
+
+
+def test_a_picture_that_is_not_listed_is_not_run_and_the_nearest_is_named():
+    with pytest.raises(BadInput, match="no picture 'lua-nestd'. Did you mean 'lua-nested'".replace(".", r"\.")):
+        rerun.rerun(["lua-nestd"], print)
 
 
 def test_a_cut_timeline_holds_what_is_shown_and_still_tells_who_did_what_to_whom():
