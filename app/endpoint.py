@@ -29,6 +29,7 @@ class Endpoint:
     """One server or several, and who asks there. A password is in no text that is made of it."""
 
     addresses: tuple[Address, ...]
+    scheme: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
     database: str = ""
@@ -36,11 +37,11 @@ class Endpoint:
     @staticmethod
     def parse(text: str) -> Endpoint:
         """Raises ValueError, which quotes nothing of what may be a password."""
-        place = text.partition("://")[2] or text
+        scheme, _, place = text.rpartition("://")
         who, _, where = place.rpartition("@")
         hosts, _, database = where.partition("/")
         user, _, password = who.partition(":")
-        return Endpoint(tuple(Address.parse(part) for part in hosts.split(",")), user, password, database)
+        return Endpoint(tuple(Address.parse(part) for part in hosts.split(",")), scheme, user, password, database)
 
     @property
     def first(self) -> Address:

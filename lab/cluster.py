@@ -188,6 +188,8 @@ def cluster(
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
+        for name, several in found.items():
+            started.enter_context(getattr(stores()[name], "joined", _alone)(several))
         settings = _settings(scenario, run, shelf_name or stage.name)
         settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
@@ -204,6 +206,11 @@ def cluster(
             raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
         system.kill_nodes(scenario.nodes_away)
         yield system
+
+
+def _alone(_running: Sequence[Running]) -> contextlib.AbstractContextManager[None]:
+    """Of a store whose servers need not know of each other."""
+    return contextlib.nullcontext()
 
 
 def _settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +28,9 @@ class Store(Protocol):
 
     def commands(self, running: Sequence[Running]) -> dict[str, int]:
         """How often each command ran on them since they started, the lab's own left out. Raises OSError."""
+
+    def joined(self, running: Sequence[Running]) -> AbstractContextManager[None]:
+        """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
 
     def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
         """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""

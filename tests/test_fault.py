@@ -22,6 +22,7 @@ NEEDED = {
     "kill_nodes": {"for_ms": 50},
     "silence_nodes": {"for_ms": 50},
     "restart_nodes": {"for_ms": 50},
+    "kill_primary": {"for_ms": 50},
 }
 
 

@@ -22,7 +22,7 @@ def test_flags_win_over_the_environment_and_both_over_the_defaults():
     [
         ("redis:6380", Endpoint((Address("redis", 6380),))),
         ("a:1,b:2", Endpoint((Address("a", 1), Address("b", 2)))),
-        ("mysql://me:p@ss@db:3306/lab", Endpoint((Address("db", 3306),), "me", "p@ss", "lab")),
+        ("mysql://me:p@ss@db:3306/lab", Endpoint((Address("db", 3306),), "mysql", "me", "p@ss", "lab")),
     ],
 )
 def test_a_store_is_found_by_a_url_or_by_hosts_and_ports(text, endpoint):

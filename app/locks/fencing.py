@@ -21,7 +21,7 @@ import time
 from contextlib import suppress
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Refused, Stage, claims
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 then
@@ -73,8 +73,9 @@ class Fencing:
         RENEWER.watch(self)
         try:
             result = work(Grant(self.key, fence=fence))
-        except BaseException:
-            RENEWER.forget(self)
+        except Refused:  # the lock may be ours all the same
+            with suppress(NotOwner):
+                self.release()
             raise
         self.release()
         return result

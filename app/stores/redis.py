@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from time import monotonic_ns
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from app.endpoint import Address, Endpoint
 from app.gate import RENEW, ReplyLost, passage
@@ -16,6 +18,8 @@ from app.hearing import Hearing
 from app.journal import Journal, Renewed
 from app.settings import Settings
 
+SENTINEL = "sentinel"  # the scheme of an address that is a sentinel's
+PRIMARY = "lock"  # what it calls the server it watches
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -36,11 +40,12 @@ class Redis(redis.Redis):
     Error = redis.RedisError
     journal: Journal
 
+    listener: Callable[[], redis.Redis]
+
     @cached_property
     def hearing(self) -> Hearing:
         """What the server's channels say. A listener waits as long as it takes: it has a connection of its own."""
-        pool = redis.ConnectionPool(**self.get_connection_kwargs() | {"socket_timeout": None})
-        return Hearing(redis.Redis(connection_pool=pool).pubsub, self.Error)
+        return Hearing(self.listener().pubsub, self.Error)
 
 
 class GatedRedis(Redis):
@@ -63,7 +68,20 @@ class GatedRedis(Redis):
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
     """A client for one of an endpoint's servers. others: options that differ."""
     who = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
-    return kind(host=address.host, port=address.port, **who | _options() | others)
+    options = who | _options() | others
+    if endpoint.scheme == SENTINEL:
+        sentinel = Sentinel([(address.host, address.port)], sentinel_kwargs=_options())
+
+        def reach(kind: type[redis.Redis], **more: Any) -> Any:
+            return sentinel.master_for(PRIMARY, redis_class=kind, **options | more)
+    else:
+
+        def reach(kind: type[redis.Redis], **more: Any) -> Any:
+            return kind(host=address.host, port=address.port, **options | more)
+
+    made: Redis = reach(kind)
+    made.listener = lambda: reach(redis.Redis, socket_timeout=None)
+    return made
 
 
 def counter_redis(settings: Settings) -> Redis:

@@ -1,31 +1,58 @@
-"""One Redis server, that keeps nothing on disk unless the scenario says so, and tells what happens to its keys."""
+"""One Redis server, that keeps nothing on disk unless the scenario says so, and tells what happens to its keys.
+
+Where the scenario asks for it there is a replica, which hears of nothing since the first request, and a sentinel that makes
+it the primary when the primary dies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import redis
+
+from app.stores.redis import PRIMARY
+from lab.link import Link
 from lab.scenario import Scenario
-from lab.service import Running, Service
+from lab.service import NotReady, Running, Service
 from lab.services.redis import Redis, info
+from lab.services.sentinel import Sentinel
 from lab.store import Witnessing
 from lab.witness import Witness
 
-LABS_OWN = ["info", "ping", "hello", "client", "config", "psubscribe", "punsubscribe", "script"]
+LABS_OWN = [
+    "info",
+    "ping",
+    "hello",
+    "client",
+    "config",
+    "psubscribe",
+    "punsubscribe",
+    "script",
+    "replicaof",
+    "psync",
+    "replconf",
+]
+DOWN_AFTER_MS = 500  # how long a primary must be silent before the sentinel takes it for dead; its default is 30 s
+JOINED_WITHIN_S = 10.0
+REPLICATION = b"PSYNC"  # what a replica asks for when it connects
 
 
 def services(scenario: Scenario) -> list[Service]:
-    return [Redis("lock-redis", notify=True, persists=scenario.store_persists)]
+    primary = Redis("lock-redis", notify=True, persists=scenario.store_persists)
+    return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
 
 
 def url(running: Sequence[Running]) -> str:
-    return ",".join(one.address for one in running)
+    return f"sentinel://{running[-1].address}" if len(running) > 1 else running[0].address
 
 
 def commands(running: Sequence[Running]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        for key, figures in info(one.port, "commandstats").items():
+        for key, figures in info(one.port, "commandstats").items() if not one.away and isinstance(one.service, Redis) else ():
             command = key.removeprefix("cmdstat_").partition("|")[0]
             if command not in LABS_OWN:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
@@ -33,4 +60,45 @@ def commands(running: Sequence[Running]) -> dict[str, int]:
 
 
 def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
-    return [Witness(one.port, path) for one in running]
+    several = len(running) > 1
+    return [Witness(one.port, path, one.service.name if several else "") for one in running if isinstance(one.service, Redis)]
+
+
+@contextlib.contextmanager
+def joined(running: Sequence[Running]) -> Iterator[None]:
+    """While the block runs, the replica follows the primary over a link that is held, and the sentinel watches both.
+
+    Raises NotReady when they do not find each other.
+    """
+    if len(running) == 1:
+        yield
+        return
+    primary, replica, sentinel = running
+    link = Link(primary.port, REPLICATION)  # all go over it: a sentinel corrects a replica that follows another address
+    try:
+        _tell(replica.port, "REPLICAOF", "127.0.0.1", link.port)
+        _tell(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", link.port, 1)
+        _tell(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
+        _until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
+        _until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
+        link.hold()
+        yield
+    finally:
+        link.close()
+
+
+def _until(true: Callable[[], bool], otherwise: str) -> None:
+    until = time.monotonic() + JOINED_WITHIN_S
+    while time.monotonic() < until:
+        if true():
+            return
+        time.sleep(0.02)
+    raise NotReady(f"{otherwise} within {JOINED_WITHIN_S:.0f} s")
+
+
+def _tell(port: int, *command: object) -> None:
+    client = redis.Redis(port=port, socket_timeout=2.0)
+    try:
+        client.execute_command(*command)
+    finally:
+        client.close()

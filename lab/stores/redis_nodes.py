@@ -9,16 +9,20 @@ from lab.scenario import Scenario
 from lab.service import Running, Service
 from lab.services.redis import Redis
 from lab.store import Witnessing
-from lab.stores.redis import commands, url
+from lab.stores.redis import commands
 from lab.witness import Witness
 
 NODES = 5
 
-__all__ = ["commands", "services", "url", "witnesses"]
+__all__ = ["commands", "services", "url", "witnesses"]  # what they count is counted as of one
 
 
 def services(scenario: Scenario) -> list[Service]:
     return [Redis(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
+
+
+def url(running: Sequence[Running]) -> str:
+    return ",".join(one.address for one in running)
 
 
 def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
