@@ -19,7 +19,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## what the lab needs: system programs, virtual environment, locked packages
-	@$(PYTHON) -m lab.bootstrap $(if $(STAGE),--stage '$(STAGE)')
+	@$(PYTHON) -m lab.bootstrap $(if $(STAGE),--stage '$(STAGE)') $(if $(SCENARIO),--scenario '$(SCENARIO)')
 
 setup-all: # with the servers of every stage
 	@$(PYTHON) -m lab.bootstrap --every-stage

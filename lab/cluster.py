@@ -25,6 +25,7 @@ from lab.service import NotReady, Running
 from lab.services.gunicorn import Gunicorn, health
 from lab.services.nginx import Nginx
 from lab.services.redis import Redis
+from lab.services.shifted_redis import leap
 from lab.store import Witnessing
 from lab.stores import stores
 
@@ -110,6 +111,10 @@ class Cluster:
         """Stop them where they are: they take what they are sent, and answer nothing."""
         for running in self._nodes(nodes):
             running.keeper.signal(running.pid, signal.SIGSTOP)
+
+    def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
+        """Set their clocks off by so much; how many were seen to move."""
+        return sum(leap(running, by_ms) for running in self._nodes(nodes))
 
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""

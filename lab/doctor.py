@@ -37,6 +37,10 @@ def _everywhere(package: str, **others: str) -> dict[str, str]:
 
 
 ZOOKEEPER_JARS = ("/usr/share/java/zookeeper.jar", "/opt/homebrew/opt/zookeeper/libexec/lib/zookeeper.jar")
+FAKETIMES = tuple(
+    f"/usr/lib/{place}/libfaketime.so.1" for place in ("x86_64-linux-gnu/faketime", "aarch64-linux-gnu/faketime", "faketime")
+)
+CLOCKS = "clocks"  # what scenarios with clocks that leap need, as stages need their store
 PROGRAMS = (
     Program("redis-server", _everywhere("redis", apt="redis-server"), "the lock's store and the counter's"),
     Program("nginx", _everywhere("nginx"), "the load balancer before the replicas", version_flag="-v"),
@@ -55,6 +59,7 @@ PROGRAMS = (
         store="zookeeper",
         files=ZOOKEEPER_JARS,
     ),
+    Program("libfaketime.so.1", _everywhere("libfaketime"), "scenarios in which clocks leap", store=CLOCKS, files=FAKETIMES),
     Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with it", version_flag="-v", optional=True),
 )
 

@@ -47,6 +47,9 @@ class System(Protocol):
     def silence_nodes(self, nodes: Sequence[int]) -> None:
         """Stop them where they are: they take what they are sent, and answer nothing."""
 
+    def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
+        """Set their clocks off by so much; how many were seen to move."""
+
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
 

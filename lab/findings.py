@@ -104,6 +104,7 @@ class _Pass:
         self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
         self.strikes = strikes
         self.findings.measures["struck"] = len(strikes)
+        self.findings.measures["clocks_moved"] = sum(strike.clocks_moved for strike in strikes)
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
         self.books = Books(about.start)

@@ -159,6 +159,10 @@ def _replaced(case: Case) -> bool:
     )
 
 
+def _clock_leapt(case: Case) -> bool:
+    return any(case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("jump_clock"))
+
+
 def _forgot_its_vote_on_disk(case: Case) -> bool:
     return case.store_persists and _forgot_its_vote(case)
 
@@ -243,6 +247,7 @@ MECHANISMS = (
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _store_forgot_what_it_wrote),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
     Mechanism("the new primary had not heard of the lock", Claim.survives_failover, _replaced),
+    Mechanism("the store's clock had leapt past the TTL", Claim.survives_clock_jump, _clock_leapt),
     Mechanism("a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _forgot_its_vote_on_disk),
     Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _forgot_its_vote),
     Mechanism("granted twice", Claim.exclusive, _granted_over),

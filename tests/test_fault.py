@@ -23,6 +23,7 @@ NEEDED = {
     "silence_nodes": {"for_ms": 50},
     "restart_nodes": {"for_ms": 50},
     "kill_primary": {"for_ms": 50},
+    "jump_clock": {"for_ms": 50},
 }
 
 

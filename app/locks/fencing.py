@@ -161,5 +161,6 @@ STAGE = Stage(
         survives_store_restart
         survives_persisted_restart
         survives_failover
+        survives_clock_jump
     """),
 )

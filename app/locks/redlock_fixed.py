@@ -85,6 +85,7 @@ STAGE = Stage(
         survives_failover
         survives_persisted_amnesia
         survives_delayed_amnesia
+        survives_clock_jump_of_two
         available_with_a_node_down
         available_with_two_nodes_down
         refuses_without_majority

@@ -41,6 +41,20 @@ class Redis:
         return int(info(port, "server")["process_id"]) == pid
 
 
+def server_time_ms(port: int) -> float:
+    """The server's own wall clock. Raises OSError when it does not answer."""
+    import redis
+
+    client = redis.Redis(port=port, socket_timeout=2.0)
+    try:
+        seconds, microseconds = client.time()
+        return seconds * 1000 + microseconds / 1000
+    except redis.RedisError as error:
+        raise OSError(str(error)) from error
+    finally:
+        client.close()
+
+
 def info(port: int, section: str) -> dict[str, Any]:
     """A section of the server's own statistics. Raises OSError when the server does not answer."""
     import redis

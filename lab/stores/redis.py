@@ -19,6 +19,7 @@ from lab.scenario import Scenario
 from lab.service import NotReady, Running, Service
 from lab.services.redis import Redis, info
 from lab.services.sentinel import Sentinel
+from lab.services.shifted_redis import ShiftedRedis
 from lab.store import Witnessing
 from lab.witness import Witness
 
@@ -41,7 +42,8 @@ REPLICATION = b"PSYNC"  # what a replica asks for when it connects
 
 
 def services(scenario: Scenario) -> list[Service]:
-    primary = Redis("lock-redis", notify=True, persists=scenario.store_persists)
+    kind = ShiftedRedis if scenario.store_clocks else Redis
+    primary = kind("lock-redis", notify=True, persists=scenario.store_persists)
     return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
 
 
@@ -52,7 +54,9 @@ def url(running: Sequence[Running]) -> str:
 def commands(running: Sequence[Running]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        for key, figures in info(one.port, "commandstats").items() if not one.away and isinstance(one.service, Redis) else ():
+        for key, figures in (
+            info(one.port, "commandstats").items() if not one.away and not isinstance(one.service, Sentinel) else ()
+        ):
             command = key.removeprefix("cmdstat_").partition("|")[0]
             if command not in LABS_OWN:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
@@ -61,7 +65,9 @@ def commands(running: Sequence[Running]) -> dict[str, int]:
 
 def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
     several = len(running) > 1
-    return [Witness(one.port, path, one.service.name if several else "") for one in running if isinstance(one.service, Redis)]
+    return [
+        Witness(one.port, path, one.service.name if several else "") for one in running if not isinstance(one.service, Sentinel)
+    ]
 
 
 @contextlib.contextmanager

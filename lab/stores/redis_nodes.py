@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.scenario import Scenario
 from lab.service import Running, Service
 from lab.services.redis import Redis
+from lab.services.shifted_redis import ShiftedRedis
 from lab.store import Witnessing
 from lab.stores.redis import commands
 from lab.witness import Witness
@@ -18,7 +19,8 @@ __all__ = ["commands", "services", "url", "witnesses"]  # what they count is cou
 
 
 def services(scenario: Scenario) -> list[Service]:
-    return [Redis(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
+    kind = ShiftedRedis if scenario.store_clocks else Redis
+    return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
 
 
 def url(running: Sequence[Running]) -> str:
