@@ -184,10 +184,19 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
 
 
 @lab.command()
-def docs() -> None:
-    """Write the generated parts of the documents again, from the shelf and reports/reference."""
+@click.option(
+    "--rerun", multiple=True, metavar="PICTURE", help="first run again what a picture shows (docs/pictures.toml; or all)"
+)
+@click.option("--begin", metavar="STAGE", help="first write a chapter for a new stage, to be filled in")
+def docs(rerun: tuple[str, ...], begin: str | None) -> None:
+    """Write the generated parts of the documents, and their pictures, again: from the shelf and reports/reference."""
+    from lab import chapters
     from lab.docs import write
+    from lab.rerun import rerun as run_again
 
+    if begin:
+        click.echo(f"wrote {chapters.begin(begin).name}")
+    run_again(rerun, click.echo)
     for path in write():
         click.echo(f"wrote {path.name}")
 

@@ -1,53 +1,71 @@
-"""The generated parts of the documents: tables and figures between markers, made from the shelf and the reference runs.
+"""The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
 
-A part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``; ``lab docs`` writes them all again, and a test
-fails when one has drifted.
+A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence;
+``lab docs`` writes them all again, and a test fails when one has drifted.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from app.locks import stages
-from lab import matrix, report, scenario, series
-from lab.listing import difference
-from lab.matrix import Cell
-from lab.series import Result
+from lab import chapters, costs, illustration, matrix, price, report, scenario
+from lab.choice import BadInput, chosen
+from lab.reference import REFERENCE, ladder
 
 HOME = Path(__file__).parents[1]
-REFERENCE = HOME / "reports" / "reference"
-PART = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
 
 
 def documents() -> list[Path]:
     """The documents that may hold generated parts."""
-    return [HOME / "README.md", HOME / "CONTRIBUTING.md", *sorted((HOME / "docs").glob("*.md"))]
+    return [HOME / "README.md", HOME / "CONTRIBUTING.md", *sorted((HOME / "docs").rglob("*.md"))]
 
 
 def write() -> list[Path]:
-    """Write all generated parts again; returns the documents that changed. Raises KeyError for a part nobody makes."""
+    """Draw the book's pictures and write all generated parts again; returns the files that changed. Raises BadInput for a part
+    nobody makes, naming the document.
+    """
     changed = []
+    for path, draw in pictures().items():
+        before = path.read_bytes() if path.exists() else b""
+        draw(path.parent)
+        if path.read_bytes() != before:
+            changed.append(path)
     for path in documents():
         text = path.read_text(encoding="utf-8")
-        if (filled := fill(text)) != text:
+        if (filled := fill(text, where=path.name)) != text:
             path.write_text(filled, encoding="utf-8")
             changed.append(path)
     return changed
 
 
-def fill(text: str) -> str:
-    """The text with each generated part as it should be."""
-    return PART.sub(lambda part: part[1] + PARTS[part[2]]() + part[3], text)
+def pictures() -> dict[Path, Callable[[Path], object]]:
+    """The book's pictures: where each belongs, and what draws it into a folder."""
+    shelf = illustration.illustrations().values()
+    drawn: dict[Path, Callable[[Path], object]] = {
+        one.folder / illustration.DRAWN: lambda folder, one=one: illustration.draw(one, folder)  # type: ignore[misc]
+        for one in shelf
+    }
+    return drawn | {illustration.KEPT / price.DRAWN: price.draw}
 
 
-def _ladder() -> str:
-    return report.markdown(_results())
+def fill(text: str, where: str = "") -> str:
+    """The text with each generated part as it should be. Raises BadInput."""
+    return PART.sub(lambda part: _again(part, where), text)
 
 
-def _results() -> list[Result]:
-    return [series.load(folder) for folder in report.runs_in(REFERENCE)]
+def _again(part: re.Match[str], where: str) -> str:
+    name, *arguments = part["words"].split()
+    make = PARTS[chosen("generated part", name, PARTS, where)]
+    try:
+        inspect.signature(make).bind(*arguments)
+    except TypeError as error:
+        raise BadInput(f"{where}: generated: {part['words']}: {error}") from None
+    return f"<!-- generated: {part['words']} -->{part['block']}{make(*arguments)}<!-- end -->"
 
 
 def _stages() -> str:
@@ -67,7 +85,7 @@ def _scenarios() -> str:
 
 
 def _machine() -> str:
-    record = _results()[0].record
+    record = ladder()[0].record
     machine, versions = record.machine, record.versions
     return (
         f"One run of `make ladder`, {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
@@ -76,34 +94,12 @@ def _machine() -> str:
     )
 
 
-def _chapters() -> str:
-    cells = matrix.load(REFERENCE / "matrix")
-    return "".join(_chapter(name, [cell for cell in cells if cell.stage == name and cell.verdict]) for name in stages())
-
-
-def _chapter(name: str, cells: list[Cell]) -> str:
-    stage = stages()[name]
-    lines = [f"## `{name}`", "", f"**Problem.** {stage.story.problem}", "", f"**Idea.** {stage.story.idea}", ""]
-    if stage.follows:
-        lines += [f"What changes from `{stage.follows}`:", "", "```diff", *difference(stages()[stage.follows], stage), "```", ""]
-    lines += ["| scenario | the claim it tests | claimed | what was seen |", "| --- | --- | --- | --- |"]
-    claimed = {claim.name for claim in stage.claims}
-    for cell in cells:
-        made = "yes" if cell.claim in claimed else "no"
-        lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {cell.verdict}: {matrix.in_short(cell)} |")
-    lines += ["", "**Still wrong.**", "", *(f"- {line}" for line in stage.story.still), "", "**See it.**", ""]
-    return "\n".join([*lines, *(f"- `{line}`" for line in stage.story.see_it), "", ""])
-
-
-def _matrix() -> str:
-    return matrix.markdown(matrix.load(REFERENCE / "matrix"))
-
-
-PARTS: dict[str, Callable[[], str]] = {
-    "ladder": _ladder,
+PARTS: dict[str, Callable[..., str]] = {
+    "ladder": lambda: report.markdown(ladder()),
     "stages": _stages,
     "scenarios": _scenarios,
     "machine": _machine,
-    "chapters": _chapters,
-    "matrix": _matrix,
+    "matrix": lambda: matrix.markdown(matrix.load(REFERENCE / "matrix")),
+    **chapters.PARTS,
+    **costs.PARTS,
 }

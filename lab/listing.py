@@ -68,10 +68,10 @@ def print_diff(one: str, other: str | None) -> None:
 
 def difference(old: Stage, new: Stage) -> list[str]:
     """The lines of a unified diff of two stages, below their docstrings."""
-    return [line.rstrip("\n") for line in difflib.unified_diff(_code(old), _code(new), old.name, new.name, n=2)]
+    return [line.rstrip("\n") for line in difflib.unified_diff(code(old), code(new), old.name, new.name, n=2)]
 
 
-def _code(stage: Stage) -> list[str]:
+def code(stage: Stage) -> list[str]:
     """A stage's file without its docstring."""
     lines = Path(inspect.getfile(stage.lock)).read_text(encoding="utf-8").splitlines(keepends=True)
     end = next(number for number, line in enumerate(lines) if number and '"""' in line)

@@ -22,6 +22,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock to wait for",
         lambda stage: (Claim.exclusive in stage.claims and stage.store is not None) or Claim.prompt_handover in stage.claims,
     ),
+    "mutex": (
+        "a lock that ends at its process",
+        lambda stage: Claim.exclusive_in_process in stage.claims and Claim.exclusive not in stage.claims,
+    ),
     "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),

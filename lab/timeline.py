@@ -42,7 +42,7 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
         return Timeline(run=picture.run, stage=picture.stage, scenario=picture.scenario, asked_store=has_store)
     _stack(picture.held, lambda held: held.replica, lambda held: (held.got, held.until))
     _stack(picture.lives, lambda life: 0, lambda life: (life.born, life.gone if life.gone != NEVER else picture.end))
-    picture.opens = _opening(picture)
+    picture.opens = opening(picture)
     return picture
 
 
@@ -292,7 +292,7 @@ def _stack(items: Sequence[Any], lane: Callable[[Any], int], span: Callable[[Any
         item.slot = slot
 
 
-def _opening(picture: Timeline) -> tuple[int, int]:
+def opening(picture: Timeline) -> tuple[int, int]:
     """The story and two TTLs before and after it, but never so much that the story itself is lost in it."""
     since, until = story(picture)
     if picture.focus == picture.focus_hit == NEVER:

@@ -12,7 +12,7 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stages
-from lab import scenario
+from lab import docs, scenario
 from lab.checks import checks
 from lab.cli import lab
 from lab.mechanism import MECHANISMS
@@ -20,7 +20,7 @@ from lab.scenario import MEASURES
 
 HOME = Path(__file__).parents[1]
 STAGES = stages()
-DOCUMENTS = [HOME / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((HOME / "docs").glob("*.md"))
+DOCUMENTS = docs.documents()
 
 
 def source(name: str) -> str:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lab import docs, report, run
+from app.locks import stages
+from lab import docs, reference, report, run
 from lab.charts import charts
 from lab.run import RunRecord, save
 from lab.verdict import judge
 from tests.made import Made
 
-REFERENCE = docs.REFERENCE
+REFERENCE = reference.REFERENCE
 SCENARIO = {
     "name": "rush", "title": "A small rush", "tests": "exclusive", "danger": {"handovers": 0}, "seed": 1, "needs": [],
     "requests": 3, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": 0, "ttl_ms": None,
@@ -133,8 +134,8 @@ def test_the_reference_charts_and_table_are_drawn_from_the_reference_runs(tmp_pa
 
 
 def test_the_reference_holds_the_whole_ladder():
-    results = docs._results()
+    results = reference.ladder()
 
-    assert len(results) == len(docs.stages()) + 2
+    assert len(results) == len(stages()) + 2
     assert all(result.record.ended == "complete" and result.judgement.exit_status == 0 for result in results)
     assert all(result.judgement.requests == 5000 for result in results)

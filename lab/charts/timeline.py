@@ -13,6 +13,7 @@ from lab.series import Result
 FOR = "one"
 BELIEF, ALONE = "#a9d3ee", "#f2bd4d"  # as on the page
 MOST_LABELS = 24
+ROOM_FOR_BOTH = 0.07  # of the width, between a read and its write, to label both
 Spans = list[tuple[float, float]]
 
 
@@ -45,7 +46,7 @@ def _finding(result: Result, picture: Timeline) -> str:
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         culprit, mechanism = picture.held[loss.culprit].request, picture.mechanisms[loss.mechanism]
-        return f"{stage}: {culprit} writes over what it never read ({mechanism})"
+        return f"{stage}: a stale write by {culprit} ({mechanism})"
     if picture.focus_hit != NEVER:
         hit = picture.hits[picture.focus_hit]
         return f"{stage}: what became of the lock when {hit.kind.replace('_', ' ')} struck {hit.request}"
@@ -105,10 +106,12 @@ class _Still:
         if not self.labelled:
             return
         self.say(held.request, max(held.got, self.since), y - 0.1, "left", 3)
-        if held.read is not None:
+        cramped = held.wrote_at != NEVER and held.wrote_at - held.read_at < ROOM_FOR_BOTH * (self.until - self.since)
+        if held.read is not None and not cramped:
             self.say(f"r={held.read}", held.read_at, y + 0.42, "left", 3)
         if held.wrote is not None:
-            self.say(f"w={held.wrote}", held.wrote_at, y + 0.42, "right", -3)
+            side, aside = ("left", 3) if cramped else ("right", -3)
+            self.say(f"w={held.wrote}", held.wrote_at, y + 0.42, side, aside)
 
     def say(self, words: str, at: float, y: float, side: str, aside: int) -> None:
         if self.since <= at <= self.until:
