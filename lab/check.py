@@ -60,9 +60,8 @@ def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: 
     if findings.gave_up or late:
         said = [f"{counted(findings.gave_up, 'request')} gave up" if findings.gave_up else ""]
         said += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms" if late else ""]
-        yield Violation(
-            claim.name, mechanism, ", ".join(filter(None, said)), [{"longest_ms": max(findings.waits_ns, default=0) / 1e6}]
-        )
+        waits = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
+        yield Violation(claim.name, mechanism, ", ".join(filter(None, said)), [msgspec.to_builtins(wait) for wait in waits])
 
 
 def counted(number: int, noun: str) -> str:

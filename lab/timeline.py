@@ -15,6 +15,7 @@ from lab.history import Damaged, History, KeyEvent
 from lab.leases import HEARD_WITHIN_US, belong
 from lab.picture import NEVER, Held, Hit, Life, Loss, Renewal, Timeline, Waited, story
 from lab.strike import Strike
+from lab.tale import tale
 from lab.verdict import Judgement
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
@@ -35,6 +36,8 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
         duplicated=judgement.duplicated,
         destroyed=sum(losses.destroyed for losses in findings.losses.values()),
     )
+    if (own := tale(findings)) is not None:
+        picture.tale = own.words
     focus = _focus(judgement, findings)
     try:
         _Reader(picture, findings, focus, limit).read(History(folder), folder / "losses.jsonl")
@@ -47,11 +50,12 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
 
 
 class _Focus(msgspec.Struct):
-    """What the run is about: a loss by its mechanism, or a strike by its name; when it began."""
+    """What the run is about: a loss by its mechanism, a strike by its name, or a time; when it began."""
 
     at_ns: int = 0
     mechanism: str = ""
     strike: str = ""
+    about: tuple[int, int] | None = None
 
 
 def _focus(judgement: Judgement, findings: Findings) -> _Focus:
@@ -65,6 +69,8 @@ def _focus(judgement: Judgement, findings: Findings) -> _Focus:
                 return _Focus(evidence["at_ns"], strike=evidence["name"])
     for strike in findings.strikes[:1]:
         return _Focus(strike.at_ns, strike=strike.name)
+    if (own := tale(findings)) is not None and own.until_ns:
+        return _Focus(own.until_ns, about=(own.since_ns, own.until_ns))
     return _Focus(findings.origin_ns)
 
 
@@ -143,6 +149,8 @@ class _Reader:
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
         belong(picture)
         self.read_losses(losses)
+        if self.focus.about is not None:
+            picture.about = self.us(self.focus.about[0]), self.us(self.focus.about[1])
         for place, strike in enumerate(self.findings.strikes):
             if strike.name == self.focus.strike:
                 picture.focus_hit = place
@@ -295,10 +303,10 @@ def _stack(items: Sequence[Any], lane: Callable[[Any], int], span: Callable[[Any
 def _opening(picture: Timeline) -> tuple[int, int]:
     """The story and two TTLs before and after it, but never so much that the story itself is lost in it."""
     since, until = story(picture)
-    if picture.focus == picture.focus_hit == NEVER:
+    if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_hit == NEVER:
         return 0, max(1, until)
     length = max(until - since, 1000)
     margin = 2 * picture.ttl or length // 2
-    if picture.focus != NEVER:
+    if picture.focus_hit == NEVER:
         margin = min(margin, 2 * length)
     return max(0, since - margin), max(1, min(picture.end, until + margin))
