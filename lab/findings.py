@@ -31,7 +31,8 @@ class Findings:
     """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``.
 
     overtaken: who was overtaken most, where fairness is the question. idlest: the longest hand-over. longest: who waited
-    longest of those who got it. in_vain: the first who gave up. repeated: who wrote most often of those who wrote again.
+    longest of those who got it. freed_early, freed_first: who took its lock twice and found nothing left to release at the
+    end, though its lease was not over. in_vain: the first who gave up. repeated: who wrote most often of those who wrote again.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -47,6 +48,8 @@ class Findings:
     renewals: int = 0
     gave_up: int = 0
     not_owner: int = 0
+    freed_early: int = 0
+    freed_first: Increment | None = None
     measures: Counter[str] = field(default_factory=Counter)
     strikes: list[Strike] = field(default_factory=list)
     ttl_ms: int = 0
@@ -111,6 +114,7 @@ class _Pass:
         self.findings.measures["struck"] = len(strikes)
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
+        self.nested = about.nested
         self.ledger = Ledger(about.start)
         self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
         self.open: dict[tuple[str, str, int], Increment] = {}
@@ -193,9 +197,12 @@ class _Pass:
             self.overlaps(one)
         if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
             self.findings.measures["outlasted_ttl"] += 1
-            one.outlived = one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
+            one.outlived |= one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
         if one.robbed:
             self.robbed_by(one)
+        if self.nested == "same" and one.found_nothing and not (self.ttl_ns and one.releasing_ns - one.asked_ns > self.ttl_ns):
+            self.findings.freed_early += 1
+            self.findings.freed_first = self.findings.freed_first or one
 
     def robbed_by(self, thief: Increment) -> None:
         """It had lost its lock and deleted one all the same: whoever holds it now has lost it in turn."""
@@ -212,9 +219,13 @@ class _Pass:
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
-        self.renewed_ns[replica] = event.renewed_ns
+        if event.answer == "1":  # a renewal that failed prolongs nothing
+            self.renewed_ns[replica] = event.renewed_ns
         for strike in self.findings.strikes:
-            strike.renewals += strike.replica == replica and strike.at_ns < event.renewed_ns < strike.healed_ns
+            if strike.replica == replica:
+                strike.renewals += strike.at_ns < event.renewed_ns < strike.healed_ns
+            elif event.answer == "1" and strike.at_ns < event.renewed_ns and not strike.next_got_ns:
+                strike.foreign_renewals += 1
 
     def handed_over(self, one: Increment) -> None:
         """``one`` is over and has a successor: was that one already waiting?"""

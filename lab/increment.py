@@ -82,6 +82,11 @@ class Increment:
         return dict(zip(FACTS, FACTS_OF(self), strict=True))
 
     @property
+    def found_nothing(self) -> bool:
+        """Its last release said that there was nothing of its own to let go of."""
+        return self.result == "not_owner" or (self.command != "" and self.answer in ("0", "None"))
+
+    @property
     def robbed(self) -> bool:
         """It had lost its lock, and deleted one all the same: another's. (A script that compares deletes only its own.)"""
         return (self.outlived or self.turn > 1) and self.command == "DEL" and self.answer == "1"

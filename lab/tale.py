@@ -12,7 +12,7 @@ import msgspec
 from app.lock import Claim
 from lab.chart import thousands
 from lab.check import counted
-from lab.extremes import Wait, deadlock
+from lab.extremes import Wait, deadlock, short
 from lab.findings import Findings
 
 
@@ -71,6 +71,12 @@ def _counts_once(findings: Findings) -> Tale:
 
 
 def _reentrant(findings: Findings) -> Tale | None:
+    if (one := findings.freed_first) is not None:
+        words = (
+            f"{one.request} at {one.replica} took {_named(short(one.key))} twice and got it; the inner release freed it, "
+            "and the outer one found nothing left to let go of"
+        )
+        return Tale(words, one.asked_ns, one.released_ns)
     wait = findings.in_vain[0] if findings.in_vain else findings.longest
     if wait is None or not findings.nested:
         return None
