@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from app.lock import Claim
 from lab.check import Violation, counted, waited_too_long
 from lab.findings import Findings
@@ -14,4 +16,5 @@ def violations(findings: Findings) -> Iterator[Violation]:
         yield from waited_too_long(Claim.reentrant, "waited for itself", findings, limit_ms=findings.ttl_ms / 2)
         if findings.freed_first is not None:
             what = f"{counted(findings.freed_early, 'request')} came in twice, left once, and had nothing left to let go of"
-            yield Violation(Claim.reentrant.name, "the inner release freed it", what, [findings.freed_first.facts()])
+            evidence = [msgspec.to_builtins(findings.freed_first.facts())]
+            yield Violation(Claim.reentrant.name, "the inner release freed it", what, evidence)
