@@ -165,6 +165,8 @@ def _otherwise(pair: _Pair) -> str:
 
 def _deleted(pair: _Pair) -> str:
     lease = pair.lease
+    if lease is not None and lease.how == "expired":  # the store tells another end of this very lease
+        return _ran_out(pair)
     if lease is None or lease.how != "del" or lease.by == NEVER or pair.picture.held[lease.by] is pair.elder:
         taken = f"{pair.elder.request}'s lock was deleted by another"
     else:

@@ -48,6 +48,7 @@ class Findings:
     renewals: int = 0
     gave_up: int = 0
     not_owner: int = 0
+    thefts: int = 0
     freed_early: int = 0
     freed_first: Increment | None = None
     measures: Counter[str] = field(default_factory=Counter)
@@ -199,6 +200,7 @@ class _Pass:
             self.findings.measures["outlasted_ttl"] += 1
             one.outlived |= one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
         if one.robbed:
+            self.findings.thefts += 1
             self.robbed_by(one)
         if self.nested == "same" and one.found_nothing and not (self.ttl_ns and one.releasing_ns - one.asked_ns > self.ttl_ns):
             self.findings.freed_early += 1

@@ -20,6 +20,7 @@ from lab.verdict import Judgement
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one
+DELETED = "deleted by another"
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
 
 
@@ -147,7 +148,7 @@ class _Reader:
         picture.shown = _span(picture, complete=len(picture.held) == picture.grants)
         picture.lives = list(self.lives(history.key_events()))
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
-        belong(picture)
+        belong(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
         if self.focus.about is not None:
             picture.about = self.us(self.focus.about[0]), self.us(self.focus.about[1])
@@ -270,13 +271,23 @@ class _Reader:
     def focus_on_a_loss(self, mechanism: int) -> None:
         """The first by that mechanism of which the stamps tell all; else the first."""
         alike = [place for place, loss in enumerate(self.picture.losses) if loss.mechanism == mechanism]
-        self.picture.focus = next(filter(self.tells_all, alike), next(iter(alike), NEVER))
+        tell_all = [place for place in alike if self.tells_all(place)]
+        if self.focus.mechanism == DELETED:  # and if possible the thief as well
+            tell_all.sort(key=lambda place: not self.tells_the_thief(place))
+        self.picture.focus = next(iter([*tell_all, *alike]), NEVER)
 
     def tells_all(self, place: int) -> bool:
         """Whether the victim is known and stamped before the culprit: a thread may be held up before it stamps its write."""
         loss = self.picture.losses[place]
         held = self.picture.held
         return loss.victim != NEVER and held[loss.victim].wrote_at < held[loss.culprit].wrote_at
+
+    def tells_the_thief(self, place: int) -> bool:
+        """Whether the store's words name who deleted the lock of whoever of the two got it first."""
+        loss, held = self.picture.losses[place], self.picture.held
+        elder = min((loss.culprit, loss.victim), key=lambda at: held[at].got)
+        lease = self.picture.lives[held[elder].lease] if held[elder].lease != NEVER else None
+        return lease is not None and lease.how == "del" and lease.by not in (NEVER, elder)
 
     def place(self, party: _Party | None, places: dict[tuple[str, int], int]) -> int:
         return NEVER if party is None else places.get((party.request, self.us(party.got_ns)), NEVER)
