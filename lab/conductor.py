@@ -21,6 +21,7 @@ from lab.keeper import Keeper
 from lab.load import Load, LoadFailed
 from lab.run import REPORTS, RunFolder, RunRecord, save
 from lab.scenario import Scenario
+from lab.services.gunicorn import THREADS
 from lab.verdict import Judgement, judge
 
 COMPLETE = "complete"
@@ -92,6 +93,7 @@ def conduct(
         started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
         versions=circumstances.versions(),
         machine=circumstances.machine(),
+        threads=THREADS,
     )
     begun = False
     arm(scenario.faults, folder.path / "gates")

@@ -8,29 +8,32 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote
 from lab.account import Account, Ledger
+from lab.blame import EXAMPLES, Blame, Losses, Tell
+from lab.crowd import BIN_NS, Crowd
+from lab.extremes import Idle, Overtaken, Repeated, Wait, short
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
-from lab.losses import Losses
-from lab.mechanism import Case, Truth, explain
+from lab.mechanism import Truth
 from lab.strike import Strike
-
-NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
-EXAMPLES = 5
-BIN_NS = 20_000_000
-WROTE, SEEN = 1, 2
 
 
 @dataclass
 class Findings:
-    """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``."""
+    """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``.
+
+    overtaken: who was overtaken most, where fairness is the question. idlest: the longest hand-over. longest: who waited
+    longest of those who got it. freed_early, freed_first: who took its lock twice and found nothing left to release at the
+    end, though its lease was not over. in_vain: the first who gave up. repeated: who wrote most often of those who wrote again.
+    """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     acknowledged_by_replica: Counter[str] = field(default_factory=Counter)
@@ -39,12 +42,15 @@ class Findings:
     account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
     losses: dict[str, Losses] = field(default_factory=dict)
     duplicated: int = 0
-    duplicates: list[str] = field(default_factory=list)
+    repeated: list[Repeated] = field(default_factory=list)
     mismatches: list[str] = field(default_factory=list)
     overlapping_beliefs: int = 0
     renewals: int = 0
     gave_up: int = 0
     not_owner: int = 0
+    thefts: int = 0
+    freed_early: int = 0
+    freed_first: Increment | None = None
     measures: Counter[str] = field(default_factory=Counter)
     strikes: list[Strike] = field(default_factory=list)
     ttl_ms: int = 0
@@ -52,11 +58,15 @@ class Findings:
     tests: str = ""
     users: int = 0
     idle_ns: array[int] = field(default_factory=lambda: array("q"))
-    most_overtaken: int = 0
+    overtaken: Overtaken | None = None
+    idlest: Idle | None = None
+    longest: Wait | None = None
+    in_vain: list[Wait] = field(default_factory=list)
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
     value_by_bin: dict[int, int] = field(default_factory=dict)
+    crowd: Crowd = field(default_factory=Crowd)
 
     @property
     def requests(self) -> int:
@@ -66,9 +76,6 @@ class Findings:
     def duration_s(self) -> float:
         """From the first request's start to the last one's end."""
         return max(0, self.end_ns - self.origin_ns) / 1e9
-
-
-Tell = Callable[[dict[str, Any]], object]
 
 
 @dataclass(frozen=True)
@@ -106,24 +113,20 @@ class _Pass:
         self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
         self.strikes = strikes
         self.findings.measures["struck"] = len(strikes)
-        self.has_store = about.has_store
-        self.store_persists = about.store_persists
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
-        self.tell = tell
+        self.nested = about.nested
         self.ledger = Ledger(about.start)
-        self.truth = Truth(history)
+        self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
-        self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
         self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
-        self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
         self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
-        self.judged = 0  # how many of them have been looked at
-        self.state: dict[str, int] = {}  # request id → WROTE, SEEN
+        self.wrote_times: dict[str, int] = {}  # by request id
         self.parts: dict[str, int] = {}  # what each part of the counter holds
         self.values_at: dict[int, int] = {}
+        self.longest_ns = self.most_idle_ns = -1
 
     def read_journals(self, events: Iterable[tuple[str, AnyEvent]]) -> None:
         reactions: dict[type, Callable[[str, Any], None]] = {
@@ -142,7 +145,14 @@ class _Pass:
     def got(self, replica: str, event: Got) -> None:
         one = Increment(replica, event)
         self.open[replica, event.request, event.turn] = one
-        self.findings.waits_ns.append(one.got_ns - one.asked_ns)
+        wait_ns = one.got_ns - one.asked_ns
+        self.findings.waits_ns.append(wait_ns)
+        if wait_ns > self.longest_ns:
+            self.longest_ns = wait_ns
+            self.findings.longest = Wait(one.request, replica, one.asked_ns, one.got_ns, got=True, wanted=short(one.key))
+        self.findings.crowd.last_got_ns = one.got_ns
+        if one.turn == 1:  # who does the work again has not waited since it asked
+            self.findings.crowd.waiting.stay(one.asked_ns, one.got_ns)
         for strike in self.strikes:
             if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
@@ -169,17 +179,10 @@ class _Pass:
         self.ledger.write(event.value, event.overwrote)
         self.parts[event.part] = event.value
         self.values_at[event.wrote_ns // BIN_NS] = sum(self.parts.values())
-        if self.state.get(event.request, 0) & WROTE:
-            self.findings.duplicated += 1
-            if len(self.findings.duplicates) < EXAMPLES:
-                self.findings.duplicates.append(event.request)
-        self.state[event.request] = WROTE
-        self.writes.append(one)
-        if len(self.writes) - self.judged > NEIGHBOURS:
-            self.judge_next_write()
-        if len(self.writes) > 2 * NEIGHBOURS:
-            self.writes.popleft()
-            self.judged -= 1
+        times = self.wrote_times.get(event.request, 0)
+        self.findings.duplicated += times > 0
+        self.wrote_times[event.request] = times + 1
+        self.blame.wrote(one)
 
     def refused(self, replica: str, event: Refusal) -> None:
         self.findings.measures["refused"] += 1
@@ -191,7 +194,8 @@ class _Pass:
         if one is None:
             return
         one.released(event)
-        self.releases.append(one)
+        self.blame.released(one)
+        self.findings.crowd.inside.stay(one.got_ns, one.releasing_ns)
         self.findings.not_owner += event.result == "not_owner"
         for strike in self.strikes:
             if strike.request == one.request:
@@ -202,9 +206,13 @@ class _Pass:
             self.overlaps(one)
         if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
             self.findings.measures["outlasted_ttl"] += 1
-            one.outlived = one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
+            one.outlived |= one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
         if one.robbed:
+            self.findings.thefts += 1
             self.robbed_by(one)
+        if self.nested == "same" and one.found_nothing and not (self.ttl_ns and one.releasing_ns - one.asked_ns > self.ttl_ns):
+            self.findings.freed_early += 1
+            self.findings.freed_first = self.findings.freed_first or one
 
     def robbed_by(self, thief: Increment) -> None:
         """It had lost its lock and deleted one all the same: whoever holds it now has lost it in turn."""
@@ -214,18 +222,30 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        if len(self.findings.in_vain) < EXAMPLES:
+            keys = short(event.wanted), short(event.holding)
+            self.findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
+        self.findings.crowd.waiting.stay(event.asked_ns, event.gave_up_ns)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
-        self.renewed_ns[replica] = event.renewed_ns
+        if event.answer == "1":  # a renewal that failed prolongs nothing
+            self.renewed_ns[replica] = event.renewed_ns
         for strike in self.findings.strikes:
-            strike.renewals += strike.replica == replica and strike.at_ns < event.renewed_ns < strike.healed_ns
+            if strike.replica == replica:
+                strike.renewals += strike.at_ns < event.renewed_ns < strike.healed_ns
+            elif event.answer == "1" and strike.at_ns < event.renewed_ns and not strike.next_got_ns:
+                strike.foreign_renewals += 1
 
     def handed_over(self, one: Increment) -> None:
         """``one`` is over and has a successor: was that one already waiting?"""
         after, one.successor = one.successor, None
         if after is not None and after.asked_ns < one.releasing_ns:
-            self.findings.idle_ns.append(max(0, after.got_ns - one.releasing_ns))
+            idle_ns = max(0, after.got_ns - one.releasing_ns)
+            self.findings.idle_ns.append(idle_ns)
+            if idle_ns > self.most_idle_ns:
+                self.most_idle_ns = idle_ns
+                self.findings.idlest = Idle(one.request, after.request, one.releasing_ns, after.got_ns)
             self.findings.measures["handovers"] += 1
             if after.replica != one.replica:
                 self.findings.measures["handovers_between_replicas"] += 1
@@ -233,7 +253,8 @@ class _Pass:
     def overtaken(self, one: Increment) -> None:
         """How many who had asked later got it before."""
         later = sum(asked_ns > one.asked_ns for asked_ns in self.asked_before)
-        self.findings.most_overtaken = max(self.findings.most_overtaken, later)
+        if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
+            self.findings.overtaken = Overtaken(one.request, one.replica, later, one.asked_ns, one.got_ns)
         self.asked_before.append(one.asked_ns)
 
     def overlaps(self, one: Increment) -> None:
@@ -246,50 +267,6 @@ class _Pass:
             oldest_ns = min((other.got_ns for other in self.open.values()), default=gots[-1])
             del gots[: max(0, min(bisect_left(gots, oldest_ns), len(gots) - 1))]
 
-    def judge_next_write(self) -> None:
-        culprit = self.writes[self.judged]
-        self.judged += 1
-        destroyed = culprit.destroyed
-        if destroyed == 0:
-            return
-        victim = self.victim_of(culprit, self.judged - 1)
-        mechanism = explain(
-            Case(culprit, victim, self.has_store, self.truth, self.releases, self.findings.strikes, self.store_persists)
-        )
-        losses = self.findings.losses.setdefault(mechanism.name, Losses())
-        if destroyed > 0:
-            losses.destroyed += destroyed
-            losses.writes += 1
-        else:
-            losses.restored -= destroyed
-        about = {
-            "destroyed": destroyed,
-            "mechanism": mechanism.name,
-            "culprit": culprit.facts(),
-            "victim": victim and victim.facts(),
-        }
-        if len(losses.examples) < EXAMPLES and destroyed > 0:
-            losses.examples.append(about)
-        if self.tell is not None:
-            self.tell(about)
-
-    def victim_of(self, culprit: Increment, place: int) -> Increment | None:
-        """Whose value the culprit found: a neighbour that left it, and whose write fell between the culprit's read and write.
-
-        Earlier ones first; a later one is later by its stamp only, when a thread was held up between answer and stamp.
-        """
-        earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
-        later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
-        for index in chain(earlier, later):
-            one = self.writes[index]
-            if (
-                (one.wrote, one.part) == (culprit.overwrote, culprit.part)
-                and one.wrote_ns > culprit.reading_ns
-                and one.read_ns < culprit.wrote_ns
-            ):
-                return one
-        return None
-
     def close(self, final: int | None) -> None:
         """The journals are read: settle what is still open."""
         measures = self.findings.measures
@@ -300,19 +277,22 @@ class _Pass:
             measures["struck_past_ttl"] += past_ttl
             measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
-        while self.judged < len(self.writes):
-            self.judge_next_write()
+        if self.findings.duplicated:
+            most = nlargest(EXAMPLES, self.wrote_times.items(), key=itemgetter(1))
+            self.findings.repeated = [Repeated(request, times) for request, times in most if times > 1]
+        self.blame.close()
+        self.findings.losses = self.blame.losses
         intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
         self.findings.account = self.ledger.close(final, intended)
 
     def read_requests(self, history: History) -> None:
-        findings, state = self.findings, self.state
+        findings, wrote_times = self.findings, self.wrote_times
         first_ns, last_ns, matched = 0, 0, 0
         ends: Counter[tuple[str, int]] = Counter()
         for request in history.requests():
             outcome = request.outcome
             findings.outcomes[outcome] += 1
-            wrote = state.get(request.id, 0)
+            wrote = wrote_times.get(request.id, 0)
             if wrote:
                 matched += 1
             if outcome == ACKNOWLEDGED:
@@ -325,13 +305,22 @@ class _Pass:
             if not first_ns or request.start_ns < first_ns:
                 first_ns = request.start_ns
             last_ns = max(last_ns, request.end_ns)
-        if strangers := len(state) - matched:
+            findings.crowd.on_the_way.stay(request.start_ns, request.end_ns)
+        if strangers := len(wrote_times) - matched:
             self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
         findings.origin_ns, findings.end_ns = first_ns, last_ns
+        self.end_the_open(last_ns)
         self.draw_curves(ends)
         if acknowledged := findings.outcomes[ACKNOWLEDGED]:
             least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
             findings.measures["least_share_percent"] = 100 * least // acknowledged
+
+    def end_the_open(self, last_ns: int) -> None:
+        """Who never let go was inside until its process was killed, or else until the end."""
+        for one in self.open.values():
+            deaths = (strike.at_ns for strike in self.strikes if strike.kind == "kill" and strike.replica == one.replica)
+            death_ns = min((at_ns for at_ns in deaths if at_ns >= one.got_ns), default=last_ns)
+            self.findings.crowd.inside.stay(one.got_ns, max(one.got_ns, death_ns))
 
     def draw_curves(self, ends: Counter[tuple[str, int]]) -> None:
         """Put what ended when, and what the counter held when, on one time axis that starts with the first request."""

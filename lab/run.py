@@ -30,8 +30,9 @@ class RunRecord(msgspec.Struct, kw_only=True):
     """``run.json``: every parameter of a run and its circumstances; enough to judge it again without the shelf.
 
     scenario, stage: as plain data. ended: ``complete``, or why it was cut short. start, final: the counter before and
-    after (null if it could not be read). in_flight_left: whether requests were still inside when it was read. commands:
-    how often each command ran on each store. drawn_at: nothing in here changes when it is judged or drawn again.
+    after (null if it could not be read). in_flight_left: whether requests were still inside when it was read. threads: of
+    each replica, 0 where that is not on record. commands: how often each command ran on each store. drawn_at: nothing in
+    here changes when it is judged or drawn again.
     """
 
     schema: int = 1
@@ -45,6 +46,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     start: int = 0
     final: int | None = None
     in_flight_left: bool = False
+    threads: int = 0
     took_part: list[str] = msgspec.field(default_factory=list)
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)

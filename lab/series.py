@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from lab.findings import BIN_NS, Findings
+from lab.crowd import BIN_NS, scenes
+from lab.findings import Findings
 from lab.run import RunRecord
 from lab.run import load as load_record
 from lab.strike import Strike
@@ -33,11 +34,24 @@ class Cause(msgspec.Struct):
     restored: int = 0
 
 
+class Taken(msgspec.Struct):
+    """How many requests were where, as parallel lists: at a moment since the first request, how many waited for the lock, were
+    inside it, and had been sent and not been answered. last_got_s: when the lock was granted for the last time.
+    """
+
+    at_s: list[float]
+    waiting: list[int]
+    inside: list[int]
+    on_the_way: list[int]
+    last_got_s: float
+
+
 class Series(msgspec.Struct, kw_only=True):
     """Curves as parallel lists. wait_ms[i] is the wait that a share of wait_share[i] of the grants did not exceed.
 
     At time_s[i] since the first request: how many were acknowledged (and unknown) so far, and what the counter held.
-    strikes: the faults, in the order of time. causes: of lost increments.
+    strikes: the faults, in the order of time. causes: of lost increments. taken: None where nobody waited for as long as
+    one retry.
     """
 
     wait_ms: list[float]
@@ -48,6 +62,7 @@ class Series(msgspec.Struct, kw_only=True):
     value: list[int]
     strikes: list[Hurt] = []
     causes: list[Cause] = []
+    taken: Taken | None = None
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -69,7 +84,8 @@ def series(findings: Findings) -> Series:
     """The curves of a run, thinned to POINTS."""
     waits = sorted(findings.waits_ns)
     ranks = sorted({round(index * (len(waits) - 1) / (POINTS - 1)) for index in range(POINTS)}) if waits else []
-    last = max([*findings.acknowledged_by_bin, *findings.unknown_by_bin, *findings.value_by_bin, 0])
+    end = findings.end_ns // BIN_NS - findings.origin_ns // BIN_NS  # the last to end may have been refused
+    last = max([*findings.acknowledged_by_bin, *findings.unknown_by_bin, *findings.value_by_bin, end])
     step = max(1, -(-(last + 1) // POINTS))
     ends = range(step, last + step + 1, step)
     return Series(
@@ -81,6 +97,7 @@ def series(findings: Findings) -> Series:
         value=_last_known(findings.value_by_bin, ends, step),
         strikes=[_hurt(strike, findings.origin_ns) for strike in findings.strikes],
         causes=[Cause(name, losses.destroyed, losses.restored) for name, losses in findings.losses.items() if losses.destroyed],
+        taken=_taken(findings, last + 1, step) if findings.measures["waited"] or findings.gave_up else None,
     )
 
 
@@ -97,6 +114,17 @@ def load(folder: Path) -> Result:
 def _hurt(strike: Strike, origin_ns: int) -> Hurt:
     from_s, until_s = ((at_ns - origin_ns) / 1e9 for at_ns in (strike.at_ns, max(strike.at_ns, strike.healed_ns)))
     return Hurt(strike.kind or strike.name, strike.replica, round(from_s, 3), round(until_s, 3))
+
+
+def _taken(findings: Findings, bins: int, step: int) -> Taken:
+    scene = scenes(findings.crowd, findings.origin_ns, bins, step)
+    return Taken(
+        at_s=[round(at_ns / 1e9, 3) for at_ns in scene.at_ns],
+        waiting=list(scene.waiting),
+        inside=list(scene.inside),
+        on_the_way=list(scene.on_the_way),
+        last_got_s=round(max(0, findings.crowd.last_got_ns - findings.origin_ns) / 1e9, 3),
+    )
 
 
 def _running_total(by_bin: dict[int, int], ends: range, step: int) -> list[int]:

@@ -63,7 +63,7 @@ def assert_self_contained(page: Path) -> None:
 def test_a_run_is_drawn_into_its_folder_with_every_chart_and_a_page_of_its_own(one):
     page, *pictures = report.report_run(one)
 
-    assert [picture.stem for picture in pictures] == list(charts("one"))
+    assert [picture.stem for picture in pictures] == [name for name in charts("one") if name != "crowd"]  # nobody waited
     assert_self_contained(page)
     text = page.read_text(encoding="utf-8")
     assert "An &lt;idea&gt;." in text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lab.account import Account
+from lab.blame import Losses
 from lab.findings import Findings
-from lab.losses import Losses
 from lab.run import RunRecord
 from lab.verdict import Verdict, weigh
 
