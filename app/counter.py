@@ -125,7 +125,8 @@ class Increment:
         self.failed_in = passage.phase
         if self.failed_in is ACQUIRE:
             self.turn += 1
-            self.say(GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=passage.commands)
+            keys = {"wanted": error.key, "holding": error.holding} if isinstance(error, NotAcquired) else {}
+            self.say(GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=passage.commands, **keys)
         else:
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             self.released(f"error: {why}")

@@ -112,12 +112,17 @@ class Released(Event, tag="released"):
 
 
 class GaveUp(Event, tag="gave_up"):
-    """No grant: not in time, or the store failed; the work was not done. commands: how many tries the store saw."""
+    """No grant: not in time, or the store failed; the work was not done. commands: how many tries the store saw.
+
+    wanted, holding: the keys of what it waited for and of what it held meanwhile, where it is known.
+    """
 
     asked_ns: int
     gave_up_ns: int
     why: str
     commands: int
+    wanted: str = ""
+    holding: str = ""
 
     @property
     def at_ns(self) -> int:

@@ -71,6 +71,7 @@ class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer,
         super().__init__(f"{key} was not free within {wait_ms} ms")
         self.key = key
         self.wait_ms = wait_ms
+        self.holding = ""  # what the caller held meanwhile, where it is known
 
 
 class Abandoned(Exception):  # noqa: N818 - as above

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app.lock import Grant, Lock, Result, Work
+from app.lock import Grant, Lock, NotAcquired, Result, Work
 
 SAME, CROSSED = NESTINGS = ("same", "crossed")
 
@@ -20,8 +20,12 @@ class Nested:
     def run(self, work: Work[Result]) -> Result:
         """Get the outer one, then the inner one, do the work, let go of both."""
 
-        def within(_: Grant) -> Result:
+        def within(outer: Grant) -> Result:
             time.sleep(self.pause_s)
-            return self.inner.run(work)
+            try:
+                return self.inner.run(work)
+            except NotAcquired as error:
+                error.holding = outer.key
+                raise
 
         return self.outer.run(within)

@@ -12,14 +12,26 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from lab.increment import Increment
+import msgspec
+
+from lab.increment import Increment, Party
 from lab.mechanism import Case, Truth, explain
 from lab.strike import Strike
 
 NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
 EXAMPLES = 5
 
-Tell = Callable[[dict[str, Any]], object]
+
+class Loss(msgspec.Struct, gc=False):
+    """A write that destroyed increments (or, below nought, brought some back). victim: None where the evidence names nobody."""
+
+    destroyed: int
+    mechanism: str
+    culprit: Party
+    victim: Party | None
+
+
+Tell = Callable[[Loss], object]
 
 
 @dataclass
@@ -81,14 +93,9 @@ class Blame:
             losses.writes += 1
         else:
             losses.restored -= destroyed
-        about = {
-            "destroyed": destroyed,
-            "mechanism": mechanism.name,
-            "culprit": culprit.facts(),
-            "victim": victim and victim.facts(),
-        }
+        about = Loss(destroyed, mechanism.name, culprit.facts(), None if victim is None else victim.facts())
         if len(losses.examples) < EXAMPLES and destroyed > 0:
-            losses.examples.append(about)
+            losses.examples.append(msgspec.to_builtins(about))
         if self.tell is not None:
             self.tell(about)
 

@@ -1,9 +1,9 @@
 """Set-up of a bare machine: the system's programs, a virtual environment, the locked packages. Standard library only.
 
-``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``, as the Makefile calls it. The server that a stage keeps
-its lock in comes when that stage is asked for, and with --dev, whose tests need them all. It says what it is about to do
-before it does it, does nothing that is done already, and where it cannot do a thing it says how to do it by hand and ends
-with status 4.
+``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``, as the Makefile calls it. The server
+that a stage keeps its lock in comes when that stage is asked for, and with --dev, whose tests need them all. It says what it
+is about to do before it does it, does nothing that is done already, and where it cannot do a thing it says how to do it by
+hand and ends with status 4.
 """
 
 from __future__ import annotations

@@ -15,13 +15,16 @@ from lab.picture import NEVER, Held, Hit, Life, Loss, Timeline
 
 
 def caption(picture: Timeline) -> str:
-    """The story of the loss or the strike on which the picture opens; of a quiet run, that it was one."""
+    """The story of the claim under test where it has one, then of the loss or the strike on which the picture opens; of a
+    quiet run, that it was one.
+    """
     say = _clock(picture)
     if picture.focus != NEVER:
-        return _of_a_loss(picture, say)
+        of_a_loss = _of_a_loss(picture, say)
+        return f"{picture.tale}. {of_a_loss}" if picture.tale else of_a_loss
     if picture.focus_hit != NEVER:
         return _of_a_strike(picture, picture.hits[picture.focus_hit], say)
-    return _of_a_quiet_run(picture)
+    return f"{picture.tale}; {_cost(picture)}." if picture.tale else _of_a_quiet_run(picture)
 
 
 Clock = Callable[[int], str]
@@ -162,6 +165,8 @@ def _otherwise(pair: _Pair) -> str:
 
 def _deleted(pair: _Pair) -> str:
     lease = pair.lease
+    if lease is not None and lease.how == "expired":  # the store tells another end of this very lease
+        return _ran_out(pair)
     if lease is None or lease.how != "del" or lease.by == NEVER or pair.picture.held[lease.by] is pair.elder:
         taken = f"{pair.elder.request}'s lock was deleted by another"
     else:

@@ -16,6 +16,7 @@ from lab.mechanism import MECHANISMS
 from lab.strike import Strike
 
 PATIENCE_MS = 500
+RENEWED_BY_ANOTHER = "another renewed what it did not hold"
 
 
 class Violation(msgspec.Struct):
@@ -43,15 +44,19 @@ def losses_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
 def stuck_after(
     strikes: Iterable[Strike], claim: Claim, mechanism: str, findings: Findings, limit_ms: float | None = None
 ) -> Iterator[Violation]:
-    """The strikes after which nobody else got the lock within limit_ms (the TTL and half a second, unless told)."""
+    """The strikes after which nobody else got the lock within limit_ms (the TTL and half a second, unless told).
+
+    mechanism: why, unless another replica kept it alive.
+    """
     limit_ms = findings.ttl_ms + PATIENCE_MS if limit_ms is None else limit_ms
     for strike in strikes:
+        why = RENEWED_BY_ANOTHER if strike.foreign_renewals else mechanism
         about = f"{strike.request} at {strike.replica} was struck at {strike.gate}, and"
         if strike.idle_ms is None:
-            yield Violation(claim.name, mechanism, f"{about} nobody else ever got the lock again", [strike.facts()])
+            yield Violation(claim.name, why, f"{about} nobody else ever got the lock again", [strike.facts()])
         elif strike.idle_ms > limit_ms:
             what = f"{about} it was {strike.idle_ms:.0f} ms until somebody else got the lock"
-            yield Violation(claim.name, mechanism, what, [strike.facts()])
+            yield Violation(claim.name, why, what, [strike.facts()])
 
 
 def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:
@@ -60,9 +65,8 @@ def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: 
     if findings.gave_up or late:
         said = [f"{counted(findings.gave_up, 'request')} gave up" if findings.gave_up else ""]
         said += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms" if late else ""]
-        yield Violation(
-            claim.name, mechanism, ", ".join(filter(None, said)), [{"longest_ms": max(findings.waits_ns, default=0) / 1e6}]
-        )
+        waits = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
+        yield Violation(claim.name, mechanism, ", ".join(filter(None, said)), [msgspec.to_builtins(wait) for wait in waits])
 
 
 def counted(number: int, noun: str) -> str:

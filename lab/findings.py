@@ -11,23 +11,29 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote, WroteAgain
 from lab.account import Account, Books
 from lab.blame import EXAMPLES, Blame, Losses, Tell
 from lab.crowd import BIN_NS, Crowd
+from lab.extremes import Idle, Overtaken, Repeated, Wait, short
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.increment import Increment
 from lab.mechanism import Truth
 from lab.strike import Strike
 
-WROTE, SEEN = 1, 2
-
 
 @dataclass
 class Findings:
-    """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``."""
+    """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``.
+
+    overtaken: who was overtaken most, where fairness is the question. idlest: the longest hand-over. longest: who waited
+    longest of those who got it. freed_early, freed_first: who took its lock twice and found nothing left to release at the
+    end, though its lease was not over. in_vain: the first who gave up. repeated: who wrote most often of those who wrote again.
+    """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     acknowledged_by_replica: Counter[str] = field(default_factory=Counter)
@@ -36,13 +42,16 @@ class Findings:
     account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
     losses: dict[str, Losses] = field(default_factory=dict)
     duplicated: int = 0
-    duplicates: list[str] = field(default_factory=list)
     half_done: list[dict[str, Any]] = field(default_factory=list)
+    repeated: list[Repeated] = field(default_factory=list)
     mismatches: list[str] = field(default_factory=list)
     overlapping_beliefs: int = 0
     renewals: int = 0
     gave_up: int = 0
     not_owner: int = 0
+    thefts: int = 0
+    freed_early: int = 0
+    freed_first: Increment | None = None
     measures: Counter[str] = field(default_factory=Counter)
     strikes: list[Strike] = field(default_factory=list)
     ttl_ms: int = 0
@@ -50,7 +59,10 @@ class Findings:
     tests: str = ""
     users: int = 0
     idle_ns: array[int] = field(default_factory=lambda: array("q"))
-    most_overtaken: int = 0
+    overtaken: Overtaken | None = None
+    idlest: Idle | None = None
+    longest: Wait | None = None
+    in_vain: list[Wait] = field(default_factory=list)
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
@@ -108,15 +120,17 @@ class _Pass:
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.retry_ns = about.retry_ms * 1_000_000
         self.books = Books(about.start)
+        self.nested = about.nested
         self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
         self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
         self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
-        self.state: dict[str, int] = {}  # request id → WROTE, SEEN
+        self.wrote_times: dict[str, int] = {}  # by request id
         self.parts: dict[str, int] = {}  # what each part of the counter holds
         self.values_at: dict[int, int] = {}
+        self.longest_ns = self.most_idle_ns = -1
 
     def read_journals(self, events: Iterable[tuple[str, AnyEvent]]) -> None:
         reactions: dict[type, Callable[[str, Any], None]] = {
@@ -136,7 +150,11 @@ class _Pass:
     def got(self, replica: str, event: Got) -> None:
         one = Increment(replica, event)
         self.open[replica, event.request, event.turn] = one
-        self.findings.waits_ns.append(one.got_ns - one.asked_ns)
+        wait_ns = one.got_ns - one.asked_ns
+        self.findings.waits_ns.append(wait_ns)
+        if wait_ns > self.longest_ns:
+            self.longest_ns = wait_ns
+            self.findings.longest = Wait(one.request, replica, one.asked_ns, one.got_ns, got=True, wanted=short(one.key))
         self.findings.crowd.last_got_ns = one.got_ns
         if one.turn == 1:  # who does the work again has not waited since it asked
             self.findings.crowd.waiting.stay(one.asked_ns, one.got_ns)
@@ -166,11 +184,9 @@ class _Pass:
         self.books.write(event.part, event.value, event.overwrote)
         self.parts[event.part] = event.value
         self.values_at[event.wrote_ns // BIN_NS] = sum(self.parts.values())
-        if self.state.get(event.request, 0) & WROTE:
-            self.findings.duplicated += 1
-            if len(self.findings.duplicates) < EXAMPLES:
-                self.findings.duplicates.append(event.request)
-        self.state[event.request] = WROTE
+        times = self.wrote_times.get(event.request, 0)
+        self.findings.duplicated += times > 0
+        self.wrote_times[event.request] = times + 1
         self.blame.wrote(one)
 
     def refused(self, replica: str, event: Refusal) -> None:
@@ -207,9 +223,13 @@ class _Pass:
             self.overlaps(one)
         if self.ttl_ns and one.releasing_ns - one.got_ns > self.ttl_ns:
             self.findings.measures["outlasted_ttl"] += 1
-            one.outlived = one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
+            one.outlived |= one.releasing_ns - max(one.got_ns, self.renewed_ns.get(replica, 0)) > self.ttl_ns
         if one.robbed:
+            self.findings.thefts += 1
             self.robbed_by(one)
+        if self.nested == "same" and one.found_nothing and not (self.ttl_ns and one.releasing_ns - one.asked_ns > self.ttl_ns):
+            self.findings.freed_early += 1
+            self.findings.freed_first = self.findings.freed_first or one
 
     def robbed_by(self, thief: Increment) -> None:
         """It had lost its lock and deleted one all the same: whoever holds it now has lost it in turn."""
@@ -219,19 +239,30 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        if len(self.findings.in_vain) < EXAMPLES:
+            keys = short(event.wanted), short(event.holding)
+            self.findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
         self.findings.crowd.waiting.stay(event.asked_ns, event.gave_up_ns)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
-        self.renewed_ns[replica] = event.renewed_ns
+        if event.answer == "1":  # a renewal that failed prolongs nothing
+            self.renewed_ns[replica] = event.renewed_ns
         for strike in self.findings.strikes:
-            strike.renewals += strike.replica == replica and strike.at_ns < event.renewed_ns < strike.healed_ns
+            if strike.replica == replica:
+                strike.renewals += strike.at_ns < event.renewed_ns < strike.healed_ns
+            elif event.answer == "1" and strike.at_ns < event.renewed_ns and not strike.next_got_ns:
+                strike.foreign_renewals += 1
 
     def handed_over(self, one: Increment) -> None:
         """``one`` is over and has a successor: was that one already waiting?"""
         after, one.successor = one.successor, None
         if after is not None and after.asked_ns < one.releasing_ns:
-            self.findings.idle_ns.append(max(0, after.got_ns - one.releasing_ns))
+            idle_ns = max(0, after.got_ns - one.releasing_ns)
+            self.findings.idle_ns.append(idle_ns)
+            if idle_ns > self.most_idle_ns:
+                self.most_idle_ns = idle_ns
+                self.findings.idlest = Idle(one.request, after.request, one.releasing_ns, after.got_ns)
             self.findings.measures["handovers"] += 1
             if after.replica != one.replica:
                 self.findings.measures["handovers_between_replicas"] += 1
@@ -239,7 +270,8 @@ class _Pass:
     def overtaken(self, one: Increment) -> None:
         """How many who had asked later got it before."""
         later = sum(asked_ns > one.asked_ns for asked_ns in self.asked_before)
-        self.findings.most_overtaken = max(self.findings.most_overtaken, later)
+        if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
+            self.findings.overtaken = Overtaken(one.request, one.replica, later, one.asked_ns, one.got_ns)
         self.asked_before.append(one.asked_ns)
 
     def overlaps(self, one: Increment) -> None:
@@ -262,19 +294,22 @@ class _Pass:
             measures["struck_past_ttl"] += past_ttl
             measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
+        if self.findings.duplicated:
+            most = nlargest(EXAMPLES, self.wrote_times.items(), key=itemgetter(1))
+            self.findings.repeated = [Repeated(request, times) for request, times in most if times > 1]
         self.blame.close()
         self.findings.losses = self.blame.losses
         intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
         self.findings.account = self.books.close(final, intended)
 
     def read_requests(self, history: History) -> None:
-        findings, state = self.findings, self.state
+        findings, wrote_times = self.findings, self.wrote_times
         first_ns, last_ns, matched = 0, 0, 0
         ends: Counter[tuple[str, int]] = Counter()
         for request in history.requests():
             outcome = request.outcome
             findings.outcomes[outcome] += 1
-            wrote = state.get(request.id, 0)
+            wrote = wrote_times.get(request.id, 0)
             if wrote:
                 matched += 1
             if outcome == ACKNOWLEDGED:
@@ -288,7 +323,7 @@ class _Pass:
                 first_ns = request.start_ns
             last_ns = max(last_ns, request.end_ns)
             findings.crowd.on_the_way.stay(request.start_ns, request.end_ns)
-        if strangers := len(state) - matched:
+        if strangers := len(wrote_times) - matched:
             self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
         findings.origin_ns, findings.end_ns = first_ns, last_ns
         self.end_the_open(last_ns)

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+
+import msgspec
 
 from app.journal import Got, Released, Writing, Wrote
 
-FACTS = ("request", "replica", "read", "wrote", "overwrote", "asked_ns", "got_ns", "reading_ns", "wrote_ns", "releasing_ns")
-FACTS_OF = attrgetter(*FACTS)
+
+class Party(msgspec.Struct, gc=False):
+    """What proves something about an increment: a culprit or a victim, as ``losses.jsonl`` and ``verdict.json`` have it."""
+
+    request: str
+    replica: str
+    read: int | None
+    wrote: int | None
+    overwrote: int | None
+    asked_ns: int
+    got_ns: int
+    reading_ns: int
+    wrote_ns: int
+    releasing_ns: int
+
+
+FACTS_OF = attrgetter(*Party.__struct_fields__)
 
 
 class Increment:
@@ -80,9 +96,14 @@ class Increment:
             return 0
         return self.overwrote - self.wrote + 1
 
-    def facts(self) -> dict[str, Any]:
-        """For ``verdict.json``: what proves something about it."""
-        return dict(zip(FACTS, FACTS_OF(self), strict=True))
+    def facts(self) -> Party:
+        """What proves something about it."""
+        return Party(*FACTS_OF(self))
+
+    @property
+    def found_nothing(self) -> bool:
+        """Its last release said that there was nothing of its own to let go of."""
+        return self.result == "not_owner" or (self.command != "" and self.answer in ("0", "None"))
 
     @property
     def robbed(self) -> bool:

@@ -13,60 +13,59 @@ from lab.picture import NEVER, Held, Life, Timeline
 
 HEARD_WITHIN_US = 100_000  # an expiry is heard up to this late, the rest much sooner
 DELETED_WITHIN_US = 20_000
+STOLEN_US = 20_000  # where locks were stolen: by how much nearer to a life's begin its holder is than another who ended it
+CANDIDATES = 64  # grants near a life's begin that are looked at
 
 
-def belong(picture: Timeline) -> None:
+def belong(picture: Timeline, thefts: bool) -> None:
     """Say of each key's life whose grant it was and whose release ended it, as far as the stamps tell.
 
-    First the lives whose begin and end both fit a grant: the lab may hear so late that the begin alone would fit several.
+    The best fits are settled first, since the lab may hear so late that a life's begin alone would fit several grants. thefts:
+    whether any release can have deleted another's lock; where none can, whose release ended a life had held it.
     """
     granted: dict[int, list[tuple[int, int]]] = {}
     released: dict[int, list[tuple[int, int]]] = {}
+    slow: list[int] = []  # whose release was long under way: its stamp tells little of when the store heard it
     for place, held in enumerate(picture.held):
         granted.setdefault(held.key, []).append((held.got, place))
         if held.released != NEVER and held.result == "ok":
             released.setdefault(held.key, []).append((held.released, place))
+            slow += [place] if held.released - held.until > DELETED_WITHIN_US else []
     for several in released.values():
         several.sort()
-    taken: set[int] = set()
-    for fit in (_fits_whole, _fits_begin):
-        for number, life in enumerate(picture.lives):
-            if life.holder == NEVER:
-                near = [place for place in _around(granted.get(life.key, []), life.born, HEARD_WITHIN_US) if place not in taken]
-                life.holder = fit(picture.held, life, near)
-                if life.holder != NEVER:
-                    taken.add(life.holder)
-                    picture.held[life.holder].lease = number
+    fits = sorted(
+        (*_strangeness(picture.held[place], life, number, thefts), number, place)
+        for number, life in enumerate(picture.lives)
+        for place in _around(granted.get(life.key, []), life.born, HEARD_WITHIN_US)
+        if picture.held[place].asked <= life.born
+    )
+    for *_, number, place in fits:
+        if picture.lives[number].holder == picture.held[place].lease == NEVER:
+            picture.lives[number].holder, picture.held[place].lease = place, number
     for life in picture.lives:
         if life.how == "del":
-            life.by = _deleter(picture.held, life, released.get(life.key, []))
+            near = _around(released.get(life.key, []), life.gone, DELETED_WITHIN_US)
+            life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
 
 
-def _fits_whole(held: Sequence[Held], life: Life, near: list[int]) -> int:
-    """The grant that had been asked for when the key was born, and whose release was under way when it was deleted."""
-    fitting = [
-        place
-        for place in near
-        if life.how == "del"
-        and held[place].asked <= life.born
-        and held[place].result == "ok"
-        and held[place].until <= life.gone <= held[place].released + DELETED_WITHIN_US
-    ]
-    return min(fitting, key=lambda place: abs(held[place].got - life.born) + abs(held[place].released - life.gone), default=NEVER)
-
-
-def _fits_begin(held: Sequence[Held], life: Life, near: list[int]) -> int:
-    """The grant nearest to the key's birth that had been asked for by then."""
-    return next((place for place in near if held[place].asked <= life.born), NEVER)
+def _strangeness(held: Held, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
+    """By what fits are settled: by both ends in the order of the lives; where locks were stolen, by the begin above all."""
+    ended = life.how == "del" and held.result == "ok" and held.until <= life.gone <= held.released + DELETED_WITHIN_US
+    begin, end = abs(held.got - life.born), abs(held.released - life.gone) if ended else 0
+    if thefts:
+        return begin + (min(end, STOLEN_US) if ended else STOLEN_US), 0, 0
+    return int(not ended), number, begin + end
 
 
 def _around(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
     """The places stamped near a time, the nearest first."""
     since, until = bisect_left(stamped, (at - within,)), bisect_left(stamped, (at + within,))
-    return [place for _, place in sorted(stamped[since:until], key=lambda one: abs(one[0] - at))]
+    return [place for _, place in sorted(stamped[since:until], key=lambda one: abs(one[0] - at))][:CANDIDATES]
 
 
-def _deleter(held: Sequence[Held], life: Life, released: list[tuple[int, int]]) -> int:
-    """Whose release was under way when the key was deleted; its holder's own, if that was."""
-    near = [place for place in _around(released, life.gone, DELETED_WITHIN_US) if held[place].until <= life.gone]
-    return life.holder if life.holder in near else next(iter(near), NEVER)
+def _deleter(held: Sequence[Held], life: Life, places: Sequence[int]) -> int:
+    """Whose release was under way when the key was deleted; its holder's own, if that was, else the one that ended nearest."""
+    under_way = [place for place in places if held[place].until <= life.gone <= held[place].released + DELETED_WITHIN_US]
+    if life.holder in under_way:
+        return life.holder
+    return min(under_way, key=lambda place: abs(held[place].released - life.gone), default=NEVER)

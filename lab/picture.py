@@ -102,7 +102,8 @@ class Renewal(msgspec.Struct, array_like=True):
 class Timeline(msgspec.Struct, kw_only=True):
     """A run as a picture needs it. shown: from when to when grants are in it; opens: what to show first.
 
-    focus: the loss, focus_hit: the strike that the picture opens on, NEVER without one. grants: how many the run had.
+    focus: the loss, focus_hit: the strike that the picture opens on, NEVER without one. tale: of the claim under
+    test, where it can be told without either; about: from when to when it took place. grants: how many the run had.
     ttl: 0 without one. destroyed: by all losses of the run, restored: what was brought back. asked_store: whether the
     stage locks outside the process.
     """
@@ -120,6 +121,8 @@ class Timeline(msgspec.Struct, kw_only=True):
     opens: tuple[int, int] = (0, 0)
     focus: int = NEVER
     focus_hit: int = NEVER
+    tale: str = ""
+    about: tuple[int, int] = (NEVER, NEVER)
     grants: int = 0
     writes: int = 0
     lost: int = 0
@@ -156,5 +159,7 @@ def story(picture: Timeline) -> tuple[int, int]:
     if picture.focus_hit != NEVER:
         hit = picture.hits[picture.focus_hit]
         return hit.at, max(hit.at, min(hit.healed, picture.end), hit.next_got)
+    if picture.about != (NEVER, NEVER):
+        return picture.about
     grants = [held.until for held in picture.held[:FIRST_GRANTS]]
     return 0, max(grants, default=picture.end)

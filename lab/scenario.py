@@ -59,11 +59,10 @@ class Scenario:
     sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
     cures: the scenario whose harm this one is the cure of, so that nobody needs to be harmed by it. nested: ``same`` or
     ``crossed`` where a request takes two locks. receipts: whether the work writes twice. store_persists: whether the lock's
-    store writes every change to disk. store_replica: whether it has a replica that lags, and a sentinel. store_clocks: whether its clocks can be
-    shifted. nodes_away: which
-    of its servers are gone from the beginning, counted from 1. faults: what is broken on purpose, and where. ttl_ms: None
-    for the stage's own. rate: arrivals per second, whatever the answers do; None for users who wait for their answers.
-    notes: what was changed on the user's behalf, and why.
+    store writes every change to disk. store_replica: whether it has a replica that lags, and a sentinel. store_clocks:
+    whether its clocks can be shifted. nodes_away: which of its servers are gone from the beginning, counted from 1. faults:
+    what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever the answers
+    do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
     """
 
     name: str = ""

@@ -13,6 +13,7 @@ class Strike(msgspec.Struct):
     kind: the fault's file. next_got_ns: when somebody else got the lock after it, 0 if nobody did.
     went_on_ns: when the request was over all the same, 0 if it never was. renewals: by its replica, while it hurt.
     clocks_moved: how many servers' own time was seen to leap.
+    foreign_renewals: that succeeded at other replicas before anybody else had got the lock.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Strike(msgspec.Struct):
     went_on_ns: int = 0
     renewals: int = 0
     clocks_moved: int = 0
+    foreign_renewals: int = 0
 
     @property
     def phase(self) -> str:

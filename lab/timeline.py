@@ -15,10 +15,12 @@ from lab.history import Damaged, History, KeyEvent
 from lab.leases import HEARD_WITHIN_US, belong
 from lab.picture import NEVER, Held, Hit, Life, Loss, Renewal, Timeline, Waited, story
 from lab.strike import Strike
+from lab.tale import tale
 from lab.verdict import Judgement
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one
+DELETED = "deleted by another"
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
 
 
@@ -35,6 +37,8 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
         duplicated=judgement.duplicated,
         destroyed=sum(losses.destroyed for losses in findings.losses.values()),
     )
+    if (own := tale(findings)) is not None:
+        picture.tale = own.words
     focus = _focus(judgement, findings)
     try:
         _Reader(picture, findings, focus, limit).read(History(folder), folder / "losses.jsonl")
@@ -47,11 +51,12 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
 
 
 class _Focus(msgspec.Struct):
-    """What the run is about: a loss by its mechanism, or a strike by its name; when it began."""
+    """What the run is about: a loss by its mechanism, a strike by its name, or a time; when it began."""
 
     at_ns: int = 0
     mechanism: str = ""
     strike: str = ""
+    about: tuple[int, int] | None = None
 
 
 def _focus(judgement: Judgement, findings: Findings) -> _Focus:
@@ -65,6 +70,8 @@ def _focus(judgement: Judgement, findings: Findings) -> _Focus:
                 return _Focus(evidence["at_ns"], strike=evidence["name"])
     for strike in findings.strikes[:1]:
         return _Focus(strike.at_ns, strike=strike.name)
+    if (own := tale(findings)) is not None and own.until_ns:
+        return _Focus(own.until_ns, about=(own.since_ns, own.until_ns))
     return _Focus(findings.origin_ns)
 
 
@@ -141,8 +148,10 @@ class _Reader:
         picture.shown = _span(picture, complete=len(picture.held) == picture.grants)
         picture.lives = list(self.lives(history.key_events()))
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
-        belong(picture)
+        belong(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
+        if self.focus.about is not None:
+            picture.about = self.us(self.focus.about[0]), self.us(self.focus.about[1])
         for place, strike in enumerate(self.findings.strikes):
             if strike.name == self.focus.strike:
                 picture.focus_hit = place
@@ -262,13 +271,23 @@ class _Reader:
     def focus_on_a_loss(self, mechanism: int) -> None:
         """The first by that mechanism of which the stamps tell all; else the first."""
         alike = [place for place, loss in enumerate(self.picture.losses) if loss.mechanism == mechanism]
-        self.picture.focus = next(filter(self.tells_all, alike), next(iter(alike), NEVER))
+        tell_all = [place for place in alike if self.tells_all(place)]
+        if self.focus.mechanism == DELETED:  # and if possible the thief as well
+            tell_all.sort(key=lambda place: not self.tells_the_thief(place))
+        self.picture.focus = next(iter([*tell_all, *alike]), NEVER)
 
     def tells_all(self, place: int) -> bool:
         """Whether the victim is known and stamped before the culprit: a thread may be held up before it stamps its write."""
         loss = self.picture.losses[place]
         held = self.picture.held
         return loss.victim != NEVER and held[loss.victim].wrote_at < held[loss.culprit].wrote_at
+
+    def tells_the_thief(self, place: int) -> bool:
+        """Whether the store's words name who deleted the lock of whoever of the two got it first."""
+        loss, held = self.picture.losses[place], self.picture.held
+        elder = min((loss.culprit, loss.victim), key=lambda at: held[at].got)
+        lease = self.picture.lives[held[elder].lease] if held[elder].lease != NEVER else None
+        return lease is not None and lease.how == "del" and lease.by not in (NEVER, elder)
 
     def place(self, party: _Party | None, places: dict[tuple[str, int], int]) -> int:
         return NEVER if party is None else places.get((party.request, self.us(party.got_ns)), NEVER)
@@ -295,10 +314,10 @@ def _stack(items: Sequence[Any], lane: Callable[[Any], int], span: Callable[[Any
 def opening(picture: Timeline) -> tuple[int, int]:
     """The story and two TTLs before and after it, but never so much that the story itself is lost in it."""
     since, until = story(picture)
-    if picture.focus == picture.focus_hit == NEVER:
+    if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_hit == NEVER:
         return 0, max(1, until)
     length = max(until - since, 1000)
     margin = 2 * picture.ttl or length // 2
-    if picture.focus != NEVER:
+    if picture.focus_hit == NEVER:
         margin = min(margin, 2 * length)
     return max(0, since - margin), max(1, min(picture.end, until + margin))

@@ -42,15 +42,18 @@ class Made:
         release_commands: int = 1,
         answer: str = "1",
         command: str = "DEL",
+        asked: int | None = None,
     ) -> Made:
-        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms.
+        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
+        default just before.
 
         overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
         """
         got, reading, wrote, releasing = (moment * MS for moment in at)
+        asked_ns = max(0, got - 1) if asked is None else asked * MS
         journal = f"journal/{replica}.jsonl"
         about = {"request": request, "turn": turn}
-        self.line(journal, Got(**about, key=key, asked_ns=max(0, got - 1), got_ns=got, commands=commands))
+        self.line(journal, Got(**about, key=key, asked_ns=asked_ns, got_ns=got, commands=commands))
         self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
         if overwrote is not None:
             self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
@@ -73,9 +76,9 @@ class Made:
         )
         return self
 
-    def gave_up(self, request: str, at_ms: int) -> Made:
+    def gave_up(self, request: str, at_ms: int, **keys: str) -> Made:
         times = {"asked_ns": 0, "gave_up_ns": at_ms * MS}
-        self.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times))
+        self.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times, **keys))
         return self.answer(request, "failed")
 
     def told(self, event: str, at_ms: int, key: str = "lock") -> Made:

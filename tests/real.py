@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,16 @@ class Done:
     @property
     def verdict(self) -> dict[str, Any]:
         return json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
+
+
+def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
+    """Poll until it holds; what it gave. Fails when it does not come."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"did not come within {within_s} s")
 
 
 def lab(*words: str, cwd: Path, timeout_s: float = 120) -> Done:

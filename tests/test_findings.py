@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.journal import Renewed
 from app.lock import Claim
 from lab.checks import checks
-from tests.made import Made
+from tests.made import MS, Made
 
 
 @pytest.fixture
@@ -219,3 +220,43 @@ def test_the_work_that_outlasts_the_ttl_is_measured(made):
     made.increment("a", 0, 0, at=(0, 1, 500, 501)).increment("b", 1, 1, at=(600, 601, 602, 603))
 
     assert made.examine(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1
+
+
+def test_a_renewal_that_failed_prolongs_nothing(made):
+    """A holder that was stopped wakes up; its renewal finds nothing of its own, and its release deletes another's lock."""
+    made.increment("late", 0, 0, at=(0, 1, 60, 70)).told("expired", 30)
+    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=65 * MS, answer="0"))
+    made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2")
+    made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
+
+    assert found(made.examine(final=2, ttl_ms=30)) == [("releases_only_its_own", "deleted by another")]
+
+
+@pytest.mark.parametrize(
+    ("replica", "answer", "mechanism"),
+    [
+        ("replica-2", "1", "another renewed what it did not hold"),
+        ("replica-2", "0", "the holder's process died"),
+        ("replica-1", "1", "the holder's process died"),
+    ],
+)
+def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mechanism):
+    made.increment("dead", 0, None, at=(10, 11, 12, 13), outcome="unknown").struck("kill", "dead", 20, 30)
+    made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
+    made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
+
+    assert found(made.examine(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "released_at", "expected"),
+    [
+        ("0", 20, [("reentrant", "the inner release freed it")]),
+        ("1", 20, []),
+        ("0", 400, []),  # its own lease was over by then: that is another story
+    ],
+)
+def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made, answer, released_at, expected):
+    made.increment("a", 0, 0, at=(10, 11, 12, released_at), answer=answer, command="EVALSHA")
+
+    assert found(made.examine(final=1, ttl_ms=300, nested="same")) == expected

@@ -8,25 +8,15 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.real import LAB, Done, lab
+from tests.real import LAB, Done, lab, wait_for
 
 pytestmark = pytest.mark.real
-
-
-def wait_for(what: Callable[[], object], within_s: float = 15) -> object:
-    """Poll until it holds; what it gave. Fails when it does not come."""
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        if found := what():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"did not come within {within_s} s")
 
 
 class Started:

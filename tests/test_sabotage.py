@@ -19,9 +19,23 @@ MECHANISMS = {
     "deletes_without_compare": "deleted by another",
     "works_twice": "the work was done again",
     "wrong_mutex": "granted twice in one process",
+    "renews_a_foreign_key": "another renewed what it did not hold",
+    "releases_a_lost_lock": "deleted by another",
+    "forgets_its_count": "the inner release freed it",
+}
+RUSH = ("rush", {"requests": 1500, "users": 60})
+UNDER = {  # what harms only in a situation of its own
+    "deletes_without_compare": ("slow_holder", {}),
+    "renews_a_foreign_key": ("holder_crash", {}),
+    "releases_a_lost_lock": ("frozen_holder", {"work_ms": 100}),  # time enough for another to come in after the theft
+    "forgets_its_count": ("nested", {}),
 }
 # what else is true of them, and not what they are condemned for
-BESIDE = {"wrong_mutex": {"process-local lock"}, "deletes_without_compare": {"the TTL ran out in the work"}}
+BESIDE = {
+    "wrong_mutex": {"process-local lock"},
+    "deletes_without_compare": {"the TTL ran out in the work"},
+    "releases_a_lost_lock": {"stopped until its lease had run out"},
+}
 
 
 def test_every_sabotaged_stage_has_its_expected_mechanism():
@@ -30,11 +44,8 @@ def test_every_sabotaged_stage_has_its_expected_mechanism():
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_sabotaged_stage_is_condemned_by_the_right_mechanism(name, tmp_path):
-    path = str(SABOTAGE / f"{name}.py")
-    if name == "deletes_without_compare":  # which harms only when a holder is late
-        done = run("slow_holder", path, tmp_path)
-    else:
-        done = run("rush", path, tmp_path, requests=1500, users=60)
+    scenario, options = UNDER.get(name, RUSH)
+    done = run(scenario, str(SABOTAGE / f"{name}.py"), tmp_path, **options)
 
     guilty = {violation["mechanism"]: violation for violation in done.verdict["violations"]}
 

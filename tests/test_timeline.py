@@ -172,3 +172,30 @@ def test_series_from_before_strikes_and_causes_still_load():
     series = msgspec.json.decode(old, type=report.series.Series)
 
     assert (series.strikes, series.causes) == ([], [])
+
+
+def test_in_a_chain_of_thefts_each_lease_is_its_holders_and_ended_by_the_thief(made):
+    """r0's lease runs out; its late release deletes r1's lock, r1's deletes r2's, and so on."""
+    made.told("set", 10).told("expire", 10).told("expired", 110).told("set", 111).told("expire", 111)
+    made.told("del", 161).told("set", 163).told("expire", 163).told("del", 201).told("set", 203).told("del", 300)
+    made.increment("r0", 0, 0, at=(10, 11, 159, 160))
+    made.increment("r1", 0, 1, at=(111, 112, 199, 200), replica="replica-2", asked=20)
+    made.increment("r2", 0, 1, at=(163, 164, 290, 299), replica="replica-3", asked=20)
+    made.increment("r3", 0, 1, at=(203, 204, 310, 311), asked=20, answer="0")
+
+    picture = picture_of(made, final=1, ttl_ms=100, tests="releases_only_its_own")
+
+    names = [held.request for held in picture.held]
+    assert [names[life.holder] for life in picture.lives] == ["r0", "r1", "r2", "r3"]
+    assert [life.by if life.by == NEVER else names[life.by] for life in picture.lives] == [NEVER, "r0", "r1", "r2"]
+
+
+def test_a_release_that_was_stopped_on_its_way_back_is_still_the_one_that_deleted(made):
+    made.told("set", 10).told("del", 22)
+    made.increment("r0", 0, 0, at=(10, 11, 20, 21))
+    path = made.folder / "journal" / "replica-1.jsonl"
+    path.write_text(path.read_text().replace(f'"released_ns":{21 * MS + MS // 2}', f'"released_ns":{900 * MS}'))
+
+    (life,) = picture_of(made, final=1).lives
+
+    assert (life.holder, life.by) == (0, 0)

@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,21 +25,11 @@ import pytest
 from app.locks import stages
 from lab.history import History
 from lab.ui import read, scenario_names
-from tests.real import LAB
+from tests.real import LAB, wait_for
 
 RUSH = Path(__file__).parents[1] / "locustfiles" / "rush.py"
 FORM = {"stage": "none", "scenario": "rush", "requests": "600", "user_count": "50", "spawn_rate": "50"}
 EMPTY = {"work_ms": "", "ttl_ms": "", "rate": "", "host": "", "run_time": "", "profile": ""}
-
-
-def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
-    """Poll until it holds; what it gave. Fails when it does not come."""
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        if found := what():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"did not come within {within_s} s")
 
 
 class Page:

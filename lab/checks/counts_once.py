@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from app.lock import Claim
 from lab.check import Violation, counted
 from lab.findings import Findings
@@ -14,4 +16,4 @@ MECHANISM = "the work was done again"
 def violations(findings: Findings) -> Iterator[Violation]:
     if findings.duplicated:
         what = f"{counted(findings.duplicated, 'write')} beyond one for each request"
-        yield Violation(Claim.counts_once.name, MECHANISM, what, [{"request": request} for request in findings.duplicates])
+        yield Violation(Claim.counts_once.name, MECHANISM, what, [msgspec.to_builtins(one) for one in findings.repeated])

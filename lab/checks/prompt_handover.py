@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from app.lock import Claim
 from lab.check import Violation
 from lab.findings import Findings
@@ -15,4 +17,5 @@ def violations(findings: Findings) -> Iterator[Violation]:
     idle = sorted(findings.idle_ns)
     if findings.tests == Claim.prompt_handover.name and idle and idle[len(idle) // 2] > LIMIT_MS * 1e6:
         what = f"half the time it stayed free for over {idle[len(idle) // 2] / 1e6:.0f} ms while somebody waited"
-        yield Violation(Claim.prompt_handover.name, "everybody was asleep", what, [{"longest_ms": idle[-1] / 1e6}])
+        evidence = [msgspec.to_builtins(findings.idlest)] if findings.idlest else []
+        yield Violation(Claim.prompt_handover.name, "everybody was asleep", what, evidence)

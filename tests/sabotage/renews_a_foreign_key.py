@@ -1,0 +1,125 @@
+"""Sabotaged: renews from when it asks, and looks at no owner: whoever waits keeps the lock of a dead holder alive."""
+
+import os
+import threading
+import time
+from contextlib import suppress
+from uuid import uuid4
+
+from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+
+ACQUIRE = """
+if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+    redis.call('hincrby', KEYS[1], ARGV[1], 1)
+    redis.call('pexpire', KEYS[1], ARGV[2])
+    return 1
+end
+return 0
+"""
+
+RENEW = "return redis.call('pexpire', KEYS[1], ARGV[2])"
+
+RELEASE = """
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+    return nil
+end
+if redis.call('hincrby', KEYS[1], ARGV[1], -1) == 0 then
+    redis.call('del', KEYS[1])
+    return 1
+end
+return 0
+"""
+
+CLIENT = uuid4().hex
+
+
+class Sabotaged:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
+        self.ttl_ms = ttl_ms
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+        self.acquire_script = store.register_script(ACQUIRE)
+        self.renew_script = store.register_script(RENEW)
+        self.release_script = store.register_script(RELEASE)
+
+    def run(self, work):
+        RENEWER.watch(self)
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.acquire_script([self.key], [self.owner, self.ttl_ms]):
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+
+    def renew(self):
+        return self.renew_script([self.key], [self.owner, self.ttl_ms])
+
+    def release(self):
+        left = self.release_script([self.key], [self.owner])
+        if left != 0:  # the last hold is gone, by this release or before it
+            RENEWER.forget(self)
+        if left is None:
+            raise NotOwner(self.key, self.owner)
+
+
+class Renewer:
+    def __init__(self):
+        self.held = {}  # (key, owner) → [lock, when to renew it]
+        self.changed = threading.Condition()
+        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
+
+    def watch(self, lock):
+        period_s = lock.ttl_ms / 3000
+        with self.changed:
+            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
+            if self.nap_s is None:
+                threading.Thread(target=self.renew_for_ever, name="watchdog", daemon=True).start()
+            if self.nap_s is None or period_s < self.nap_s:
+                self.nap_s = period_s
+                self.changed.notify()
+
+    def forget(self, lock):
+        with self.changed:
+            self.held.pop((lock.key, lock.owner), None)
+
+    def renew_for_ever(self):
+        while True:
+            now_s = time.monotonic()
+            with self.changed:
+                due = [entry for entry in self.held.values() if entry[1] <= now_s]
+            for entry in due:
+                self.renew(entry)
+            with self.changed:
+                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
+                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
+
+    def renew(self, entry):
+        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
+        with suppress(lock.store.Error):  # no answer: the next third tries again
+            if not lock.renew():
+                self.forget(lock)  # gone: expired, released, or another's
+
+
+RENEWER = Renewer()
+
+STAGE = Stage(
+    lock=Sabotaged,
+    follows="reentrant",
+    store="redis",
+    ttl_ms=30_000,
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        held_to_the_end
+        releases_only_its_own
+        freed_after_crash
+    """),
+)

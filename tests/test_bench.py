@@ -1,0 +1,108 @@
+"""What a measurement of the lab's own costs is worth: intervals, interleaving, and histories that are what they say."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from lab import bench
+from lab.bench import Measured, Promise, mean, mean_of_ratios, pairwise
+from lab.benches import benches, judging
+from lab.choice import BadInput
+from lab.verdict import judge
+
+
+def test_the_mean_of_ratios_is_geometric_and_the_interval_holds_it():
+    value, low, high = mean_of_ratios([0.5, 2.0, 1.0])
+
+    assert math.isclose(value, 1.0)
+    assert low < value < high
+    assert math.isclose(low * high, value**2)  # even by factors, not by differences
+
+
+def test_it_does_not_matter_which_of_two_is_called_the_first():
+    ratios = [0.9, 1.2, 1.05, 0.97]
+
+    value, low, high = mean_of_ratios(ratios)
+
+    assert mean_of_ratios([1 / ratio for ratio in ratios]) == pytest.approx((1 / value, 1 / high, 1 / low))
+
+
+def test_an_interval_is_students_and_shrinks_with_more_samples():
+    few, many = mean([1.0, 3.0]), mean([1.0, 3.0] * 50)
+
+    assert few == pytest.approx((2.0, 2 - 12.7062, 2 + 12.7062), rel=1e-4)  # t for one degree of freedom, in any table
+    assert many[0] == few[0]
+    assert many[2] - many[1] < few[2] - few[1]
+
+
+def test_samples_that_do_not_differ_have_an_interval_of_no_width():
+    assert mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+
+
+def test_pairs_are_interleaved_and_who_goes_first_alternates():
+    order: list[str] = []
+
+    def called(name: str, value: float) -> float:
+        order.append(name)
+        return value
+
+    pairs = list(pairwise(3, lambda: called("one", 1.0), lambda: called("other", 2.0)))
+
+    assert order == ["one", "other", "other", "one", "one", "other"]
+    assert pairs == [(1.0, 2.0)] * 3  # whoever went first
+
+
+def test_a_promise_is_kept_at_its_limit_and_broken_beyond():
+    assert Promise(at_most=1.0).holds(1.0)
+    assert not Promise(at_most=1.0).holds(1.01)
+    assert not Promise(at_least=1.0).holds(0.99)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.8, 0.9, "yes"), (0.8, 1.1, "yes, within the noise"), (None, None, "yes")],
+)
+def test_a_promise_within_the_interval_is_said_to_be_within_the_noise(low, high, said):
+    one = Measured(name="a", what="", unit="", value=0.85, low=low, high=high, promise=Promise(at_most=1.0), samples=[])
+
+    assert list(bench.table([one]).columns[4].cells) == [said]
+
+
+def test_a_name_that_no_measurement_has_is_refused_with_those_there_are_and_the_nearest():
+    with pytest.raises(BadInput, match="judging") as refusal:
+        bench.measure(["juging"], 1)
+
+    assert all(name in str(refusal.value) for name in benches())
+
+
+@pytest.mark.parametrize(
+    ("kind", "loses", "mechanisms"),
+    [
+        ("clean", False, set()),
+        ("lossy", True, {"no lock", "no lock between replicas"}),
+        ("leaky", True, {"granted twice"}),
+    ],
+)
+def test_a_made_up_history_is_judged_as_what_it_says(kind, loses, mechanisms, tmp_path: Path):
+    judging.write(tmp_path, kind, 3000)
+
+    judgement, _ = judge(tmp_path)
+
+    assert judgement.requests == judgement.writes == 3000
+    assert (judgement.lost > 2000) == loses
+    assert {violation.mechanism for violation in judgement.violations} == mechanisms
+    assert not judgement.danger["why"].startswith("the history is damaged")
+
+
+def test_every_single_loss_of_a_made_up_history_is_told(tmp_path: Path):
+    judging.write(tmp_path, "lossy", 2000)
+
+    judgement, _ = judge(tmp_path)
+
+    told = [json.loads(line) for line in (tmp_path / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sum(loss["destroyed"] for loss in told) == judgement.lost
+    assert all(loss["culprit"]["request"] for loss in told)
