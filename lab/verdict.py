@@ -21,7 +21,8 @@ import msgspec
 from lab import run
 from lab.check import Violation
 from lab.checks import checks
-from lab.findings import Circumstances, Findings, examine
+from lab.examine import examine
+from lab.findings import Circumstances, Findings
 from lab.history import ACKNOWLEDGED, FAILED, UNKNOWN, Damaged, History
 from lab.mechanism import UNEXPLAINED
 from lab.run import RunRecord

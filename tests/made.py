@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from app.journal import GaveUp, Got, Released, Writing, Wrote
-from lab.findings import Circumstances, Findings, examine
+from lab.examine import examine
+from lab.findings import Circumstances, Findings
 from lab.history import History, KeyEvent, Request
 from lab.strike import Strike
 
