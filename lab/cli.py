@@ -53,11 +53,12 @@ def scenario_options(command: Any) -> Any:
 @click.option("--stage", required=True, help="a stage's name, or the path of a file written like those in app/locks")
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
-def run(scenario: str, stage: str, as_json: bool, **given: Any) -> int:
+@click.option("--no-draw", is_flag=True, help="leave the pictures for later: lab report RUN")
+def run(scenario: str, stage: str, as_json: bool, no_draw: bool, **given: Any) -> int:
     """Run one stage under SCENARIO, judge it, draw it."""
     from lab.session import run_one
 
-    return run_one(scenario, stage, given, as_json, command=_command())
+    return run_one(scenario, stage, given, as_json, command=_command(), draw=not no_draw)
 
 
 @lab.command()
@@ -84,6 +85,27 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: 
     from lab.session import run_matrix
 
     return run_matrix(only_stages, only_scenarios, jobs, out)
+
+
+@lab.command()
+@click.argument("name")
+@click.option("--stage", "stages", multiple=True, help="of this one (may be given several times; lua unless told)")
+@click.option("--values", help="what to vary over, as 1,2,5 (the sweep's own unless told)")
+@click.option("--repeats", type=click.IntRange(1), help="how often each value is measured (the sweep's own unless told)")
+@click.option("--requests", type=int, help="how many requests each run sends")
+@click.option("--seed", type=int, help="of the order and of everything random in the runs")
+@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/sweep-NAME-<time> unless told)")
+def sweep(
+    name: str, stages: tuple[str, ...], values: str | None, repeats: int | None, out: Path | None, **given: int | None
+) -> int:
+    """Vary one parameter and measure what it does.
+
+    NAME: retry (how often a waiter asks, against speed, waits and commands) or ttl (the increments lost as the work outgrows
+    the TTL). Each point is a run of its own, kept in reports/runs; repeats are interleaved, in shuffled order.
+    """
+    from lab.sweeper import run_sweep
+
+    return run_sweep(name, stages, repeats, values, given, out, command=_command())
 
 
 @lab.command()

@@ -33,18 +33,23 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     judged: what ``judge`` said of this folder just now; without it, the history is read and judged again.
     """
     judgement, findings = judged or judge(folder)
-    save(folder / "verdict.json", judgement)
-    save(folder / "series.json", series.series(findings))
+    keep(folder, judgement, findings)
     result = series.load(folder)
     picture = timeline.read(folder, judgement, findings, result.record.has_store)
     (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
-    pictures = _inline([path for name, path in drawn.items() if name != "timeline"])
+    pictures = inline([path for name, path in drawn.items() if name != "timeline"])
     about = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"
     path.write_text(text, encoding="utf-8")
     return [path, *drawn.values()]
+
+
+def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
+    """Write what pictures are made from, without a picture: ``verdict.json`` and ``series.json``."""
+    save(folder / "verdict.json", judgement)
+    save(folder / "series.json", series.series(findings))
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
@@ -63,7 +68,7 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
     table = into / "table.md"
     table.write_text(markdown(results), encoding="utf-8")
-    pictures = _inline([path for path in drawn if path.suffix == ".svg"])
+    pictures = inline([path for path in drawn if path.suffix == ".svg"])
     path = into / "index.html"
     path.write_text(page("many.html", results=results, pictures=pictures, documented=documented), encoding="utf-8")
     return [path, table, *drawn]
@@ -134,7 +139,7 @@ def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
         "timeline": picture,
         "data": msgspec.json.encode(picture).decode().replace("</", "<\\/"),
         "fields": msgspec.json.encode(FIELDS).decode(),
-        "still": "".join(_inline([drawn["timeline"]])) if "timeline" in drawn else "",
+        "still": "".join(inline([drawn["timeline"]])) if "timeline" in drawn else "",
     }
 
 
@@ -144,7 +149,7 @@ def _result(folder: Path) -> Result:
     return series.load(folder)
 
 
-def _inline(pictures: Sequence[Path]) -> list[str]:
+def inline(pictures: Sequence[Path]) -> list[str]:
     """SVG files as text to be put into a page; ids are made unique, since several share the page."""
     texts = []
     for path in pictures:

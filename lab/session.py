@@ -25,7 +25,7 @@ from lab.conductor import Conducted, by_locust, conduct, interruptible
 from lab.keeper import Keeper
 from lab.listing import find_stage
 from lab.matrix import Cell
-from lab.report import report_many, report_run, runs_in
+from lab.report import keep, report_many, report_run, runs_in
 from lab.run import REPORTS, RunFolder
 from lab.scenario import Scenario
 from lab.verdict import Verdict, judge
@@ -54,15 +54,15 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
         yield lambda done: bar.update(task, completed=done, description="driving requests")
 
 
-def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str) -> int:
-    """``lab run``. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
+def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool = True) -> int:
+    """``lab run``. draw: or leave the pictures for later. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
     stage = find_stage(stage_name)
     scenario = scenarios.override(scenarios.load(scenario_name), stage, given)
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     introduce(out, stage, scenario)
     with keeping() as keeper:
         done = _run(keeper, stage, scenario, command, stage_name, err)
-    paths = finish(done)
+    paths = finish(done, draw)
     if as_json:
         sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
     summarise(out, done.judgement, paths)
@@ -74,9 +74,13 @@ def _run(keeper: Keeper, stage: Stage, scenario: Scenario, command: str, shelf_n
         return conduct(keeper, stage, scenario, by_locust(keeper, scenario, on_progress), command, shelf_name=shelf_name)
 
 
-def finish(done: Conducted) -> list[Path]:
-    """Draw what was conducted and publish its folder; where its pictures are now."""
-    drawn = report_run(done.folder.path, (done.judgement, done.findings))
+def finish(done: Conducted, draw: bool = True) -> list[Path]:
+    """Draw what was conducted, or keep only what pictures are made from, and publish its folder; what to look at now."""
+    if draw:
+        drawn = report_run(done.folder.path, (done.judgement, done.findings))
+    else:
+        keep(done.folder.path, done.judgement, done.findings)
+        drawn = [done.folder.path / "verdict.json"]
     done.folder.publish()
     return [done.folder.path / path.name for path in drawn]
 
