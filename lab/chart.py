@@ -6,6 +6,7 @@ Colours mean the same everywhere and are safe for the colour-blind (Okabe and It
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -45,9 +46,9 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
     return paths
 
 
-def title(axes: Axes, finding: str, conditions: str) -> None:
-    """The finding as the title, the conditions below it."""
-    axes.set_title(finding)
+def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
+    """The finding as the title, in lines of so many letters, the conditions below it."""
+    axes.set_title(textwrap.fill(finding, width))
     axes.text(0, 1.02, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 

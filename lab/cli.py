@@ -165,9 +165,23 @@ def check(run: str, as_json: bool) -> int:
 
 @lab.command()
 @click.argument("runs", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/comparison-<time> unless told)")
+def compare(runs: tuple[str, ...], out: Path | None) -> None:
+    """Lay two or more RUNS over each other on the same axes, as one page with a table.
+
+    RUNS: each by name, by path, 'latest', or a comparison's folder for all the runs kept in it. Runs of one stage are told
+    apart by the parameters in which they differ, else by when they began.
+    """
+    from lab.session import compare_runs
+
+    compare_runs(runs, out)
+
+
+@lab.command()
+@click.argument("runs", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path), help="where to write a comparison of several runs")
 def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Draw a run again (the latest unless told), or compare several RUNS (or those kept in a comparison's folder)."""
+    """Draw a run again (the latest unless told), or a sweep's folder. Of several RUNS it is short for compare."""
     from lab.session import report_again
 
     report_again(runs or ("latest",), out)

@@ -12,9 +12,10 @@ import msgspec
 
 from lab import chart, series, timeline
 from lab.caption import caption
-from lab.chart import Chart, thousands
+from lab.chart import FEW, Chart, thousands
 from lab.charts import charts
 from lab.findings import Findings
+from lab.label import NONE, differing, parameter, tell_apart
 from lab.picture import FIELDS, Timeline
 from lab.run import save
 from lab.series import Result
@@ -56,7 +57,7 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     """Compare runs: each chart as SVG and PNG, ``table.md``, ``index.html``, and the small facts of each run, so that all
     of it can be made again from ``into`` alone. Returns what was written, the page first.
     """
-    results = [_result(folder) for folder in folders]
+    results = tell_apart([_result(folder) for folder in folders])
     into.mkdir(parents=True, exist_ok=True)
     for result in results:
         facts = into / "runs" / result.record.run
@@ -67,10 +68,12 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     shelf = _fitting("many", results)
     drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
     table = into / "table.md"
-    table.write_text(markdown(results), encoding="utf-8")
+    table.write_text(markdown(results) + "\n" + differences(results), encoding="utf-8")
     pictures = inline([path for path in drawn if path.suffix == ".svg"])
     path = into / "index.html"
-    path.write_text(page("many.html", results=results, pictures=pictures, documented=documented), encoding="utf-8")
+    unlike = {"differing": differing(results), "parameter": parameter, "few": FEW}
+    text = page("many.html", results=results, pictures=pictures, documented=documented, **unlike)
+    path.write_text(text, encoding="utf-8")
     return [path, table, *drawn]
 
 
@@ -99,6 +102,18 @@ def markdown(results: Sequence[Result]) -> str:
     rows = [[*_cells(result), documented(result)] for result in results]
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def differences(results: Sequence[Result]) -> str:
+    """Which run is which: the parameters in which they differ, and each run's folder, as a Markdown table."""
+    names = differing(results)
+    rows = [[one.label, *(_plain(parameter(one, name)) for name in names), f"`{one.record.run}`"] for one in results]
+    lines = [["run", *names, "folder"], ["---"] * (len(names) + 2), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def _plain(value: object) -> str:
+    return NONE if value is None else str(value)
 
 
 def _cells(result: Result) -> list[str]:
