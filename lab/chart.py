@@ -52,6 +52,11 @@ def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     axes.text(0, 1.02, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 
+def beside(results: Sequence[Result]) -> int:
+    """How many letters a title's line has room for, where the runs' names stand at the left of the axes."""
+    return int(85 - 0.67 * max(len(result.label) for result in results))
+
+
 def conditions(results: Sequence[Result]) -> str:
     """Under what the runs were made; what differs between them is left out."""
     scenario = [result.record.scenario for result in results]

@@ -54,7 +54,7 @@ class Sweep:
         for need in self.needs:
             what, has = NEEDS[need]
             if not has(stage):
-                raise BadInput(f"{self.title!r} needs {what}; {stage.name} has none")
+                raise BadInput(f"this sweep needs {what}; {stage.name} has none")
         base = dataclasses.replace(scenarios.load(self.scenario), requests=self.requests, danger=dict(self.danger))
         return scenarios.override(base, stage, {**self.settings(value), **given})
 

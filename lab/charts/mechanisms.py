@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lab.chart import RED, conditions, thousands, title
+from lab.chart import RED, beside, conditions, thousands, title
 from lab.series import Result
 
 FOR = "many"
 GROWS = True
-TITLE_WIDTH = 62  # letters: the names of runs take room at the left
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++", "oo")
 TINTS = (0.9, 0.6, 0.4, 0.25)
 
@@ -41,7 +40,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("increments destroyed, those that a later write brought back included")
     axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
-    title(axes, _finding(results), conditions(results), TITLE_WIDTH)
+    title(axes, _finding(results), conditions(results), beside(results))
 
 
 def _destroyed(result: Result) -> Counter[str]:
