@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.locks import stages
-from lab import matrix, report, scenario, series
+from lab import matrix, report, scenario, series, sweeps, swept
 from lab.listing import difference
 from lab.matrix import Cell
 from lab.series import Result
@@ -99,6 +99,15 @@ def _matrix() -> str:
     return matrix.markdown(matrix.load(REFERENCE / "matrix"))
 
 
+def _sweeps() -> str:
+    lines = []
+    for name in sweeps.names():
+        sweep, kept = sweeps.load(name), swept.load(REFERENCE / f"sweep-{name}")
+        found = sweep.finding(swept.curves(kept))
+        lines.append(f"- {sweep.title} [{found}](reports/reference/sweep-{name}/{name}.svg).\n")
+    return "".join(lines)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "ladder": _ladder,
     "stages": _stages,
@@ -106,4 +115,5 @@ PARTS: dict[str, Callable[[], str]] = {
     "machine": _machine,
     "chapters": _chapters,
     "matrix": _matrix,
+    "sweeps": _sweeps,
 }

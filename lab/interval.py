@@ -65,7 +65,7 @@ def mean_of_ratios(ratios: Sequence[float]) -> tuple[float, float, float]:
 
 def of_amounts(samples: Sequence[float]) -> Interval:
     """Of amounts of one size, at least one: the geometric mean, or the plain one where an amount is nought."""
-    if len(samples) == 1:
+    if min(samples) == max(samples):  # one, or such as differ by less than was written down
         return Interval(samples[0])
     value, low, high = mean_of_ratios(samples) if min(samples) > 0 else mean(samples)
     return Interval(value, max(0.0, low), high)

@@ -38,7 +38,7 @@ class Sweep:
     values: tuple[float, ...]
     stages: tuple[str, ...]
     repeats: int
-    settings: Callable[[float], Mapping[str, int]]
+    settings: Callable[[float], Mapping[str, float]]
     scenario: str
     requests: int
     danger: Mapping[str, int] = field(default_factory=dict)

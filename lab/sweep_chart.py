@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from lab.chart import RED, STYLE
+from lab.chart import STYLE
 from lab.sweep import Sweep
 from lab.swept import Curve, Swept
 
+BLACK = "#222222"
 WIDTH_IN = 9.6
 TITLE_WIDTH = 84  # letters of a title's line
 
@@ -57,16 +58,14 @@ def _unsound(swept: Swept) -> bool:
     return any(not point.sound for point in swept.points)
 
 
-def band(
-    axes: Axes, curve: Curve, figure: str, colour: str, label: str, style: str = "-", marker: str = "o", size: float = 5
-) -> None:
+def band(axes: Axes, curve: Curve, figure: str, colour: str, label: str, style: str = "-", marker: str = "o") -> None:
     """A figure over the values, with its interval at each as a bar."""
     known = curve.known(figure)
     means = [one.value for _, one in known]
     below = [0.0 if one.low is None else max(0.0, one.value - one.low) for _, one in known]
     above = [0.0 if one.high is None else max(0.0, one.high - one.value) for _, one in known]
     values = [value for value, _ in known]
-    drawn = {"color": colour, "linestyle": style, "marker": marker, "markersize": size, "capsize": 3, "elinewidth": 1.2}
+    drawn = {"color": colour, "linestyle": style, "marker": marker, "markersize": 5, "capsize": 3, "elinewidth": 1.2}
     axes.errorbar(values, means, yerr=[below, above], label=label, **drawn)  # type: ignore[arg-type] # names and numbers
 
 
@@ -75,8 +74,8 @@ def crosses(axes: Axes, curve: Curve, figure: str) -> None:
     for spot in curve.spots:
         for point in spot.unsound:
             place = point.figures.get(figure, 0.0)
-            axes.plot([spot.value], [place], marker="x", markersize=9, markeredgewidth=2, color=RED, clip_on=False, zorder=5)
-            axes.annotate(point.verdict, (spot.value, place), xytext=(6, 5), textcoords="offset points", fontsize=9, color=RED)
+            axes.plot([spot.value], [place], marker="x", markersize=9, markeredgewidth=2, color=BLACK, clip_on=False, zorder=5)
+            axes.annotate(point.verdict, (spot.value, place), xytext=(6, 5), textcoords="offset points", fontsize=9, color=BLACK)
 
 
 def per_cent(share: float) -> str:

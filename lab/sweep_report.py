@@ -14,8 +14,8 @@ from lab.swept import LOST_SHARE, Curve, Spot, Swept
 METHOD = (
     "A figure is the mean of the sound repeats, with the interval in which the mean lies with 95 % confidence: by Student's t "
     "(Biometrika 6, 1908), for speeds, waits and commands of their logarithms; for shares that are the same in every repeat "
-    "by Wilson's score (J. Am. Stat. Assoc. 22, 1927) over all increments. Each value was measured once, in shuffled order, "
-    "before any was measured again."
+    "by Wilson's score (J. Am. Stat. Assoc. 22, 1927) over all increments, as if each were lost or kept on its own. "
+    "Each value was measured once, in shuffled order, before any was measured again."
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 from collections import Counter
 
 import pytest
@@ -17,7 +18,8 @@ from lab.sweep import numbers
 from lab.sweep_report import markdown, write, write_again
 from lab.sweeper import expected_s, planned
 from lab.swept import LOST_SHARE, Point, Swept
-from tests.real import lab
+from tests.real import lab, run
+from tests.test_manners import Started, gone, wait_for
 from tests.test_report import assert_self_contained
 
 SCENARIO = {"name": "work_outlasts_ttl", "requests": 30, "users": 10, "replicas": 3}
@@ -66,8 +68,9 @@ def test_amounts_of_nought_have_a_plain_mean_and_none_below_nought():
     assert of_amounts([0, 0, 3]).low == 0
 
 
-def test_one_amount_has_no_interval():
-    assert of_amounts([7]) == Interval(7)
+@pytest.mark.parametrize("samples", [[7], [7, 7, 7]])
+def test_amounts_without_a_spread_have_no_interval(samples):
+    assert of_amounts(samples) == Interval(7)
 
 
 def test_shares_that_differ_have_students_interval_within_nought_and_one():
@@ -100,7 +103,7 @@ def test_intervals_overlap_where_they_share_a_value_or_nothing_is_known(one, oth
     [
         (
             [lost(0.5, 0), lost(0.9, 0), lost(1.5, 15), lost(2.25, 20)],
-            "lua loses nothing up to 0.9 × TTL, 67 % of the increments at 2.25 × TTL",
+            "lua loses nothing up to 0.9 × TTL, and 67 % of the increments at 2.25 × TTL",
         ),
         ([lost(0.5, 3)], "lua loses 10 % of the increments at 0.5 × TTL"),
         ([lost(0.5, 0, "watchdog"), lost(2, 0, "watchdog")], "watchdog loses nothing up to 2 × TTL"),
@@ -128,6 +131,7 @@ def test_the_ttl_sweep_finds_the_cliff_of_each_stage(points, told):
             [asked(1, 300, 90), asked(20, 200, 9)],
             "lua is fastest when it asks every 1 ms, at 90 commands an increment instead of 9 at 20 ms",
         ),
+        ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands an increment"),
     ],
 )
 def test_the_retry_sweep_finds_what_the_shortest_interval_costs(points, told):
@@ -168,6 +172,17 @@ def test_a_sweep_is_a_page_a_table_and_a_picture_made_from_sweep_json_alone(name
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     write_again(tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", sweeps.names())
+def test_a_sweep_in_which_nothing_could_begin_is_drawn_and_says_so(name, tmp_path):
+    void = Point(stage="lua", value=1, repeat=0, verdict="VOID", reason="it could not begin")
+
+    page, table, *pictures = write(sweeps.load(name), made(name, void), tmp_path)
+
+    assert "Nothing was soundly measured" in page.read_text(encoding="utf-8")
+    assert "VOID: it could not begin" in table.read_text(encoding="utf-8")
+    assert all(path.stat().st_size for path in pictures)
 
 
 def test_what_was_cut_short_says_so_in_title_table_and_page(tmp_path):
@@ -256,3 +271,34 @@ def test_a_small_ttl_sweep_shows_the_cliff_and_that_renewal_has_none(tmp_path):
     assert shares["lua", 1.5] > 0.3
     assert shares["lua", 0.2] == shares["watchdog", 0.2] == shares["watchdog", 1.5] == 0
     assert not list((tmp_path / "reports" / "runs").glob("*/report.html"))
+
+
+@pytest.mark.real
+def test_an_interrupt_keeps_the_points_that_were_measured_and_leaves_nothing_running(tmp_path):
+    one = Started(tmp_path, "sweep", "ttl", "--values", "0.5,2", "--repeats", "5", "--out", "out")
+    wait_for((tmp_path / "out" / "sweep.json").exists, within_s=60)
+    wait_for(lambda: one.requests_done() > 1, within_s=60)
+    running = one.descendants()
+
+    one.process.send_signal(signal.SIGINT)
+
+    done = one.end()
+    result = swept.load(tmp_path / "out")
+    assert (done.status, result.ended) == (130, "interrupted")
+    assert gone(running, within_s=5)
+    assert 0 < len(result.points) < result.planned == 10
+    assert result.partial in (tmp_path / "out" / "sweep.md").read_text(encoding="utf-8")
+    assert "nothing is left running" in done.out
+
+
+@pytest.mark.real
+def test_pictures_can_be_left_for_later(tmp_path):
+    done = run("rush", "incr", tmp_path, requests=300)
+    left = lab("run", "rush", "--stage", "incr", "--json", "--requests", "300", "--no-draw", cwd=tmp_path)
+
+    assert left.folder != done.folder
+    assert json.loads(left.out) == left.verdict
+    assert (left.folder / "series.json").exists()
+    assert not [path for path in left.folder.iterdir() if path.suffix in (".svg", ".html")]
+    assert lab("report", str(left.folder), cwd=tmp_path).status == 0
+    assert {path.name for path in done.folder.iterdir()} == {path.name for path in left.folder.iterdir()}

@@ -31,7 +31,7 @@ def _of(curve: Curve) -> str:
         return f"{curve.stage} loses nothing up to {known[-1][0]:g} × TTL{broken}"
     worst_at, worst = max(known, key=lambda one: one[1].value)
     safe = [value for value, _ in known if value < losers[0]]
-    before = f"nothing up to {safe[-1]:g} × TTL, " if safe else ""
+    before = f"nothing up to {safe[-1]:g} × TTL, and " if safe else ""
     return f"{curve.stage} loses {before}{per_cent(worst.value)} of the increments at {worst_at:g} × TTL{broken}"
 
 
@@ -40,7 +40,7 @@ def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
     axes = canvas.subplots()
     right = max(swept.values) * 1.04
     fine = [right * number / FINE for number in range(1, FINE + 1)]
-    always = "expected, if each lease is followed\nby the next at once: 1 − 1/⌈work/TTL⌉"
+    always = "expected where each lease is followed by the next at once: 1 − 1/⌈work/TTL⌉"
     axes.plot(fine, [1 - 1 / math.ceil(x) for x in fine], color=GREY, linestyle="--", linewidth=1.4, label=always)
     axes.axvline(1, color=GREY, linestyle=":", linewidth=1.4)
     for number, curve in enumerate(curves):
@@ -52,7 +52,7 @@ def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     axes.set_xlabel(f"{SWEEP.varied} (TTL {TTL_MS} ms)")
     axes.set_ylabel("acknowledged increments lost")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
 
 
 SWEEP = Sweep(
