@@ -7,6 +7,7 @@ measured all values about as often (R. A. Fisher, "The Design of Experiments", 1
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -156,6 +157,8 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
 
 def _end(console: Console, sweep: Sweep, result: Swept, into: Path) -> int:
     if not result.points:
+        with contextlib.suppress(OSError):  # it may not be there yet, or hold something of somebody else's
+            into.rmdir()
         console.print("interrupted before the first point was measured; there is nothing to show", style="yellow")
         return INTERRUPTED
     swept.save(result, into)
