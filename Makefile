@@ -5,7 +5,7 @@ LAB = .venv/bin/lab
 
 # A variable that nobody reads would be a wish that nobody hears.
 OPTIONS = REQUESTS USERS REPLICAS PROCESSES TTL_MS WORK_MS RETRY_MS WAIT_MS RATE SEED
-KNOWN = STAGE SCENARIO RUN PORT OUT KEEP PYTHON $(OPTIONS)
+KNOWN = STAGE SCENARIO SWEEP VALUES REPEATS RUN PORT OUT KEEP PYTHON $(OPTIONS)
 GIVEN = $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN = $(filter-out $(KNOWN),$(GIVEN))
 $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN)))
@@ -13,7 +13,7 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
 GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
 
-.PHONY: help setup setup-all setup-dev scenario ladder matrix ui report clean doctor bench check test
+.PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report compare clean doctor bench check test
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,8 +36,15 @@ ladder: setup-all ## every stage, compared: charts and table
 matrix: setup-all ## every stage under every scenario, against what was expected
 	@$(LAB) matrix $(if $(OUT),--out '$(OUT)')
 
+sweep: setup-dev ## one parameter over many values: SWEEP=retry or ttl [STAGE="lua watchdog" VALUES=1,2,5 REPEATS= REQUESTS= SEED=]
+	@$(LAB) sweep '$(SWEEP)' $(foreach name,$(STAGE),--stage '$(name)') $(if $(VALUES),--values '$(VALUES)') \
+	  $(if $(REPEATS),--repeats '$(REPEATS)') $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
+
 ui: setup-all ## the lab in Locust's own web page [PORT=8089]
 	@$(LAB) ui $(if $(PORT),--port '$(PORT)')
+
+compare: setup ## lay runs over each other: RUN="one two"
+	@$(LAB) compare $(RUN) $(if $(OUT),--out '$(OUT)')
 
 report: setup ## draw a run again, or compare several [RUN="one two"]
 	@$(LAB) report $(RUN) $(if $(OUT),--out '$(OUT)')

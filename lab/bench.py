@@ -2,13 +2,11 @@
 
 ``lab/benches`` holds one measurement a file, as a function ``measure(pairs)``. What can be compared is measured side by side
 in one run, in pairs whose order alternates, because the speed of a machine drifts and the ratio of two neighbours does not.
-An interval is where the mean lies with 95 % confidence, by Student's t; of ratios, the mean is the geometric one.
+Intervals are those of ``lab/interval.py``, by Student's t; of ratios, the mean is the geometric one.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import math
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -22,10 +20,10 @@ from rich.table import Table
 
 from lab import circumstances
 from lab.choice import chosen
+from lab.interval import need_scipy
 from lab.run import REPORTS, save
 from lab.service import program
 
-CONFIDENCE = 0.95
 CONNECTIONS = 100
 WRK_SCRIPT = """
 wrk.method = "POST"
@@ -35,12 +33,6 @@ function done(summary)
   io.write(string.format('\\n{"requests": %d, "duration_us": %d, "failed": %d}\\n', summary.requests, summary.duration, failed))
 end
 """
-
-
-class MissingPackage(Exception):  # noqa: N818 - names what it is
-    """A Python package that only ``lab bench`` needs is not installed; the message says how to get it."""
-
-    exit_status = 4
 
 
 class Unmeasured(Exception):  # noqa: N818 - says what happened
@@ -84,23 +76,6 @@ class Bench(Protocol):
         """Measure, over so many interleaved pairs. Raises MissingProgram, NotReady, Unmeasured."""
 
 
-def mean_of_ratios(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """The geometric mean of paired ratios, and the ends of its interval."""
-    value, low, high = mean([math.log(ratio) for ratio in ratios])
-    return math.exp(value), math.exp(low), math.exp(high)
-
-
-def mean(samples: Sequence[float]) -> tuple[float, float, float]:
-    """The mean, and the ends of its interval. Samples that do not differ at all have an interval of no width."""
-    from scipy import stats
-
-    value = math.fsum(samples) / len(samples)
-    if min(samples) == max(samples):
-        return value, value, value
-    low, high = stats.t.interval(CONFIDENCE, len(samples) - 1, loc=value, scale=stats.sem(samples))
-    return value, float(low), float(high)
-
-
 def pairwise(pairs: int, one: Callable[[], float], other: Callable[[], float]) -> Iterator[tuple[float, float]]:
     """Results of both, interleaved; who goes first alternates, so that neither always has the other's warmth."""
     for number in range(pairs):
@@ -138,8 +113,7 @@ def measure(names: Sequence[str], pairs: int) -> int:
 
     shelf = benches()
     wanted = [chosen("measurement", name, shelf) for name in dict.fromkeys(names)] or list(shelf)
-    if importlib.util.find_spec("scipy") is None:
-        raise MissingPackage("scipy is not installed. Run 'make setup-dev', or 'pip install -r requirements-dev.txt'.")
+    need_scipy()
     console = Console(highlight=False)
     results: list[Measured] = []
     for name in wanted:

@@ -6,6 +6,7 @@ Colours mean the same everywhere and are safe for the colour-blind (Okabe and It
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +21,8 @@ STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "duplicated": PURPLE, "failed": ORANGE, "unknown": GREY, "counter": BLUE}
 LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, "#56B4E9", "#000000", GREY, "#8B6914", "#6A3D9A", "#B15928", "#1B7837")
+STYLES = ("-", "--", ":")
+FEW = 8  # runs whose curves can still be told apart when they lie over each other
 
 
 class Chart(Protocol):
@@ -43,10 +46,15 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
     return paths
 
 
-def title(axes: Axes, finding: str, conditions: str) -> None:
-    """The finding as the title, the conditions below it."""
-    axes.set_title(finding)
+def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
+    """The finding as the title, in lines of so many letters, the conditions below it."""
+    axes.set_title(textwrap.fill(finding, width))
     axes.text(0, 1.02, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
+
+
+def beside(results: Sequence[Result]) -> int:
+    """How many letters a title's line has room for, where the runs' names stand at the left of the axes."""
+    return int(85 - 0.67 * max(len(result.label) for result in results))
 
 
 def conditions(results: Sequence[Result]) -> str:

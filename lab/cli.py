@@ -89,6 +89,27 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: 
 
 
 @lab.command()
+@click.argument("name")
+@click.option("--stage", "stages", multiple=True, help="of this one (may be given several times; lua unless told)")
+@click.option("--values", help="what to vary over, as 1,2,5 (the sweep's own unless told)")
+@click.option("--repeats", type=click.IntRange(1), help="how often each value is measured (the sweep's own unless told)")
+@click.option("--requests", type=int, help="how many requests each run sends")
+@click.option("--seed", type=int, help="of the order and of everything random in the runs")
+@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/sweep-NAME-<time> unless told)")
+def sweep(
+    name: str, stages: tuple[str, ...], values: str | None, repeats: int | None, out: Path | None, **given: int | None
+) -> int:
+    """Vary one parameter and measure what it does.
+
+    NAME: retry (how often a waiter asks, against speed, waits and commands) or ttl (the increments lost as the work outgrows
+    the TTL). Each point is a run of its own, kept in reports/runs; repeats are interleaved, in shuffled order.
+    """
+    from lab.sweeper import run_sweep
+
+    return run_sweep(name, stages, repeats, values, given, out, command=_command())
+
+
+@lab.command()
 @click.option("--stage", required=True, help="one stage, or several with commas; then ?stage= chooses one per request")
 @scenario_options
 def up(stage: str, **given: Any) -> int:
@@ -145,9 +166,23 @@ def check(run: str, as_json: bool) -> int:
 
 @lab.command()
 @click.argument("runs", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/comparison-<time> unless told)")
+def compare(runs: tuple[str, ...], out: Path | None) -> None:
+    """Lay two or more RUNS over each other on the same axes, as one page with a table.
+
+    RUNS: each by name, by path, 'latest', or a comparison's folder for all the runs kept in it. Runs of one stage are told
+    apart by the parameters in which they differ, else by when they began.
+    """
+    from lab.session import compare_runs
+
+    compare_runs(runs, out)
+
+
+@lab.command()
+@click.argument("runs", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path), help="where to write a comparison of several runs")
 def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Draw a run again (the latest unless told), or compare several RUNS (or those kept in a comparison's folder)."""
+    """Draw a run again (the latest unless told), or a sweep's folder. Of several RUNS it is short for compare."""
     from lab.session import report_again
 
     report_again(runs or ("latest",), out)

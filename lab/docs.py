@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.locks import stages
-from lab import chapters, costs, illustration, matrix, price, report, scenario
+from lab import chapters, costs, illustration, matrix, price, report, scenario, sweeps, swept
 from lab.choice import BadInput, chosen
 from lab.reference import REFERENCE, ladder
 
@@ -94,12 +94,22 @@ def _machine() -> str:
     )
 
 
+def _sweeps() -> str:
+    lines = []
+    for name in sweeps.names():
+        sweep, kept = sweeps.load(name), swept.load(REFERENCE / f"sweep-{name}")
+        found = sweep.finding(swept.curves(kept))
+        lines.append(f"- {sweep.title} [{found}](reports/reference/sweep-{name}/{name}.svg).\n")
+    return "".join(lines)
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "ladder": lambda: report.markdown(ladder()),
     "stages": _stages,
     "scenarios": _scenarios,
     "machine": _machine,
     "matrix": lambda: matrix.markdown(matrix.load(REFERENCE / "matrix")),
+    "sweeps": _sweeps,
     **chapters.PARTS,
     **costs.PARTS,
 }

@@ -12,9 +12,10 @@ import msgspec
 
 from lab import chart, series, timeline
 from lab.caption import caption
-from lab.chart import Chart, thousands
+from lab.chart import FEW, Chart, thousands
 from lab.charts import charts
 from lab.findings import Findings
+from lab.label import NONE, differing, parameter, tell_apart
 from lab.picture import FIELDS, Timeline
 from lab.run import save
 from lab.series import Result
@@ -33,13 +34,12 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     judged: what ``judge`` said of this folder just now; without it, the history is read and judged again.
     """
     judgement, findings = judged or judge(folder)
-    save(folder / "verdict.json", judgement)
-    save(folder / "series.json", series.series(findings))
+    keep(folder, judgement, findings)
     result = series.load(folder)
     picture = timeline.read(folder, judgement, findings, result.record.has_store)
     (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
-    pictures = _inline([path for name, path in drawn.items() if name != "timeline"])
+    pictures = inline([path for name, path in drawn.items() if name != "timeline"])
     about = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"
@@ -47,11 +47,17 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     return [path, *drawn.values()]
 
 
+def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
+    """Write what pictures are made from, without a picture: ``verdict.json`` and ``series.json``."""
+    save(folder / "verdict.json", judgement)
+    save(folder / "series.json", series.series(findings))
+
+
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     """Compare runs: each chart as SVG and PNG, ``table.md``, ``index.html``, and the small facts of each run, so that all
     of it can be made again from ``into`` alone. Returns what was written, the page first.
     """
-    results = [_result(folder) for folder in folders]
+    results = tell_apart([_result(folder) for folder in folders])
     into.mkdir(parents=True, exist_ok=True)
     for result in results:
         facts = into / "runs" / result.record.run
@@ -62,10 +68,12 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     shelf = _fitting("many", results)
     drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
     table = into / "table.md"
-    table.write_text(markdown(results), encoding="utf-8")
-    pictures = _inline([path for path in drawn if path.suffix == ".svg"])
+    table.write_text(markdown(results) + "\n" + differences(results), encoding="utf-8")
+    pictures = inline([path for path in drawn if path.suffix == ".svg"])
     path = into / "index.html"
-    path.write_text(page("many.html", results=results, pictures=pictures, documented=documented), encoding="utf-8")
+    unlike = {"differing": differing(results), "parameter": parameter, "few": FEW}
+    text = page("many.html", results=results, pictures=pictures, documented=documented, **unlike)
+    path.write_text(text, encoding="utf-8")
     return [path, table, *drawn]
 
 
@@ -94,6 +102,18 @@ def markdown(results: Sequence[Result]) -> str:
     rows = [[*_cells(result), documented(result)] for result in results]
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def differences(results: Sequence[Result]) -> str:
+    """Which run is which: the parameters in which they differ, and each run's folder, as a Markdown table."""
+    names = differing(results)
+    rows = [[one.label, *(_plain(parameter(one, name)) for name in names), f"`{one.record.run}`"] for one in results]
+    lines = [["run", *names, "folder"], ["---"] * (len(names) + 2), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def _plain(value: object) -> str:
+    return NONE if value is None else str(value)
 
 
 def _cells(result: Result) -> list[str]:
@@ -134,7 +154,7 @@ def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
         "timeline": picture,
         "data": msgspec.json.encode(picture).decode().replace("</", "<\\/"),
         "fields": msgspec.json.encode(FIELDS).decode(),
-        "still": "".join(_inline([drawn["timeline"]])) if "timeline" in drawn else "",
+        "still": "".join(inline([drawn["timeline"]])) if "timeline" in drawn else "",
     }
 
 
@@ -144,7 +164,7 @@ def _result(folder: Path) -> Result:
     return series.load(folder)
 
 
-def _inline(pictures: Sequence[Path]) -> list[str]:
+def inline(pictures: Sequence[Path]) -> list[str]:
     """SVG files as text to be put into a page; ids are made unique, since several share the page."""
     texts = []
     for path in pictures:

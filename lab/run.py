@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,12 @@ def find(name: str, reports: Path = REPORTS) -> Path:
     for candidate in (Path(name), reports / "runs" / name):
         if (candidate / "run.json").exists():
             return candidate.resolve()
-    newest = ", ".join(path.name for path in finished(reports)[:3]) or "none yet"
-    raise BadInput(f"there is no run {name!r}; give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})")
+    there = [path.name for path in finished(reports)]
+    newest = ", ".join(there[:3]) or "none yet"
+    near = get_close_matches(name, there, n=1, cutoff=0.5)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    places = f"Give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})"
+    raise BadInput(f"there is no run {name!r}.{guess} {places}")
 
 
 def finished(reports: Path = REPORTS) -> list[Path]:

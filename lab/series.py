@@ -66,16 +66,22 @@ class Series(msgspec.Struct, kw_only=True):
 
 
 class Result(msgspec.Struct, kw_only=True):
-    """A judged run as charts and reports see it: its record, the judgement, the curves. folder: where it is."""
+    """A judged run as charts and reports see it: its record, the judgement, the curves. folder: where it is.
+
+    told: what it is called among others that its usual label would not tell it from (``lab/label.py``); empty alone.
+    """
 
     record: RunRecord
     judgement: Judgement
     series: Series
     folder: Path
+    told: str = ""
 
     @property
     def label(self) -> str:
         """The stage, and what was not as usual about the run."""
+        if self.told:
+            return self.told
         replicas = self.record.scenario["replicas"]
         return self.judgement.stage if replicas == 3 else f"{self.judgement.stage}, {replicas} replica{'s' * (replicas > 1)}"
 
@@ -99,6 +105,14 @@ def series(findings: Findings) -> Series:
         causes=[Cause(name, losses.destroyed, losses.restored) for name, losses in findings.losses.items() if losses.destroyed],
         taken=_taken(findings, last + 1, step) if findings.measures["waited"] or findings.gave_up else None,
     )
+
+
+def rates(curves: Series, steps: int) -> tuple[list[float], list[float]]:
+    """Acknowledged per second, thinned to about so many steps: the steps' edges in seconds, one more than there are speeds."""
+    times, totals = [0.0, *curves.time_s], [0, *curves.acknowledged]
+    every = max(1, len(times) // steps)
+    times, totals = times[::every], totals[::every]
+    return times, [(b - a) / (until - since) for a, b, since, until in zip(totals, totals[1:], times, times[1:], strict=False)]
 
 
 def load(folder: Path) -> Result:

@@ -21,13 +21,15 @@ from lab import run as runs
 from lab import scenario as scenarios
 from lab.choice import BadInput, chosen
 from lab.cluster import Cluster, cluster
+from lab.compare import compare
 from lab.conductor import Conducted, by_locust, conduct, interruptible
 from lab.keeper import Keeper
 from lab.listing import find_stage
 from lab.matrix import Cell
-from lab.report import report_many, report_run, runs_in
+from lab.report import keep, report_many, report_run, runs_in
 from lab.run import REPORTS, RunFolder
 from lab.scenario import Scenario
+from lab.sweep_report import write_again
 from lab.verdict import Verdict, judge
 from lab.words import introduce, summarise, terminal
 
@@ -54,8 +56,8 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
         yield lambda done: bar.update(task, completed=done, description="driving requests")
 
 
-def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool) -> int:
-    """``lab run``. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
+def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool = True) -> int:
+    """``lab run``. draw: or leave the pictures for later. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
     stage = find_stage(stage_name)
     scenario = scenarios.override(scenarios.load(scenario_name), stage, given)
     out, err = terminal(quiet=as_json), terminal(stderr=True)
@@ -75,8 +77,12 @@ def _run(keeper: Keeper, stage: Stage, scenario: Scenario, command: str, shelf_n
 
 
 def finish(done: Conducted, draw: bool = True) -> list[Path]:
-    """Draw what was conducted and publish its folder; where its pictures are now."""
-    drawn = report_run(done.folder.path, (done.judgement, done.findings)) if draw else []
+    """Draw what was conducted, or keep only what pictures are made from, and publish its folder; what to look at now."""
+    if draw:
+        drawn = report_run(done.folder.path, (done.judgement, done.findings))
+    else:
+        keep(done.folder.path, done.judgement, done.findings)
+        drawn = [done.folder.path / "verdict.json"]
     done.folder.publish()
     return [done.folder.path / path.name for path in drawn]
 
@@ -206,14 +212,25 @@ def check_again(name: str, as_json: bool) -> int:
 
 
 def report_again(names: tuple[str, ...], out: Path | None) -> None:
-    """``lab report``: one run into its folder; several, or a comparison's folder, into ``out``."""
+    """``lab report``: one run, or a sweep, into its folder; several runs, or those in a comparison's folder, as compare does."""
     first = Path(names[0])
-    if len(names) == 1 and runs_in(first):
-        written = report_many(runs_in(first), out or first)
-    elif len(names) == 1 and out is None:
-        written = report_run(runs.find(names[0]))
+    if len(names) > 1 or runs_in(first):
+        written = compare(names, out)
+    elif out is not None:
+        raise BadInput("--out is for a comparison of several runs; a run or a sweep is drawn into its own folder")
+    elif (first / "sweep.json").exists():
+        written = write_again(first)
     else:
-        folders = [runs.find(name) for name in names]
-        written = report_many(folders, out or REPORTS / f"comparison-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        written = report_run(runs.find(names[0]))
+    tell(written)
+
+
+def compare_runs(names: tuple[str, ...], out: Path | None) -> None:
+    """``lab compare``: several runs over each other, and where the page is."""
+    tell(compare(names, out))
+
+
+def tell(written: list[Path]) -> None:
+    """Where it is, a line each."""
     for path in written:
         sys.stdout.write(f"{path}\n")

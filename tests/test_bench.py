@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from lab import bench
-from lab.bench import Measured, Promise, mean, mean_of_ratios, pairwise
+from lab.bench import Measured, Promise, pairwise
 from lab.benches import benches, judging
 from lab.choice import BadInput
+from lab.interval import mean, mean_of_ratios
 from lab.verdict import judge
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
@@ -43,6 +44,16 @@ def said(monkeypatch, capsys, tmp_path):
         (("diff", "none"), ["follows no other stage"]),
         (("check", "yesterday"), ["no run 'yesterday'"]),
         (("report", "yesterday"), ["no run 'yesterday'"]),
+        (("report", "yesterday", "--out", "there"), ["--out", "several runs"]),
+        (("compare", "yesterday", "today"), ["no run 'yesterday'", "'latest'"]),
+        (("compare",), ["two or more"]),
+        (("sweep", "rety"), ["no sweep 'rety'", "Did you mean 'retry'", "ttl"]),
+        (("sweep", "ttl", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
+        (("sweep", "ttl", "--stage", "none"), ["a time to live", "none has none"]),
+        (("sweep", "retry", "--values", "1,two"), ["--values", "'two'"]),
+        (("sweep", "retry", "--values", "0.5"), ["retry_ms", "whole number"]),
+        (("sweep", "retry", "--values", "9000"), ["ttl_ms=3000", "retry_ms=9000"]),
+        (("sweep", "retry", "--repeats", "0"), ["--repeats", "0"]),
         (("bench", "speed"), ["no measurement 'speed'", "journals"]),
         (("clean", "--keep", "-1"), ["--keep", "-1"]),
         (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
@@ -66,6 +77,16 @@ def test_a_missing_program_is_named_with_how_to_install_it_and_status_4(said, mo
     assert "redis-server is not on this machine" in err
     assert "nstall" in err
     assert list(tmp_path.glob("reports/runs/*")) == []
+
+
+def test_a_missing_statistics_package_is_named_before_a_sweep_begins(said, monkeypatch, tmp_path):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+    status, out, err = said("sweep", "retry")
+
+    assert (status, out) == (4, "")
+    assert "scipy is not installed" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_ladder_lists_every_stage_with_its_idea(said):

@@ -6,7 +6,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from lab.bench import Measured, Promise, mean
+from lab.bench import Measured, Promise
+from lab.interval import mean
 from lab.service import program
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from app.locks import stages
 from lab import scenario
-from lab.bench import Measured, Promise, mean_of_ratios, pairwise, wrk
+from lab.bench import Measured, Promise, pairwise, wrk
 from lab.cluster import cluster
+from lab.interval import mean_of_ratios
 from lab.keeper import Keeper
 from lab.service import program
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from app.locks import stages
 from lab import scenario
-from lab.bench import Measured, Promise, Unmeasured, mean_of_ratios, pairwise, wrk
+from lab.bench import Measured, Promise, Unmeasured, pairwise, wrk
 from lab.cluster import Cluster, cluster
 from lab.history import History
+from lab.interval import mean_of_ratios
 from lab.keeper import Keeper
 from lab.load import Load
 from lab.service import program

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.chart import BLUE, ORANGE, conditions, title
+from lab.chart import BLUE, ORANGE, beside, conditions, title
 from lab.series import Result
 
 FOR = "many"
@@ -26,7 +26,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("store commands per increment, those inside scripts included")
     axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
-    title(axes, _finding(results, lock), conditions(results))
+    title(axes, _finding(results, lock), conditions(results), beside(results))
 
 
 def _per_increment(result: Result, store: str) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 
-from lab.chart import COLOURS, conditions, thousands, title
+from lab.chart import COLOURS, beside, conditions, thousands, title
 from lab.series import Result
 
 FOR = "many"
@@ -31,7 +31,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xlabel("increments written, and requests that were not; hatched: written beyond one for each request")
     axes.grid(visible=False, axis="y")
     axes.legend(loc="upper center", bbox_to_anchor=(0.38, -0.12 - 0.5 / len(results)), ncols=len(PARTS) + 1)
-    title(axes, _finding(results), conditions(results))
+    title(axes, _finding(results), conditions(results), beside(results))
 
 
 PARTS: dict[str, Callable[[Result], int]] = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from lab.chart import BLUE, conditions, thousands, title
-from lab.series import Result
+from lab.series import Result, rates
 from lab.shading import shade
 
 FOR = "one"
@@ -16,11 +16,8 @@ STEPS = 40
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
     (result,) = results
-    times, totals = [0.0, *result.series.time_s], [0, *result.series.acknowledged]
-    every = max(1, len(times) // STEPS)
-    times, totals = times[::every], totals[::every]
-    rates = [(b - a) / (until - since) for a, b, since, until in zip(totals, totals[1:], times, times[1:], strict=False)]
-    axes.stairs(rates, times, fill=True, color=BLUE, alpha=0.7)
+    times, speeds = rates(result.series, STEPS)
+    axes.stairs(speeds, times, fill=True, color=BLUE, alpha=0.7)
     axes.set_xlabel("seconds since the first request")
     axes.set_ylabel("acknowledged per second")
     axes.set_ylim(bottom=0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.chart import BLUE, RED, conditions, thousands, title
+from lab.chart import BLUE, RED, beside, conditions, thousands, title
 from lab.series import Result
 
 FOR = "many"
@@ -23,7 +23,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("acknowledged increments per second (red: some of them were lost)")
-    title(axes, _finding(results), conditions(results))
+    title(axes, _finding(results), conditions(results), beside(results))
 
 
 def _finding(results: Sequence[Result]) -> str:

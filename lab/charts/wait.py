@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.chart import LINES, conditions, title
+from lab.chart import LINES, STYLES, conditions, title
 from lab.series import Result
 
 FOR = "any"
@@ -16,7 +16,7 @@ LEAST_MS = 0.001
 def draw(axes: Axes, results: Sequence[Result]) -> None:
     for number, result in enumerate(results):
         waits = [max(wait, LEAST_MS) for wait in result.series.wait_ms]
-        style = ("-", "--", ":")[number // len(LINES) % 3]
+        style = STYLES[number // len(LINES) % len(STYLES)]
         axes.step(
             waits,
             result.series.wait_share,
