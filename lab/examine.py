@@ -13,6 +13,8 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import Any
 
+import msgspec
+
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote, WroteAgain
 from lab.account import Books
 from lab.blame import EXAMPLES, Blame, Tell
@@ -132,7 +134,7 @@ class _Pass:
     def half_done(self, one: Increment, how: str) -> None:
         self.findings.measures["half_done"] += 1
         if len(self.findings.half_done) < EXAMPLES:
-            self.findings.half_done.append({**one.facts(), "how": how})
+            self.findings.half_done.append(msgspec.to_builtins(one.facts()) | {"how": how})
 
     def released(self, replica: str, event: Released) -> None:
         one = self.open.pop((replica, event.request, event.turn), None)
