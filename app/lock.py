@@ -32,6 +32,7 @@ class Claim(Enum):
     )
     all_or_nothing = "Work of two writes is done whole or not at all, though its holder was stopped, past its TTL, in between."
     fence_outlives_restart = "A lock that is granted after its store came back with nothing is accepted by the resource."
+    answers_a_try_at_once = "Who does not want to wait is told at once that the lock is taken."
     survives_failover = "Nothing is destroyed when the lock's store dies and another takes its place."
     survives_amnesia = "Nothing is destroyed when one of the lock's stores comes back without its data."
     survives_persisted_amnesia = "Nothing is destroyed when one of the lock's stores comes back with what it kept on disk."
@@ -113,6 +114,7 @@ class Grant:
 
 
 Work = Callable[[Grant], Result]
+LEASE_GIVES_UP = frozenset({Claim.held_to_the_end})
 
 
 class Lock(Protocol):
@@ -135,7 +137,8 @@ class Stage:
 
     lock: the class. follows: the stage whose problem it answers. store: what the lock talks to, None for nothing outside
     the process. resource: how the counter is reached (a name in ``app/counter.py``). ttl_ms: the documents' TTL, None
-    where the lock has none. name and story are read from the file.
+    where the lock has none. lease: whether its constructor takes ``lease_ms``, an explicit lease time, which turns renewal off
+    and with it every claim in LEASE_GIVES_UP. name and story are read from the file.
     """
 
     lock: type[Lock]
@@ -144,6 +147,7 @@ class Stage:
     claims: frozenset[Claim] = frozenset()
     resource: str = "read_then_write"
     ttl_ms: int | None = None
+    lease: bool = False
     name: str = ""
     story: Story = field(default_factory=lambda: Story("", "", (), ()))
 

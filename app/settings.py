@@ -29,7 +29,8 @@ class Settings:
     """One replica's settings. Each can be given as a flag of ``create_app`` or as ``LAB_<NAME>`` in the environment.
 
     stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
-    a request does not say). ttl_ms: None for the stage's own. run: goes into every key, so that two runs never meet.
+    a request does not say). ttl_ms: None for the stage's own. lease_ms: an explicit lease time, for
+    stages that take one. run: goes into every key, so that two runs never meet.
     counter_url: the Redis that holds the counter; ``<store>_url``: where a stage's store is, as ``app/endpoint.py`` reads it.
     nested: ``same`` to take the lock twice, ``crossed`` to take two in either order. receipts: ``yes`` if the work
     writes twice, the counter and a receipt of it. journal: the file to append to, None
@@ -42,6 +43,7 @@ class Settings:
     ttl_ms: int | None = None
     wait_ms: int = 10_000
     retry_ms: int = 30
+    lease_ms: int | None = None
     work_ms: int = 0
     counter_url: Endpoint = LOCAL_REDIS
     redis_url: Endpoint = LOCAL_REDIS

@@ -59,7 +59,8 @@ class Counter:
         return Nested(self._new(first), self._new(second), pause_s=0.05)
 
     def _new(self, key: str) -> Lock:
-        return self.stage.lock(self.store, key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms)
+        lease = {"lease_ms": self.settings.lease_ms} if self.stage.lease else {}
+        return self.stage.lock(self.store, key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms, **lease)
 
     def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
         """The answer and its status. What was surely not written is failed (503, 409); what may have been is unknown (500)."""

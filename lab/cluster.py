@@ -222,6 +222,7 @@ def _settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
     settings = {"stage": shelf_name, "run": run, "nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
     for name in ("wait_ms", "retry_ms", "work_ms"):
         settings[name] = str(getattr(scenario, name))
-    if scenario.ttl_ms is not None:
-        settings["ttl_ms"] = str(scenario.ttl_ms)
+    for name in ("ttl_ms", "lease_ms"):
+        if getattr(scenario, name) is not None:
+            settings[name] = str(getattr(scenario, name))
     return settings

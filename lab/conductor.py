@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from app.lock import Stage
+from app.lock import LEASE_GIVES_UP, Stage
 from lab import circumstances
 from lab.cluster import Cluster, cluster
 from lab.fault import arm, harming, kind_of
@@ -189,7 +189,7 @@ def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
         "follows": stage.follows,
         "store": stage.store,
         "resource": stage.resource,
-        "claims": sorted(claim.name for claim in stage.claims),
+        "claims": sorted(claim.name for claim in stage.claims - (LEASE_GIVES_UP if scenario.lease_ms else frozenset())),
         "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
     }
 

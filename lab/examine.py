@@ -48,6 +48,7 @@ class _Pass:
         self.findings.measures["struck"] = len(strikes)
         self.findings.measures["clocks_moved"] = sum(strike.clocks_moved for strike in strikes)
         self.ttl_ns = about.ttl_ms * 1_000_000
+        self.findings.retry_ms = about.retry_ms
         self.retry_ns = about.retry_ms * 1_000_000
         self.books = Books(about.start)
         self.nested = about.nested
@@ -89,7 +90,7 @@ class _Pass:
         if one.turn == 1:  # who does the work again has not waited since it asked
             self.findings.crowd.waiting.stay(one.asked_ns, one.got_ns)
         for strike in self.strikes:
-            if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.request != one.request:
+            if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.by_another(one.request, replica):
                 strike.next_got_ns, strike.next_request = one.got_ns, one.request
             self.findings.measures["asked_while_struck"] += strike.at_ns < one.asked_ns < strike.healed_ns
         if self.findings.tests == "fair":
@@ -169,6 +170,7 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        self.findings.in_vain_ns.append(event.gave_up_ns - event.asked_ns)
         if len(self.findings.in_vain) < EXAMPLES:
             keys = short(event.wanted), short(event.holding)
             self.findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
@@ -218,6 +220,7 @@ class _Pass:
         """The journals are read: settle what is still open."""
         measures = self.findings.measures
         measures["waited"] = sum(wait_ns >= self.retry_ns for wait_ns in self.findings.waits_ns)
+        measures["turned_away"] = self.findings.gave_up
         measures["tries"] = len(self.findings.waits_ns) + self.findings.gave_up
         for strike in self.findings.strikes:
             past_ttl = strike.healed_ns - strike.at_ns > self.ttl_ns

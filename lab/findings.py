@@ -21,7 +21,8 @@ class Findings:
 
     overtaken: who was overtaken most, where fairness is the question. idlest: the longest hand-over. longest: who waited
     longest of those who got it. freed_early, freed_first: who took its lock twice and found nothing left to release at the
-    end, though its lease was not over. in_vain: the first who gave up. repeated: who wrote most often of those who wrote again.
+    end, though its lease was not over. in_vain: the first who gave up; in_vain_ns: how long
+    each of them had waited. repeated: who wrote most often of those who wrote again.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -44,6 +45,7 @@ class Findings:
     measures: Counter[str] = field(default_factory=Counter)
     strikes: list[Strike] = field(default_factory=list)
     ttl_ms: int = 0
+    retry_ms: int = 30
     nested: str = ""
     tests: str = ""
     users: int = 0
@@ -52,6 +54,7 @@ class Findings:
     idlest: Idle | None = None
     longest: Wait | None = None
     in_vain: list[Wait] = field(default_factory=list)
+    in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)

@@ -32,6 +32,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and Claim.exclusive in stage.claims),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
     "writes": ("a write that can be followed by another", lambda stage: stage.resource in ("read_then_write", "fenced")),
+    "lease": ("an explicit lease time", lambda stage: stage.lease),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }
 MEASURES = (
@@ -47,6 +48,7 @@ MEASURES = (
     "struck",
     "struck_past_ttl",
     "tries",
+    "turned_away",
     "waited",
 )
 
@@ -61,8 +63,9 @@ class Scenario:
     ``crossed`` where a request takes two locks. receipts: whether the work writes twice. store_persists: whether the lock's
     store writes every change to disk. store_replica: whether it has a replica that lags, and a sentinel. store_clocks:
     whether its clocks can be shifted. nodes_away: which of its servers are gone from the beginning, counted from 1. faults:
-    what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever the answers
-    do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
+    what is broken on purpose, and where. ttl_ms: None for the stage's own. lease_ms: an explicit lease time, None for none.
+    rate: arrivals per second, whatever the answers do; None for users who wait for their answers. notes: what was changed on
+    the user's behalf, and why.
     """
 
     name: str = ""
@@ -80,6 +83,7 @@ class Scenario:
     ttl_ms: int | None = None
     wait_ms: int = 10_000
     retry_ms: int = 30
+    lease_ms: int | None = None
     work_ms: int = 0
     nested: str = ""
     receipts: bool = False

@@ -31,6 +31,13 @@ class Strike(msgspec.Struct):
     clocks_moved: int = 0
     foreign_renewals: int = 0
 
+    def by_another(self, request: str, replica: str) -> bool:
+        """Whether a grant to this request shows that others can get the lock again.
+
+        A lost reply leaves it in the hand of a thread, and the next request that this thread serves may enter by that hand.
+        """
+        return replica != self.replica if self.kind == "lose_reply" else request != self.request
+
     @property
     def phase(self) -> str:
         """In which phase of a request it struck."""

@@ -153,6 +153,7 @@ STAGE = Stage(
         releases_only_its_own
         releases_atomically
         counts_once
+        answers_a_try_at_once
         freed_after_crash
         reentrant
         survives_a_freeze

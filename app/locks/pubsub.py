@@ -54,12 +54,13 @@ CLIENT = uuid4().hex
 
 
 class Pubsub:
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
         self.channel = f"{key}:free"
         self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
-        self.ttl_ms = ttl_ms
+        self.lease_ms = lease_ms
+        self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
         self.retry_ms = retry_ms
         self.acquire_script = store.register_script(ACQUIRE)
@@ -68,21 +69,23 @@ class Pubsub:
 
     def run(self, work):
         self.acquire()
-        RENEWER.watch(self)
+        if self.lease_ms is None:  # who says for how long is taken at his word
+            RENEWER.watch(self)
         result = work(Grant(self.key))
         self.release()
         return result
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
-        if self.left_ms() < 0:
-            return
-        message = self.store.hearing.channel(self.channel)
+        message = None
         while (left_ms := self.left_ms()) >= 0:
             wait_s = deadline_s - time.monotonic()
             if wait_s < 0:
                 raise NotAcquired(self.key, self.wait_ms)
-            message.wait(min(wait_s, max(left_ms, 1) / 1000))
+            if message is None:  # and try again: a release may have come before the subscription
+                message = self.store.hearing.channel(self.channel)
+            else:
+                message.wait(min(wait_s, max(left_ms, 1) / 1000))
 
     def left_ms(self):
         """How long the lock can still live in another's hand; below 0 if it is ours."""
@@ -144,6 +147,7 @@ STAGE = Stage(
     follows="watchdog",
     store="redis",
     ttl_ms=30_000,
+    lease=True,
     claims=claims("""
         exclusive_in_process
         exclusive
@@ -152,6 +156,7 @@ STAGE = Stage(
         releases_only_its_own
         releases_atomically
         counts_once
+        answers_a_try_at_once
         freed_after_crash
         reentrant
         survives_persisted_restart

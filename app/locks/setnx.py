@@ -50,6 +50,7 @@ STAGE = Stage(
         exclusive
         held_to_the_end
         counts_once
+        answers_a_try_at_once
         survives_a_freeze
         survives_a_late_freeze
         survives_persisted_restart

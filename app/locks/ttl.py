@@ -52,6 +52,7 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         counts_once
+        answers_a_try_at_once
         freed_after_crash
         freed_after_thread_death
         breaks_deadlock

@@ -53,11 +53,12 @@ CLIENT = uuid4().hex
 
 
 class Watchdog:
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
         self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
-        self.ttl_ms = ttl_ms
+        self.lease_ms = lease_ms
+        self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
         self.retry_ms = retry_ms
         self.acquire_script = store.register_script(ACQUIRE)
@@ -66,7 +67,8 @@ class Watchdog:
 
     def run(self, work):
         self.acquire()
-        RENEWER.watch(self)
+        if self.lease_ms is None:  # who says for how long is taken at his word
+            RENEWER.watch(self)
         result = work(Grant(self.key))
         self.release()
         return result
@@ -134,6 +136,7 @@ STAGE = Stage(
     follows="reentrant",
     store="redis",
     ttl_ms=30_000,
+    lease=True,
     claims=claims("""
         exclusive_in_process
         exclusive
@@ -142,6 +145,7 @@ STAGE = Stage(
         releases_only_its_own
         releases_atomically
         counts_once
+        answers_a_try_at_once
         freed_after_crash
         reentrant
         survives_persisted_restart

@@ -1,0 +1,20 @@
+"""Those who did not want to wait, and were kept waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from app.lock import Claim
+from lab.check import Violation
+from lab.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    """Half of them as long as a poll sleeps: one alone may be held up by a busy machine."""
+    waits_ns = sorted(findings.in_vain_ns)
+    if findings.tests == Claim.answers_a_try_at_once.name and waits_ns and waits_ns[len(waits_ns) // 2] > findings.retry_ms * 1e6:
+        what = f"half of those who did not want to wait gave up after more than {waits_ns[len(waits_ns) // 2] / 1e6:.0f} ms"
+        evidence = [msgspec.to_builtins(wait) for wait in findings.in_vain]
+        yield Violation(Claim.answers_a_try_at_once.name, "slept before it gave up", what, evidence)
