@@ -65,11 +65,19 @@ def test_work_done_again_without_the_lock_is_told_and_counted(made):
 def test_a_lock_must_be_free_in_time_after_its_holder_was_struck(made, kind, gate, claim, next_ms, guilty):
     made.struck(kind, "struck", 10, 10, gate)
     if next_ms is not None:
-        made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3))
+        made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
     claims = [claim for claim, _ in found(made.examine(final=int(next_ms is not None), ttl_ms=300))]
 
     assert claims == ([claim] if guilty else [])
+
+
+def test_after_a_lost_reply_a_grant_in_the_same_replica_may_have_come_by_the_hand_that_was_left_closed(made):
+    made.struck("lose_reply", "struck", 10, 10, "acquire.after_first")
+    made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
+    made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
+
+    assert [claim for claim, _ in found(made.examine(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
 
 
 @pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])
