@@ -1,0 +1,156 @@
+"""A lock alone, without replicas and load: clients that get it and let go, as fast as they can, on one key or on one each.
+
+Each client is a process of its own. What it takes is the whole cycle, acquire and release, with nothing done in between
+unless ``work_ms`` says so.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from array import array
+from bisect import bisect_left, insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from time import monotonic_ns
+from typing import Any
+
+import msgspec
+
+from app.journal import Journal
+from app.lock import Grant, Lock, NotAcquired, Stage
+from app.settings import Settings
+from app.stores import lock_store
+
+WAIT_MS = 60_000
+RETRY_MS = 30
+BETWEEN_S = 0.05
+
+
+class Contest(msgspec.Struct, kw_only=True):
+    """One stage, so many clients, on one key or on one each. Times in milliseconds; per_s: cycles a second, all together.
+
+    overtaken: by how many who had asked later a grant was overtaken, on average. commands: a cycle, as the store counted.
+    """
+
+    stage: str
+    clients: int
+    one_key: bool
+    work_ms: int
+    cycles: int
+    per_s: float
+    p50_ms: float
+    p99_ms: float
+    longest_wait_ms: float
+    overtaken: float
+    commands: float
+
+
+Maker = Callable[[Any, str], Lock]
+Cycle = tuple[int, int, int]  # asked, got, done: CLOCK_MONOTONIC in nanoseconds
+
+
+@dataclass(frozen=True)
+class Client:
+    """What a client process needs to make its lock. make: given the store and the key."""
+
+    store: str | None
+    settings: Settings
+    make: Maker
+    key: str
+    work_ms: int
+
+
+def maker(stage: Stage) -> Maker:
+    """Locks of a stage, with its own TTL."""
+    return lambda store, key: stage.lock(store, key, stage.ttl_ms or 0, WAIT_MS, RETRY_MS)
+
+
+def contest(
+    name: str,
+    store: str | None,
+    settings: Settings,
+    make: Maker,
+    clients: int,
+    one_key: bool,
+    for_s: float,
+    work_ms: int,
+    count: Callable[[], int],
+) -> Contest:
+    """Let them run for a while. count: how many commands the store has carried out so far."""
+    fork = multiprocessing.get_context("fork")
+    pipes, processes = [], []
+    for number in range(clients):
+        near, far = fork.Pipe()
+        key = f"lab:bench:{name}:{'all' if one_key else number}"
+        process = fork.Process(target=_compete, args=(Client(store, settings, make, key, work_ms), far, for_s), daemon=True)
+        process.start()
+        pipes.append(near)
+        processes.append(process)
+    for pipe in pipes:
+        pipe.recv()  # warm
+    before = count()
+    for pipe in pipes:
+        pipe.send("go")
+    cycles = [cycle for pipe in pipes for cycle in pipe.recv()]
+    commands = count() - before
+    for process in processes:
+        process.join()
+    return _summary(name, clients, one_key, work_ms, cycles, commands)
+
+
+def _compete(client: Client, pipe: Connection, for_s: float) -> None:
+    store = lock_store(client.store, client.settings, Journal(None))
+    cycles: list[Cycle] = []
+
+    def cycle() -> None:
+        asked_ns, got_ns = monotonic_ns(), array("q", [0])
+
+        def work(_: Grant) -> None:
+            got_ns[0] = monotonic_ns()
+            if client.work_ms:
+                time.sleep(client.work_ms / 1000)
+
+        try:
+            client.make(store, client.key).run(work)
+        except NotAcquired:
+            return
+        cycles.append((asked_ns, got_ns[0], monotonic_ns()))
+
+    cycle()
+    cycles.clear()
+    pipe.send("warm")
+    pipe.recv()
+    until_s = time.monotonic() + for_s
+    while time.monotonic() < until_s:
+        cycle()
+    pipe.send(cycles)
+
+
+def _summary(name: str, clients: int, one_key: bool, work_ms: int, cycles: Sequence[Cycle], commands: int) -> Contest:
+    took = sorted((done - asked) / 1e6 for asked, _, done in cycles) or [0.0]
+    lasted_s = (max(done for _, _, done in cycles) - min(asked for asked, _, _ in cycles)) / 1e9 if cycles else 0.0
+    return Contest(
+        stage=name,
+        clients=clients,
+        one_key=one_key,
+        work_ms=work_ms,
+        cycles=len(cycles),
+        per_s=round(len(cycles) / lasted_s, 1) if lasted_s else 0.0,
+        p50_ms=round(took[len(took) // 2], 3),
+        p99_ms=round(took[min(len(took) - 1, int(len(took) * 0.99))], 3),
+        longest_wait_ms=round(max(((got - asked) / 1e6 for asked, got, _ in cycles), default=0.0), 3),
+        overtaken=round(overtakes(cycles) / len(cycles), 2) if one_key and cycles else 0.0,
+        commands=round(commands / len(cycles), 2) if cycles else 0.0,
+    )
+
+
+def overtakes(cycles: Sequence[Cycle]) -> int:
+    """How many pairs there are of which the one who asked later got it first."""
+    earlier: list[int] = []
+    number = 0
+    for asked, _, _ in sorted(cycles, key=lambda cycle: cycle[1]):
+        number += len(earlier) - bisect_left(earlier, asked)
+        insort(earlier, asked)
+    return number
