@@ -164,6 +164,20 @@ def _between_look_and_delete(case: Case) -> bool:
     )
 
 
+def _session_ended(case: Case) -> bool:
+    """One of the two was inside while its replica's session ended."""
+    return any(_stopped_at(strike, one) for strike in case.struck("end_session") for one in case.both)
+
+
+def _told_no(case: Case) -> bool:
+    """One of the two went in although the store had answered that nothing was set: it was there already."""
+    return any(one.told_no for one in case.both)
+
+
+def _told_no_here(case: Case) -> bool:
+    return _told_no(case) and not _across(case)
+
+
 def _worked_again(case: Case) -> bool:
     return any(one.turn > 1 for one in case.both)
 
@@ -217,6 +231,8 @@ MECHANISMS = (
     Mechanism("granted twice in one process", Claim.exclusive_in_process, _broken_local),
     Mechanism("worked again without the lock, in one process", Claim.exclusive_in_process, _worked_again_here),
     Mechanism("worked again without the lock", Claim.exclusive, _worked_again),
+    Mechanism("went in though the store had said no, in one process", Claim.exclusive_in_process, _told_no_here),
+    Mechanism("went in though the store had said no", Claim.exclusive, _told_no),
     Mechanism("never asked the store", Claim.exclusive, _never_asked),
     Mechanism("let go before the end of the work", Claim.held_to_the_end, _let_go_early),
     Mechanism("stopped after its last look", Claim.survives_a_late_freeze, _frozen_late),
@@ -224,6 +240,7 @@ MECHANISMS = (
     Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _store_silent),
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _store_forgot_what_it_wrote),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
+    Mechanism("its session ended in the work", Claim.survives_session_loss, _session_ended),
     Mechanism("granted twice", Claim.exclusive, _granted_over),
     Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),

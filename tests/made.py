@@ -42,6 +42,7 @@ class Made:
         release_commands: int = 1,
         answer: str = "1",
         command: str = "DEL",
+        told_no: bool = False,
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms.
 
@@ -50,7 +51,8 @@ class Made:
         got, reading, wrote, releasing = (moment * MS for moment in at)
         journal = f"journal/{replica}.jsonl"
         about = {"request": request, "turn": turn}
-        self.line(journal, Got(**about, key=key, asked_ns=max(0, got - 1), got_ns=got, commands=commands))
+        granted = {"key": key, "asked_ns": max(0, got - 1), "got_ns": got, "commands": commands, "told_no": told_no}
+        self.line(journal, Got(**about, **granted))
         self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
         if overwrote is not None:
             self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))

@@ -19,6 +19,7 @@ NEEDED = {
     "expire": {"for_ms": 50},
     "stall_redis": {"for_ms": 50},
     "restart_redis": {"for_ms": 50},
+    "end_session": {"for_ms": 50},
 }
 
 
@@ -69,7 +70,12 @@ def strike(folder, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "done"),
-    [("freeze", ["thaw"]), ("stall_redis", ["stop_lock_store", "thaw_lock_store"]), ("restart_redis", ["restart_lock_store"])],
+    [
+        ("freeze", ["thaw"]),
+        ("stall_redis", ["stop_lock_store", "thaw_lock_store"]),
+        ("restart_redis", ["restart_lock_store"]),
+        ("end_session", ["end_session"]),
+    ],
 )
 def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):
     (tmp_path / "gates").mkdir()
