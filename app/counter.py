@@ -49,6 +49,8 @@ class Increment:
         passage.begin(self.request)
         try:
             write = lock.run(self.work)
+            if write.pending:
+                self.wrote(write)
             self.released("ok")
         except NotOwner:
             self.released("not_owner")
@@ -73,7 +75,9 @@ class Increment:
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
         self.ended = "ok"
-        self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, commands=passage.commands, fence=grant.fence)
+        told_no = passage.commands > 0 and not passage.answer
+        about = {"commands": passage.commands, "fence": grant.fence, "told_no": told_no}
+        self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, **about)
         passage.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
@@ -87,11 +91,11 @@ class Increment:
         self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         passage.enter(WRITE)
         self.written = self.write(self.resource, value, grant)
-        wrote = self.written
-        self.say(Wrote, wrote_ns=monotonic_ns(), value=wrote.value, overwrote=wrote.overwrote, part=wrote.part)
+        if not self.written.pending:
+            self.wrote(self.written)
         if self.receipts is not None:
             passage.enter(WRITE_AGAIN)
-            again = self.write(self.receipts, wrote.value, grant)
+            again = self.write(self.receipts, self.written.value, grant)
             self.say(WroteAgain, wrote_ns=monotonic_ns(), value=again.value, overwrote=again.overwrote)
         self.releasing_ns = monotonic_ns()
         passage.enter(RELEASE)
@@ -106,6 +110,10 @@ class Increment:
             self.ended = "refused"
             self.say(Refusal, refused_ns=self.releasing_ns, why=str(refusal))
             raise
+
+    def wrote(self, write: Write) -> None:
+        """The resource has confirmed it, and nothing can undo it any more."""
+        self.say(Wrote, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote, part=write.part)
 
     def released(self, result: str) -> None:
         """The lock has let go, or tried to."""

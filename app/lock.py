@@ -50,6 +50,7 @@ class Claim(Enum):
     survives_persisted_restart = (
         "Nothing is destroyed when the lock's store, which writes every change to disk, is killed and comes back."
     )
+    survives_session_loss = "Nothing is destroyed when the holder's session at the lock's store ends while it is inside."
     freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
     freed_after_thread_death = (
         "A lock whose holder's thread has died in a living process is free again within its TTL and half a second."

@@ -10,11 +10,15 @@ from app.lock import Grant
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a confirmed write did: the value it left, and the one it found there. part: of what, where there are several."""
+    """What a confirmed write did: the value it left, and the one it found there. part: of what, where there are several.
+
+    pending: it stands only once the lock has let go, because it is part of a transaction that ends there.
+    """
 
     value: int
     overwrote: int
     part: str = ""
+    pending: bool = False
 
 
 class Resource(Protocol):

@@ -19,8 +19,11 @@ HOME = Path(__file__).parents[1]
 @cache
 def versions() -> dict[str, str]:
     """Of Python, the libraries that matter to a result, and the servers."""
-    packages = {name: importlib.metadata.version(name) for name in ("locust", "gunicorn", "flask", "redis", "gevent")}
-    servers = {"redis-server": _said("redis-server", "--version"), "nginx": _said("nginx", "-v")}
+    libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "pymysql", "sqlalchemy")
+    packages = {name: importlib.metadata.version(name) for name in libraries}
+    servers = {
+        name: _said(name, flag) for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"))
+    }
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
 
 

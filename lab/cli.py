@@ -212,7 +212,7 @@ def doctor() -> int:
 @click.argument("names", nargs=-1)
 @click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
 def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure the lab's own costs, as ratios side by side: locust, journals, warm, help, judging, locks, waits (all, unless NAMES say)."""
+    """Measure costs, as ratios: the lab's own (locust, journals, warm, help, judging) and the locks' (locks, waits)."""
     from lab.bench import measure
 
     return measure(names, pairs)

@@ -28,6 +28,7 @@ from lab.services.redis import Redis
 from lab.services.shifted_redis import leap
 from lab.store import Witnessing
 from lab.stores import stores
+from lab.strike import Strike
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,10 @@ class Cluster:
                 running.come_back()
             else:
                 running.keeper.signal(running.pid, signal.SIGCONT)
+
+    def end_session(self, struck: Strike) -> None:
+        """Have the lock's store end the session of the struck replica."""
+        stores()[self.stage.store or ""].end_session(self.lock_store, struck)
 
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""

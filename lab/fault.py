@@ -53,6 +53,9 @@ class System(Protocol):
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
 
+    def end_session(self, struck: Strike) -> None:
+        """Have the lock's store end the session of the struck replica."""
+
 
 class Fault(Protocol):
     """One harm. at: the gate where it strikes. skip: how many grants of a replica pass before."""

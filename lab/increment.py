@@ -38,7 +38,7 @@ class Increment:
     __slots__ = (
         "answer", "asked_ns", "command", "commands", "got_ns", "key", "outlived", "overwrote", "part", "read", "read_ns",
         "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result",
-        "successor", "turn", "value", "wrote", "wrote_ns",
+        "successor", "told_no", "turn", "value", "wrote", "wrote_ns",
     )
     # fmt: on
 
@@ -50,6 +50,7 @@ class Increment:
         self.asked_ns = got.asked_ns
         self.got_ns = got.got_ns
         self.commands = got.commands
+        self.told_no = got.told_no
         self.reading_ns = self.read_ns = self.wrote_ns = self.releasing_ns = self.released_ns = 0
         self.read: int | None = None
         self.value: int | None = None
@@ -107,5 +108,9 @@ class Increment:
 
     @property
     def robbed(self) -> bool:
-        """It had lost its lock, and deleted one all the same: another's. (A script that compares deletes only its own.)"""
-        return (self.outlived or self.turn > 1) and self.command == "DEL" and self.answer == "1"
+        """It had lost its lock, or never had it, and deleted one all the same: another's.
+
+        (A script that compares deletes only its own.)
+        """
+        never_its_own = self.outlived or self.turn > 1 or self.told_no
+        return never_its_own and self.command in ("DEL", "DELETE") and self.answer == "1"

@@ -186,6 +186,20 @@ def _between_look_and_delete(case: Case) -> bool:
     )
 
 
+def _session_ended(case: Case) -> bool:
+    """One of the two was inside while its replica's session ended."""
+    return any(_stopped_at(strike, one) for strike in case.struck("end_session") for one in case.both)
+
+
+def _told_no(case: Case) -> bool:
+    """One of the two went in although the store had answered that nothing was set: it was there already."""
+    return any(one.told_no for one in case.both)
+
+
+def _told_no_here(case: Case) -> bool:
+    return _told_no(case) and not _across(case)
+
+
 def _worked_again(case: Case) -> bool:
     return any(one.turn > 1 for one in case.both)
 
@@ -239,6 +253,8 @@ MECHANISMS = (
     Mechanism("granted twice in one process", Claim.exclusive_in_process, _broken_local),
     Mechanism("worked again without the lock, in one process", Claim.exclusive_in_process, _worked_again_here),
     Mechanism("worked again without the lock", Claim.exclusive, _worked_again),
+    Mechanism("went in though the store had said no, in one process", Claim.exclusive_in_process, _told_no_here),
+    Mechanism("went in though the store had said no", Claim.exclusive, _told_no),
     Mechanism("never asked the store", Claim.exclusive, _never_asked),
     Mechanism("let go before the end of the work", Claim.held_to_the_end, _let_go_early),
     Mechanism("stopped after its last look", Claim.survives_a_late_freeze, _frozen_late),
@@ -250,6 +266,7 @@ MECHANISMS = (
     Mechanism("the store's clock had leapt past the TTL", Claim.survives_clock_jump, _clock_leapt),
     Mechanism("a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _forgot_its_vote_on_disk),
     Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _forgot_its_vote),
+    Mechanism("its session ended in the work", Claim.survives_session_loss, _session_ended),
     Mechanism("granted twice", Claim.exclusive, _granted_over),
     Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),

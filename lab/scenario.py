@@ -15,18 +15,39 @@ from lab.fault import Fault
 from lab.fault import parse as parse_fault
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
+
+
+def _guards(stage: Stage) -> bool:
+    """Whether it promises that replicas destroy nothing of each other's, with the help of a store."""
+    return stage.store is not None and Claim.exclusive in stage.claims
+
+
+def _keeps_out(stage: Stage) -> bool:
+    """Whether it does so by a lock: an optimistic stage lets everybody in, and refuses writes."""
+    return _guards(stage) and stage.resource != "mysql_versioned"
+
+
+VOLATILE = ("redis", "redis_nodes")  # stores that can keep nothing on disk
+WITH_SESSIONS = ("mysql",)  # stores at which a client has a session that can end
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
     "lock": (
         "a lock to wait for",
-        lambda stage: (Claim.exclusive in stage.claims and stage.store is not None) or Claim.prompt_handover in stage.claims,
+        lambda stage: _keeps_out(stage) or Claim.prompt_handover in stage.claims,
     ),
     "mutex": (
         "a lock that ends at its process",
         lambda stage: Claim.exclusive_in_process in stage.claims and Claim.exclusive not in stage.claims,
     ),
-    "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
+    "waiting": (  # who grants everybody, and a holder again, has nobody wait
+        "a store that has somebody try again",
+        lambda stage: stage.store is not None and (Claim.exclusive in stage.claims or Claim.reentrant not in stage.claims),
+    ),
+    "guard": ("a promise that replicas destroy nothing of each other's", _guards),
+    "exclusion": ("a lock that keeps others out", _keeps_out),
+    "volatile": ("a lock in a store that can keep nothing on disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
+    "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "nodes": ("several stores", lambda stage: stage.store == "redis_nodes"),
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and Claim.exclusive in stage.claims),

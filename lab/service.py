@@ -35,7 +35,10 @@ class NotReady(Exception):  # noqa: N818 - names what it is
 
 
 class Service(Protocol):
-    """One server: a dataclass on the shelf whose fields are its parameters."""
+    """One server: a dataclass on the shelf whose fields are its parameters.
+
+    One that leaves more behind than anybody will read has a ``tidy(folder)`` as well, asked when it was told to end.
+    """
 
     @property
     def name(self) -> str:
@@ -109,6 +112,11 @@ class Running:
         while self.running() and time.monotonic() < until:
             time.sleep(0.005)
         self.keeper.signal(self.pid, signal.SIGKILL)
+        getattr(self.service, "tidy", _leave)(self.log.parent)
+
+
+def _leave(_folder: Path) -> None:
+    """Of a service that leaves little."""
 
 
 @dataclass

@@ -124,7 +124,7 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
 
     def tell(cell: Cell) -> None:
         surprise = "" if cell.as_expected else f"  [bold red]expected {cell.expected or 'nothing'}[/]"
-        console.print(f"{cell.scenario:24}{cell.stage:16}{cell.verdict:10}{escape(matrix.in_short(cell))}{surprise}")
+        console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict:10}{escape(matrix.in_short(cell))}{surprise}")
 
     console.print(f"{left} cells, {jobs} at a time", style="dim")
     try:

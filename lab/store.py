@@ -9,6 +9,7 @@ from typing import Protocol
 
 from lab.scenario import Scenario
 from lab.service import Running, Service
+from lab.strike import Strike
 
 
 class Witnessing(Protocol):
@@ -34,3 +35,6 @@ class Store(Protocol):
 
     def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
         """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""
+
+    def end_session(self, running: Sequence[Running], struck: Strike) -> None:
+        """End the session of the struck replica. Only of a store that has sessions is it asked."""

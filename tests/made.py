@@ -44,6 +44,7 @@ class Made:
         answer: str = "1",
         command: str = "DEL",
         asked: int | None = None,
+        told_no: bool = False,
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
         default just before.
@@ -54,7 +55,8 @@ class Made:
         asked_ns = max(0, got - 1) if asked is None else asked * MS
         journal = f"journal/{replica}.jsonl"
         about = {"request": request, "turn": turn}
-        self.line(journal, Got(**about, key=key, asked_ns=asked_ns, got_ns=got, commands=commands))
+        granted = {"key": key, "asked_ns": asked_ns, "got_ns": got, "commands": commands, "told_no": told_no}
+        self.line(journal, Got(**about, **granted))
         self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
         if overwrote is not None:
             self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))

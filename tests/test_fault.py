@@ -24,6 +24,7 @@ NEEDED = {
     "restart_nodes": {"for_ms": 50},
     "kill_primary": {"for_ms": 50},
     "jump_clock": {"for_ms": 50},
+    "end_session": {"for_ms": 50},
 }
 
 
@@ -81,6 +82,7 @@ def strike(folder, name: str) -> None:
         ("kill_nodes", ["kill_nodes", "revive_nodes"]),
         ("silence_nodes", ["silence_nodes", "revive_nodes"]),
         ("restart_nodes", ["kill_nodes", "revive_nodes", "revive_nodes"]),
+        ("end_session", ["end_session"]),
     ],
 )
 def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):

@@ -175,6 +175,13 @@ def test_a_release_in_flight_is_no_belief(made):
         (False, {}, [], (Claim.exclusive, "process-local lock")),
         (False, {"replica": "replica-1"}, [], (Claim.exclusive_in_process, "granted twice in one process")),
         (True, {"commands": 0}, [], (Claim.exclusive, "never asked the store")),
+        (True, {"told_no": True}, [], (Claim.exclusive, "went in though the store had said no")),
+        (
+            True,
+            {"told_no": True, "replica": "replica-1"},
+            [],
+            (Claim.exclusive_in_process, "went in though the store had said no, in one process"),
+        ),
         (True, {"release_commands": 0}, [], (Claim.held_to_the_end, "let go before the end of the work")),
         (True, {}, [("expired", 4)], (Claim.held_to_the_end, "the TTL ran out in the work")),
         (True, {}, [("set", 1), ("set", 4, "another")], (Claim.exclusive, "locked different keys")),
@@ -207,6 +214,24 @@ def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, ans
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
 
     assert found(made.examine(final=2, ttl_ms=30)) == [expected]
+
+
+def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
+    made.increment("first", 0, 0, at=(0, 1, 20, 21))
+    made.increment(
+        "intruder", 0, 1, at=(2, 3, 30, 4), told_no=True, command="DELETE", replica="replica-3", key="lock", outcome=None
+    )
+    made.answer("intruder", "acknowledged")
+    made.increment("second", 0, 1, at=(5, 6, 25, 31), replica="replica-2")
+
+    assert ("releases_only_its_own", "deleted by another") in found(made.examine(final=1))
+
+
+def test_a_holder_whose_session_ended_in_its_work_is_told_from_the_fault(made):
+    made.increment("victim", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
+    made.increment("culprit", 0, 1, at=(0, 1, 9, 10)).struck("end_session", "culprit", at_ms=2, healed_ms=8)
+
+    assert found(made.examine(final=1)) == [("survives_session_loss", "its session ended in the work")]
 
 
 def test_a_handover_counts_only_when_somebody_was_waiting(made):

@@ -1,4 +1,4 @@
-"""One body of tests for every stage, on a real Redis."""
+"""One body of tests for every stage, each on a real server of its store."""
 
 from __future__ import annotations
 
@@ -8,20 +8,40 @@ from uuid import uuid4
 
 import pytest
 
+from app.endpoint import Endpoint
 from app.lock import Claim, Grant, NotAcquired, NotOwner
 from app.locks import stages
+from app.stores.mysql import MySQL
 from app.stores.redis import Redis
 
 pytestmark = pytest.mark.real
 ALL = stages()
-LOCKS = [name for name, stage in ALL.items() if Claim.exclusive_in_process in stage.claims and stage.resource != "one_command"]
+LOCKS = [
+    name
+    for name, stage in ALL.items()
+    if Claim.exclusive_in_process in stage.claims and stage.resource not in ("one_command", "mysql_versioned")
+]
 SHARED = [name for name in LOCKS if ALL[name].store == "redis"]
 LEASED = [name for name in SHARED if ALL[name].ttl_ms]
 HASHES = [name for name in LEASED if Claim.counts_once in ALL[name].claims and name in ("reentrant", "watchdog")]
 
 
+@pytest.fixture
+def store(request):
+    """The client of the store of the stage that the test is about; of a Redis, where it is about several."""
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
+    return request.getfixturevalue(f"{(name and ALL[name].store) or 'redis'}_store")
+
+
+@pytest.fixture(scope="module")
+def mysql_store(mysql_url):
+    client = MySQL(Endpoint.parse(mysql_url))
+    yield client
+    client.pool.dispose()
+
+
 @pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
-def store(redis_port):
+def redis_store(redis_port):
     client = Redis(port=redis_port, decode_responses=True)
     yield client
     client.close()

@@ -39,6 +39,29 @@ def test_a_shared_lock_loses_nothing(stage, tmp_path):
     assert_the_books_agree(done)
 
 
+@pytest.mark.parametrize("stage", ["mysql_insert", "mysql_for_update", "mysql_version"])
+def test_a_lock_in_a_database_loses_nothing(stage, tmp_path):
+    done = run("rush", stage, tmp_path, requests=1000)
+
+    verdict = done.verdict
+
+    assert (done.status, verdict["verdict"]) == (0, "KEPT")
+    assert (verdict["acknowledged"], verdict["final"]) == (1000, 1000)
+    assert (verdict["lost"], verdict["duplicated"], verdict["failed"], verdict["unknown"]) == (0, 0, 0, 0)
+    assert_the_books_agree(done)
+
+
+def test_a_statement_that_succeeds_for_everybody_is_no_lock(tmp_path):
+    done = run("rush", "mysql_upsert", tmp_path, requests=1000)
+
+    mechanisms = {one["mechanism"] for one in done.verdict["violations"]}
+
+    assert (done.status, done.verdict["verdict"]) == (0, "ADMITTED")
+    assert "went in though the store had said no" in mechanisms
+    assert "unexplained" not in mechanisms
+    assert_the_books_agree(done)
+
+
 @pytest.mark.parametrize(
     ("scenario", "stage", "least_lost"), [("rush", "none", 2500), ("rush", "local", 1), ("one_replica", "none", 1)]
 )

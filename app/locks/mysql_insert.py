@@ -1,0 +1,68 @@
+"""A row that only one can insert: the unique key is the lock.
+
+**Problem** Another replica has a mutex of its own and never sees this one.
+**Idea** One row in a database that all replicas share, under a unique key: whoever inserts it has the lock, and deletes it
+when done; for all others the INSERT fails with a duplicate key, and they sleep and try again.
+**Still**
+- A holder that dies never deletes the row: it is on disk, and nobody ever enters again.
+- Waiters poll: each try is a statement, and a free lock stays unused until somebody's sleep ends.
+- The error of a duplicate key looks like something to be rid of, and the clause that removes it removes the lock.
+**See it**
+- `lab run rush --stage mysql_insert`
+- `lab run holder_crash --stage mysql_insert`
+- `lab diff local mysql_insert`
+"""
+
+import time
+
+from app.lock import Grant, NotAcquired, Stage, claims
+
+INSERT = "INSERT INTO lock_table (lock_name) VALUES (%s)"
+DELETE = "DELETE FROM lock_table WHERE lock_name = %s"
+
+
+class MySQLInsert:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store = store
+        self.key = key
+        self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
+
+    def run(self, work):
+        self.acquire()
+        result = work(Grant(self.key))
+        self.release()
+        return result
+
+    def acquire(self):
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while not self.inserted():
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            time.sleep(self.retry_ms / 1000)
+
+    def inserted(self):
+        try:
+            return self.store.execute(INSERT, self.key)
+        except (self.store.Duplicate, self.store.Deadlock):  # a deadlock of inserts around a delete: ours was undone
+            return False
+
+    def release(self):
+        self.store.execute(DELETE, self.key)
+
+
+STAGE = Stage(
+    lock=MySQLInsert,
+    follows="local",
+    store="mysql",
+    claims=claims("""
+        exclusive_in_process
+        exclusive
+        held_to_the_end
+        counts_once
+        survives_a_freeze
+        survives_a_late_freeze
+        survives_persisted_restart
+        survives_session_loss
+    """),
+)

@@ -1,0 +1,53 @@
+"""A row with a version, in a database: the UPDATE names the version it was made from, and touches nothing if that is gone.
+
+LAST_INSERT_ID(expression) comes back with the answer to the UPDATE: so the write tells what it overwrote, as one statement.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from app.lock import Grant, Refused
+from app.resource import Write
+from app.stores.mysql import MySQL
+
+MAKE = "INSERT IGNORE INTO counter (name) VALUES (%s)"
+READ = "SELECT value, version FROM counter WHERE name = %s"
+WRITE = """
+    UPDATE counter SET overwrote = LAST_INSERT_ID(value), value = %s, version = version + 1
+    WHERE name = %s AND version = %s
+"""
+
+
+class _Read(threading.local):
+    version: int = 0
+
+
+class Counter:
+    in_lock_store = True
+
+    def __init__(self, client: MySQL, key: str) -> None:
+        self.client = client
+        self.key = key
+        self.seen = _Read()  # by this thread, which reads and writes one after the other
+
+    def read(self, grant: Grant) -> int:
+        value, self.seen.version = self._row()
+        return value
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        done = self.client.query(WRITE, value, self.key, self.seen.version)
+        if not done.touched:
+            raise Refused(f"{self.key} was no longer at version {self.seen.version}")
+        return Write(value=value or 0, overwrote=done.told)
+
+    def parts(self) -> dict[str, int]:
+        return {"": self._row()[0]}
+
+    def _row(self) -> tuple[int, int]:
+        rows = self.client.query(READ, self.key).rows
+        if not rows:
+            self.client.query(MAKE, self.key)
+            return 0, 0
+        value, version = rows[0]
+        return int(value), int(version)

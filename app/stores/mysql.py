@@ -1,0 +1,207 @@
+"""One MariaDB or MySQL server, by a pool of connections; every statement is ours, word for word.
+
+A statement runs by itself (autocommit) on whichever connection is free, unless its thread is in a transaction: then all it
+sends, the lock's statements and the counter's, goes to the connection of that transaction.
+
+The isolation level is READ COMMITTED: what is read once the lock was waited for is what its last holder committed, whatever
+the transaction had read before; and nothing but the locked row is locked (REPEATABLE READ locks gaps as well).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import pymysql
+from sqlalchemy import event
+from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+
+from app.endpoint import Endpoint
+from app.gate import ReplyLost, passage
+from app.journal import Journal
+from app.settings import Settings
+
+POOL_OPTIONS = {"pool_size": 32, "max_overflow": 0, "timeout": 5.0}  # as many as a replica has threads: each needs one at most
+CONNECTION_OPTIONS = {
+    "connect_timeout": 2,
+    "read_timeout": 60,  # longer than anybody waits for a row: that wait is bounded by its statement
+    "write_timeout": 5,
+    "autocommit": True,
+    "ssl_disabled": True,  # as with the other stores: a speed compares only if the wire is the same
+    "init_command": "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+}
+PING_AFTER_S = 0.5  # a connection that was idle for longer is asked whether it is still there, as most pools do
+CLIENT_OPTIONS = POOL_OPTIONS | CONNECTION_OPTIONS | {"ping_after_s": PING_AFTER_S}
+
+
+class Duplicate(pymysql.IntegrityError):
+    """The unique key is taken."""
+
+
+class Deadlock(pymysql.OperationalError):
+    """InnoDB found a circle of waiting transactions, and undid the whole of this one."""
+
+
+class TimedOut(pymysql.OperationalError):
+    """The statement took longer than it was allowed to; the transaction is still open."""
+
+
+KINDS: dict[int, type[pymysql.MySQLError]] = {1062: Duplicate, 1205: TimedOut, 1213: Deadlock, 1969: TimedOut}
+LOST = 2013
+WITHIN = "SET STATEMENT max_statement_time = %s FOR "  # MariaDB's way to bound a statement, in seconds and parts of them
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a statement did. touched: rows that were found or changed. told: what LAST_INSERT_ID() was given."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    touched: int
+    told: int
+
+
+class _Here(threading.local):
+    connection: PoolProxiedConnection | None = None  # of the transaction that this thread is in
+
+
+class MySQL:
+    """The client. Its exceptions hang on it, so that a lock can catch them without importing the library."""
+
+    Error = pymysql.MySQLError
+    Duplicate = Duplicate
+    Deadlock = Deadlock
+    TimedOut = TimedOut
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.here = _Here()
+        self.pool = _pool(endpoint)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is in one."""
+        return self.here.connection is not None
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """BEGIN, and COMMIT at the end of the block or ROLLBACK when it raises; within another, just a part of that."""
+        if self.in_transaction:
+            yield
+            return
+        with self._borrowed() as connection:
+            self.here.connection = connection
+            try:
+                self.execute("BEGIN")
+                yield
+                self.execute("COMMIT")
+            except BaseException:
+                _roll_back(connection)
+                raise
+            finally:
+                self.here.connection = None
+
+    def execute(self, statement: str, *values: object) -> int:
+        """Run a statement of the lock's; how many rows it touched. Raises Error."""
+        return self.query(statement, *values).touched
+
+    def query(self, statement: str, *values: object) -> Done:
+        """Run a statement that is none of the lock's: no gate, no count. Raises Error."""
+        if self.here.connection is not None:
+            return _run(self.here.connection, statement, values)
+        with self._borrowed() as connection:
+            return _run(connection, statement, values)
+
+    def lose_connection(self) -> None:
+        """Break the connection of this thread's transaction."""
+        if self.here.connection is not None:
+            self.here.connection.invalidate()
+            raise pymysql.OperationalError(LOST, "Lost connection to the server during query")
+
+    @contextlib.contextmanager
+    def _borrowed(self) -> Iterator[PoolProxiedConnection]:
+        """A connection of the pool's. One on which something unforeseen went wrong is not used again."""
+        try:
+            connection = self.pool.connect()
+        except PoolTimeout as error:
+            raise pymysql.OperationalError(0, f"no connection was free: {error}") from error
+        try:
+            yield connection
+        except pymysql.MySQLError as error:
+            if type(error) not in KINDS.values() and connection.is_valid:
+                connection.invalidate(error)
+            raise
+        finally:
+            connection.close()
+
+
+class GatedMySQL(MySQL):
+    """The client handed to a lock: it passes the gates, and counts the lock's statements."""
+
+    def execute(self, statement: str, *values: object) -> int:
+        passage.sending()
+        name = statement.removeprefix(WITHIN).partition(" ")[0]
+        touched = super().execute(statement, *values)
+        try:
+            passage.sent(name, touched)
+        except ReplyLost:  # an answer is lost with its connection; what was committed can be sent again on another
+            self.lose_connection()
+            touched = super().execute(statement, *values)
+            passage.sent(name, touched)
+        return touched
+
+
+def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object, ...]) -> Done:
+    if not connection.is_valid:
+        raise pymysql.OperationalError(LOST, "the connection of this transaction is gone")
+    try:
+        with contextlib.closing(connection.cursor()) as cursor:
+            touched: Any = cursor.execute(statement, values)
+            return Done(tuple(cursor.fetchall()), touched, cursor.lastrowid or 0)
+    except pymysql.MySQLError as error:
+        kind = KINDS.get(error.args[0] if error.args else 0)
+        if kind is None:
+            raise
+        raise kind(*error.args) from error
+
+
+def _roll_back(connection: PoolProxiedConnection) -> None:
+    """Undo what is not undone yet; a connection on which that fails is not used again."""
+    if connection.is_valid:
+        try:
+            _run(connection, "ROLLBACK", ())
+        except pymysql.MySQLError as error:
+            connection.invalidate(error)
+
+
+def _pool(endpoint: Endpoint) -> QueuePool:
+    """A pool that connects on demand, and sends nothing of its own but a ping to what was idle for long."""
+
+    def connect() -> Any:
+        where = {"host": endpoint.first.host, "port": endpoint.first.port, "database": endpoint.database or "lab"}
+        return pymysql.connect(user=endpoint.user or "root", password=endpoint.password, **where, **CONNECTION_OPTIONS)
+
+    def taken(connection: Any, record: Any, _proxy: Any) -> None:
+        if monotonic() - record.info.get("used_s", monotonic()) > PING_AFTER_S:
+            try:
+                connection.ping(reconnect=False)
+            except pymysql.MySQLError as error:
+                raise InvalidatePoolError from error  # if one is dead, all of its age are looked at as dead
+
+    def returned(connection: Any, record: Any) -> None:
+        if connection is not None:
+            record.info["used_s"] = monotonic()
+
+    pool = QueuePool(connect, reset_on_return=None, use_lifo=True, **POOL_OPTIONS)  # type: ignore[arg-type] # as above
+    event.listen(pool, "checkout", taken)
+    event.listen(pool, "checkin", returned)
+    return pool
+
+
+def connect(settings: Settings, journal: Journal) -> MySQL:
+    """The client a lock is handed; where nothing is journalled, a plain one."""
+    return (GatedMySQL if journal.on else MySQL)(settings.mysql_url)
