@@ -30,6 +30,7 @@ class Claim(Enum):
     survives_a_late_freeze = (
         "A holder that was stopped, past its TTL, between its last look at the lock and its write destroys nothing."
     )
+    survives_failover = "Nothing is destroyed when the lock's store dies and another takes its place."
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder stops before it writes."
     survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
     survives_store_restart = "The lock holds when its store, which keeps nothing on disk, is killed and comes back."
@@ -119,7 +120,8 @@ class Stage:
 
     lock: the class. follows: the stage whose problem it answers. store: what the lock talks to, None for nothing outside
     the process. resource: how the counter is reached (a name in ``app/counter.py``). ttl_ms: the documents' TTL, None
-    where the lock has none. name and story are read from the file.
+    where the lock has none. ttl_step_ms: what its TTLs are multiples of, where the store or its client knows no finer ones.
+    name and story are read from the file.
     """
 
     lock: type[Lock]
@@ -128,6 +130,7 @@ class Stage:
     claims: frozenset[Claim] = frozenset()
     resource: str = "read_then_write"
     ttl_ms: int | None = None
+    ttl_step_ms: int = 1
     name: str = ""
     story: Story = field(default_factory=lambda: Story("", "", (), ()))
 

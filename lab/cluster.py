@@ -98,6 +98,11 @@ class Cluster:
         for running in self.lock_store:
             running.restart()
 
+    def kill_lock_leader(self) -> None:
+        """Kill the server that leads the lock's store; it does not come back. Raises OSError when none leads."""
+        store = stores()[self.stage.store or ""]
+        store.leader(self.lock_store).kill()
+
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""
         options: dict[str, Any] = health(self.replicas[0].port)["client_options"]

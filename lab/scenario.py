@@ -15,6 +15,8 @@ from lab.fault import Fault
 from lab.fault import parse as parse_fault
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
+ENSEMBLES = ("etcd", "zookeeper")
+DURABLE = ENSEMBLES  # they write every change to disk, and cannot be asked not to
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
@@ -24,6 +26,11 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     ),
     "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
+    "forgetful": (
+        "a store that can run without keeping anything on disk",
+        lambda stage: Claim.exclusive in stage.claims and stage.store is not None and stage.store not in DURABLE,
+    ),
+    "ensemble": ("a store that elects another leader among its servers", lambda stage: stage.store in ENSEMBLES),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }
 MEASURES = (
@@ -50,8 +57,9 @@ class Scenario:
     sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
     cures: the scenario whose harm this one is the cure of, so that nobody needs to be harmed by it. nested: ``same`` or
     ``crossed`` where a request takes two locks. store_persists: whether the lock's store writes every change to disk.
-    faults: what is broken on purpose, and where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever the
-    answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
+    store_nodes: how many servers it is made of, where it can be made of several. faults: what is broken on purpose, and
+    where. ttl_ms: None for the stage's own. rate: arrivals per second, whatever the answers do; None for users who wait for
+    their answers. notes: what was changed on the user's behalf, and why.
     """
 
     name: str = ""
@@ -72,6 +80,7 @@ class Scenario:
     work_ms: int = 0
     nested: str = ""
     store_persists: bool = False
+    store_nodes: int = 1
     rate: float | None = None
     seed: int = 1
     notes: tuple[str, ...] = ()
@@ -136,7 +145,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
     if reason := scenario.misfit(stage):
         raise BadInput(reason)
     scenario = _fit_users(scenario, explicit="users" in asked)
-    return _fit_ttl(scenario, stage, explicit="ttl_ms" in asked)
+    return _fit_ttl(scenario, stage, asked)
 
 
 def _check_numbers(scenario: Scenario, where: str) -> None:
@@ -150,6 +159,7 @@ def _check_numbers(scenario: Scenario, where: str) -> None:
         "retry_ms": 1,
         "work_ms": 0,
         "seed": 0,
+        "store_nodes": 1,
     }
     for name, minimum in least.items():
         value = getattr(scenario, name)
@@ -179,12 +189,14 @@ def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
     return dataclasses.replace(scenario, users=scenario.requests, notes=(*scenario.notes, note))
 
 
-def _fit_ttl(scenario: Scenario, stage: Stage, explicit: bool) -> Scenario:
+def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scenario:
     if stage.ttl_ms is None:
         note = f"{stage.name} has no TTL: ttl_ms={scenario.ttl_ms} is not used"
-        notes = (*scenario.notes, note) if explicit else scenario.notes
+        notes = (*scenario.notes, note) if "ttl_ms" in asked else scenario.notes
         return dataclasses.replace(scenario, notes=notes)
-    scenario = dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms)
+    from lab.scaling import scaled
+
+    scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
     if scenario.ttl_ms is not None and scenario.ttl_ms < scenario.retry_ms:
         raise BadInput(
             f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}: "

@@ -68,7 +68,7 @@ class Running:
     pid: int
     log: Path
     keeper: Keeper = field(repr=False)
-    restarting: bool = False
+    away: bool = False
 
     @property
     def address(self) -> str:
@@ -76,30 +76,37 @@ class Running:
         return f"127.0.0.1:{self.port}"
 
     def alive(self) -> bool:
-        """Whether its process still runs, or is about to again."""
-        return self.restarting or self.keeper.exit_of(self.pid) is None
+        """Whether its process still runs, or was ended on purpose: it was not lost by accident."""
+        return self.away or self.running()
+
+    def running(self) -> bool:
+        """Whether its process runs."""
+        return self.keeper.exit_of(self.pid) is None
+
+    def kill(self) -> None:
+        """End it at once, on purpose; it may come back."""
+        self.away = True
+        self.keeper.signal(self.pid, signal.SIGKILL)
+        while self.running():
+            time.sleep(0.002)
+
+    def come_back(self) -> None:
+        """Start it again on the same port and with the same folder; returns when it is ready."""
+        self.pid = _launch(self.service, self.keeper, self.port, self.log)
+        Starting(self, self.log.parent.parent, tries_left=1).wait()
+        self.away = False
 
     def restart(self) -> None:
-        """Kill it, and start it again on the same port and with the same folder; returns when it is ready.
-
-        To whoever asks meanwhile, it is alive: it was not lost by accident.
-        """
-        self.restarting = True
-        try:
-            self.keeper.signal(self.pid, signal.SIGKILL)
-            while self.keeper.exit_of(self.pid) is None:
-                time.sleep(0.002)
-            self.pid = _launch(self.service, self.keeper, self.port, self.log)
-            Starting(self, self.log.parent.parent, tries_left=1).wait()
-        finally:
-            self.restarting = False
+        """Kill it and have it come back."""
+        self.kill()
+        self.come_back()
 
     def stop(self) -> None:
         """Ask it to end, and make it end when it does not."""
         self.keeper.signal(self.pid, signal.SIGCONT)  # a stopped process hears nothing else
         self.keeper.signal(self.pid, self.service.stop_signal)
         until = time.monotonic() + STOPPED_WITHIN_S
-        while self.alive() and time.monotonic() < until:
+        while self.running() and time.monotonic() < until:
             time.sleep(0.005)
         self.keeper.signal(self.pid, signal.SIGKILL)
 
@@ -119,7 +126,7 @@ class Starting:
             with contextlib.suppress(OSError):
                 if self.running.service.ready(self.running.port, self.running.pid):
                     return self.running
-            if not self.running.alive():
+            if not self.running.running():
                 break
             time.sleep(0.01)
         words = last_words(self.running.log)

@@ -28,5 +28,8 @@ class Store(Protocol):
     def commands(self, running: Sequence[Running]) -> dict[str, int]:
         """How often each command ran on them since they started, the lab's own left out. Raises OSError."""
 
+    def leader(self, running: Sequence[Running]) -> Running:
+        """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""
+
     def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
         """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""
