@@ -35,6 +35,7 @@ class Claim(Enum):
     survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
     survives_store_restart = "The lock holds when its store, which keeps nothing on disk, is killed and comes back."
     survives_persisted_restart = "The lock holds when its store, which writes every change to disk, is killed and comes back."
+    survives_session_loss = "Nothing is destroyed when the holder's session at the lock's store ends while it is inside."
     freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
     freed_after_thread_death = (
         "A lock whose holder's thread has died in a living process is free again within its TTL and half a second."

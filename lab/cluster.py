@@ -27,6 +27,7 @@ from lab.services.nginx import Nginx
 from lab.services.redis import Redis
 from lab.store import Witnessing
 from lab.stores import stores
+from lab.strike import Strike
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,10 @@ class Cluster:
         """Kill it and start it again at its address, with what it kept on disk."""
         for running in self.lock_store:
             running.restart()
+
+    def end_session(self, struck: Strike) -> None:
+        """Have the lock's store end the session of the struck replica."""
+        stores()[self.stage.store or ""].end_session(self.lock_store, struck)
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store; it does not come back. Raises OSError when none leads."""

@@ -41,6 +41,9 @@ class System(Protocol):
     def restart_lock_store(self) -> None:
         """Kill it and start it again at its address, with what it kept on disk."""
 
+    def end_session(self, struck: Strike) -> None:
+        """Have the lock's store end the session of the struck replica."""
+
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store; it does not come back."""
 

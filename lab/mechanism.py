@@ -151,6 +151,13 @@ def _store_forgot(case: Case) -> bool:
     )
 
 
+def _leader_died(case: Case) -> bool:
+    """The server that led the store died, and another was elected, while the first of the two was inside."""
+    return any(
+        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("kill_leader")
+    )
+
+
 def _between_look_and_delete(case: Case) -> bool:
     """A third one was held up in its release until its lease had run out, and then deleted something."""
     held_up = {strike.request for strike in case.struck("expire")}
@@ -162,6 +169,11 @@ def _between_look_and_delete(case: Case) -> bool:
         for one in case.releases
         if one not in case.both
     )
+
+
+def _session_ended(case: Case) -> bool:
+    """One of the two was inside while its replica's session ended."""
+    return any(_stopped_at(strike, one) for strike in case.struck("end_session") for one in case.both)
 
 
 def _worked_again(case: Case) -> bool:
@@ -224,6 +236,8 @@ MECHANISMS = (
     Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _store_silent),
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _store_forgot_what_it_wrote),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
+    Mechanism("the new leader had not heard of the lock", Claim.survives_failover, _leader_died),
+    Mechanism("its session ended in the work", Claim.survives_session_loss, _session_ended),
     Mechanism("granted twice", Claim.exclusive, _granted_over),
     Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another),

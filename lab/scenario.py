@@ -15,8 +15,9 @@ from lab.fault import Fault
 from lab.fault import parse as parse_fault
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
-ENSEMBLES = ("etcd", "zookeeper")
-DURABLE = ENSEMBLES  # they write every change to disk, and cannot be asked not to
+VOLATILE = ("redis",)  # stores that can keep nothing on disk
+WITH_SESSIONS = ("etcd", "zookeeper")  # stores at which a client has a session that can end; etcd calls it a lease
+ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers with one that leads
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
@@ -26,10 +27,11 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     ),
     "exclusion": ("a lock that keeps others out", lambda stage: stage.store is not None and Claim.exclusive in stage.claims),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
-    "forgetful": (
-        "a store that can run without keeping anything on disk",
-        lambda stage: Claim.exclusive in stage.claims and stage.store is not None and stage.store not in DURABLE,
+    "volatile": (
+        "a lock in a store that can keep nothing on disk",
+        lambda stage: Claim.exclusive in stage.claims and stage.store in VOLATILE,
     ),
+    "session": ("a session at its store", lambda stage: stage.store in WITH_SESSIONS and Claim.exclusive in stage.claims),
     "ensemble": ("a store that elects another leader among its servers", lambda stage: stage.store in ENSEMBLES),
     "renewal": ("renewal", lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims),
 }

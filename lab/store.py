@@ -8,6 +8,7 @@ from typing import Protocol
 
 from lab.scenario import Scenario
 from lab.service import Running, Service
+from lab.strike import Strike
 
 
 class Witnessing(Protocol):
@@ -27,6 +28,9 @@ class Store(Protocol):
 
     def commands(self, running: Sequence[Running]) -> dict[str, int]:
         """How often each command ran on them since they started, the lab's own left out. Raises OSError."""
+
+    def end_session(self, running: Sequence[Running], struck: Strike) -> None:
+        """End the session of the struck replica. Only of a store that has sessions is it asked."""
 
     def leader(self, running: Sequence[Running]) -> Running:
         """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""

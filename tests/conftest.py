@@ -1,14 +1,15 @@
-"""A real Redis for the tests whose point it is. A missing server fails them; nothing is skipped."""
+"""Real servers for the tests whose point they are. A missing server fails them; nothing is skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from lab import service
+from lab import scenario, service
 from lab.keeper import Keeper
 from lab.services.redis import Redis
+from lab.stores import stores
 
 
 @pytest.fixture(scope="session")
@@ -17,5 +18,23 @@ def redis_port(tmp_path_factory) -> Iterator[int]:
     keeper = Keeper()
     try:
         yield service.start(Redis("test-redis"), keeper, tmp_path_factory.mktemp("redis")).wait().port
+    finally:
+        keeper.close()
+
+
+@pytest.fixture(scope="session")
+def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
+    """Where the tests' own server of a store is, by the store's name; started when a test first asks for it."""
+    keeper, found = Keeper(), {}
+
+    def url(name: str) -> str:
+        if name not in found:
+            services = stores()[name].services(scenario.load("rush"))
+            starting = [service.start(one, keeper, tmp_path_factory.mktemp(name)) for one in services]
+            found[name] = stores()[name].url([one.wait() for one in starting])
+        return found[name]
+
+    try:
+        yield url
     finally:
         keeper.close()

@@ -19,6 +19,8 @@ NEEDED = {
     "expire": {"for_ms": 50},
     "stall_redis": {"for_ms": 50},
     "restart_redis": {"for_ms": 50},
+    "kill_leader": {"for_ms": 50},
+    "end_session": {"for_ms": 50},
 }
 
 

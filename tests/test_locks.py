@@ -1,4 +1,4 @@
-"""One body of tests for every stage, on a real Redis."""
+"""One body of tests for every stage, on the real store of each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from uuid import uuid4
 
 import pytest
 
+from app.journal import Journal
 from app.lock import Claim, Grant, NotAcquired, NotOwner
 from app.locks import stages
+from app.settings import Settings
+from app.stores import lock_store
 from app.stores.redis import Redis
 
 pytestmark = pytest.mark.real
@@ -21,10 +24,24 @@ HASHES = [name for name in LEASED if Claim.counts_once in ALL[name].claims and n
 
 
 @pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
-def store(redis_port):
-    client = Redis(port=redis_port, decode_responses=True)
+def clients(redis_port, store_url):
+    made = {"redis": Redis(port=redis_port, decode_responses=True)}
+
+    def client(name: str):
+        if name not in made:
+            made[name] = lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), Journal(None))
+        return made[name]
+
     yield client
-    client.close()
+    for one in made.values():
+        one.close()
+
+
+@pytest.fixture
+def store(clients, request):
+    """The store of the stage that a test is about; Redis where it is about none, or about one without a store."""
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
+    return clients((name and ALL[name].store) or "redis")
 
 
 @pytest.fixture

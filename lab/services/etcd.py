@@ -6,6 +6,7 @@ Version 3.4 has no switch that leaves out fsync (3.5 brought one), so every writ
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import urllib.request
 from collections.abc import Mapping
@@ -49,16 +50,24 @@ class Etcd:
     def env(self, port: int) -> dict[str, str]:
         return {}
 
+    def tidy(self, folder: Path) -> None:
+        shutil.rmtree(folder / "data", ignore_errors=True)
+
     def ready(self, port: int, pid: int) -> bool:
         return bool(status(port)["leader"]) and listens(pid, port)
 
 
-def status(port: int) -> dict[str, Any]:
-    """What a member says of itself: its leader ("0": none), and among its header its own id. Raises OSError."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/v3/maintenance/status", b"{}")
+def ask(port: int, path: str, **words: Any) -> dict[str, Any]:
+    """What a member answers. Raises OSError."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v3/{path}", json.dumps(words).encode())
     with urllib.request.urlopen(request, timeout=2.0) as answer:  # noqa: S310 - as above
         said: dict[str, Any] = json.load(answer)
-    return {"leader": "0"} | said
+    return said
+
+
+def status(port: int) -> dict[str, Any]:
+    """What a member says of itself: its leader ("0": none), and among its header its own id. Raises OSError."""
+    return {"leader": "0"} | ask(port, "maintenance/status")
 
 
 def metrics(port: int) -> str:

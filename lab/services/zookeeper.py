@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import socket
 from collections.abc import Mapping
@@ -50,13 +51,16 @@ class ZooKeeper:
         config = folder / "zoo.cfg"
         config.write_text(CONFIG.format(tick_ms=TICK_MS, folder=folder, port=port) + "\n".join(members) + "\n", encoding="utf-8")
         (data / "myid").write_text(f"{self.number}\n", encoding="utf-8")
-        logging = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
+        settings = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.preAllocSize=1024"]  # KiB at a time
         jars = [_jar(), "/usr/share/java/slf4j-simple.jar"]
         main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-        return [*JVM, *logging, "-cp", ":".join(jars), main, str(config)]
+        return [*JVM, *settings, "-cp", ":".join(jars), main, str(config)]
 
     def env(self, port: int) -> dict[str, str]:
         return {}
+
+    def tidy(self, folder: Path) -> None:
+        shutil.rmtree(folder / "data", ignore_errors=True)
 
     def ready(self, port: int, pid: int) -> bool:
         return "Mode:" in said(port, "srvr") and listens(pid, port)

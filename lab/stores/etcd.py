@@ -6,13 +6,15 @@ A watch would tell that a key was deleted, but not whether its lease had run out
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
 from lab.scenario import Scenario
 from lab.service import Running, Service, free_port
-from lab.services.etcd import Etcd, metrics, status
+from lab.services.etcd import Etcd, ask, metrics, status
 from lab.store import Witnessing
+from lab.strike import Strike
 
 HANDLED = re.compile(r'^grpc_server_handled_total\{.*grpc_method="(\w+)".*\} (\S+)$', re.MULTILINE)
 LABS_OWN = ["Status"]
@@ -40,6 +42,17 @@ def commands(running: Sequence[Running]) -> dict[str, int]:
 
 def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
     return []
+
+
+def end_session(running: Sequence[Running], struck: Strike) -> None:
+    """Revoke the lease of the oldest key: of whoever is inside, as the struck one is."""
+    everything = {"key": _coded("\0"), "range_end": _coded("\0")}
+    found = ask(running[0].port, "kv/range", **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)
+    ask(running[0].port, "lease/revoke", ID=found["kvs"][0]["lease"])
+
+
+def _coded(text: str) -> str:
+    return b64encode(text.encode()).decode()
 
 
 def leader(running: Sequence[Running]) -> Running:

@@ -1,0 +1,25 @@
+"""The session of the replica that comes by ends at the lock's store, with a holder inside; the replica itself goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.gate import Armed
+from lab.fault import System
+from lab.strike import Strike
+
+
+@dataclass(frozen=True)
+class Harm:
+    for_ms: int
+    at: str = "read.after"
+    skip: int = 0
+
+    def armed(self, name: str) -> Armed:
+        return Armed(name, self.at, "wait", self.for_ms, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        system.end_session(struck)
+
+    def heal(self, system: System, struck: Strike) -> None:
+        """Nothing to undo: whoever needs a session begins another."""
