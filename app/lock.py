@@ -138,8 +138,9 @@ class Stage:
 
     lock: the class. follows: the stage whose problem it answers. store: what the lock talks to, None for nothing outside
     the process. resource: how the counter is reached (a name in ``app/counter.py``). ttl_ms: the documents' TTL, None
-    where the lock has none. lease: whether its constructor takes ``lease_ms``, an explicit lease time, which turns renewal off
-    and with it every claim in LEASE_GIVES_UP. name and story are read from the file.
+    where the lock has none. ttl_step_ms: what its TTLs are multiples of, where the store or its client knows no finer ones.
+    lease: whether its constructor takes ``lease_ms``, an explicit lease time, which turns renewal off and with it every claim
+    in LEASE_GIVES_UP. name and story are read from the file.
     """
 
     lock: type[Lock]
@@ -148,6 +149,7 @@ class Stage:
     claims: frozenset[Claim] = frozenset()
     resource: str = "read_then_write"
     ttl_ms: int | None = None
+    ttl_step_ms: int = 1
     lease: bool = False
     name: str = ""
     story: Story = field(default_factory=lambda: Story("", "", (), ()))

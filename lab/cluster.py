@@ -129,6 +129,11 @@ class Cluster:
         """Have the lock's store end the session of the struck replica."""
         stores()[self.stage.store or ""].end_session(self.lock_store, struck)
 
+    def kill_lock_leader(self) -> None:
+        """Kill the server that leads the lock's store; it does not come back. Raises OSError when none leads."""
+        store = stores()[self.stage.store or ""]
+        store.leader(self.lock_store).kill()
+
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""
         options: dict[str, Any] = health(self.replicas[0].port)["client_options"]

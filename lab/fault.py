@@ -53,6 +53,9 @@ class System(Protocol):
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
 
+    def kill_lock_leader(self) -> None:
+        """Kill the server that leads the lock's store; it does not come back."""
+
     def end_session(self, struck: Strike) -> None:
         """Have the lock's store end the session of the struck replica."""
 

@@ -173,6 +173,13 @@ def _forgot_its_vote(case: Case) -> bool:
     )
 
 
+def _leader_died(case: Case) -> bool:
+    """The server that led the store died, and another was elected, while the first of the two was inside."""
+    return any(
+        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("kill_leader")
+    )
+
+
 def _between_look_and_delete(case: Case) -> bool:
     """A third one was held up in its release until its lease had run out, and then deleted something."""
     held_up = {strike.request for strike in case.struck("expire")}
@@ -266,6 +273,7 @@ MECHANISMS = (
     Mechanism("the store's clock had leapt past the TTL", Claim.survives_clock_jump, _clock_leapt),
     Mechanism("a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _forgot_its_vote_on_disk),
     Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _forgot_its_vote),
+    Mechanism("the new leader had not heard of the lock", Claim.survives_failover, _leader_died),
     Mechanism("its session ended in the work", Claim.survives_session_loss, _session_ended),
     Mechanism("granted twice", Claim.exclusive, _granted_over),
     Mechanism("expired between look and delete", Claim.releases_atomically, _between_look_and_delete),

@@ -28,7 +28,8 @@ def _keeps_out(stage: Stage) -> bool:
 
 
 VOLATILE = ("redis", "redis_nodes")  # stores that can keep nothing on disk
-WITH_SESSIONS = ("mysql",)  # stores at which a client has a session that can end
+WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores at which a client has a session that can end; etcd calls it a lease
+ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers with one that leads
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a time to live", lambda stage: stage.ttl_ms is not None),
@@ -49,6 +50,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "volatile": ("a lock in a store that can keep nothing on disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
+    "ensemble": ("a store that elects another leader among its servers", lambda stage: stage.store in ENSEMBLES),
     "nodes": ("several stores", lambda stage: stage.store == "redis_nodes"),
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and Claim.exclusive in stage.claims),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
@@ -83,10 +85,10 @@ class Scenario:
     cures: the scenario whose harm this one is the cure of, so that nobody needs to be harmed by it. nested: ``same`` or
     ``crossed`` where a request takes two locks. receipts: whether the work writes twice. store_persists: whether the lock's
     store writes every change to disk. store_replica: whether it has a replica that lags, and a sentinel. store_clocks:
-    whether its clocks can be shifted. nodes_away: which of its servers are gone from the beginning, counted from 1. faults:
-    what is broken on purpose, and where. ttl_ms: None for the stage's own. lease_ms: an explicit lease time, None for none.
-    rate: arrivals per second, whatever the answers do; None for users who wait for their answers. notes: what was changed on
-    the user's behalf, and why.
+    whether its clocks can be shifted. store_nodes: how many servers it is made of, where it can be made of several.
+    nodes_away: which of its servers are gone from the beginning, counted from 1. faults: what is broken on purpose, and where.
+    ttl_ms: None for the stage's own. lease_ms: an explicit lease time, None for none. rate: arrivals per second, whatever the
+    answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
     """
 
     name: str = ""
@@ -111,6 +113,7 @@ class Scenario:
     store_persists: bool = False
     store_replica: bool = False
     store_clocks: bool = False
+    store_nodes: int = 1
     nodes_away: tuple[int, ...] = ()
     rate: float | None = None
     seed: int = 1
@@ -177,7 +180,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
     if reason := scenario.misfit(stage):
         raise BadInput(reason)
     scenario = _fit_users(scenario, explicit="users" in asked)
-    return _fit_ttl(scenario, stage, explicit="ttl_ms" in asked)
+    return _fit_ttl(scenario, stage, asked)
 
 
 def _check_numbers(scenario: Scenario, where: str) -> None:
@@ -191,6 +194,7 @@ def _check_numbers(scenario: Scenario, where: str) -> None:
         "retry_ms": 1,
         "work_ms": 0,
         "seed": 0,
+        "store_nodes": 1,
     }
     for name, minimum in least.items():
         value = getattr(scenario, name)
@@ -220,12 +224,14 @@ def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
     return dataclasses.replace(scenario, users=scenario.requests, notes=(*scenario.notes, note))
 
 
-def _fit_ttl(scenario: Scenario, stage: Stage, explicit: bool) -> Scenario:
+def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scenario:
     if stage.ttl_ms is None:
         note = f"{stage.name} has no TTL: ttl_ms={scenario.ttl_ms} is not used"
-        notes = (*scenario.notes, note) if explicit else scenario.notes
+        notes = (*scenario.notes, note) if "ttl_ms" in asked else scenario.notes
         return dataclasses.replace(scenario, notes=notes)
-    scenario = dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms)
+    from lab.scaling import scaled
+
+    scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
     if scenario.ttl_ms is not None and scenario.ttl_ms < scenario.retry_ms:
         raise BadInput(
             f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}: "

@@ -112,10 +112,10 @@ class Running:
         while self.running() and time.monotonic() < until:
             time.sleep(0.005)
         self.keeper.signal(self.pid, signal.SIGKILL)
-        getattr(self.service, "tidy", _leave)(self.log.parent)
+        getattr(self.service, "tidy", _nothing)(self.log.parent)  # what nobody will read, once it has ended
 
 
-def _leave(_folder: Path) -> None:
+def _nothing(_folder: Path) -> None:
     """Of a service that leaves little."""
 
 

@@ -33,8 +33,11 @@ class Store(Protocol):
     def joined(self, running: Sequence[Running]) -> AbstractContextManager[None]:
         """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
 
-    def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
-        """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""
-
     def end_session(self, running: Sequence[Running], struck: Strike) -> None:
         """End the session of the struck replica. Only of a store that has sessions is it asked."""
+
+    def leader(self, running: Sequence[Running]) -> Running:
+        """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""
+
+    def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
+        """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""

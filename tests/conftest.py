@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from lab import service
+from lab import scenario, service
 from lab.keeper import Keeper
-from lab.services.mariadb import MariaDB
 from lab.services.redis import Redis
 from lab.stores import stores
 
@@ -24,10 +23,24 @@ def redis_port(tmp_path_factory) -> Iterator[int]:
 
 
 @pytest.fixture(scope="session")
-def mysql_url(tmp_path_factory) -> Iterator[str]:
-    """Where a MariaDB server of the tests' own is."""
-    keeper = Keeper()
+def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
+    """Where the tests' own server of a store is, by the store's name; started when a test first asks for it."""
+    keeper, found = Keeper(), {}
+
+    def url(name: str) -> str:
+        if name not in found:
+            services = stores()[name].services(scenario.load("rush"))
+            starting = [service.start(one, keeper, tmp_path_factory.mktemp(name)) for one in services]
+            found[name] = stores()[name].url([one.wait() for one in starting])
+        return found[name]
+
     try:
-        yield stores()["mysql"].url([service.start(MariaDB(), keeper, tmp_path_factory.mktemp("mysql")).wait()])
+        yield url
     finally:
         keeper.close()
+
+
+@pytest.fixture(scope="session")
+def mysql_url(store_url) -> str:
+    """Where a MariaDB server of the tests' own is."""
+    return store_url("mysql")

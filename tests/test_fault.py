@@ -24,6 +24,7 @@ NEEDED = {
     "restart_nodes": {"for_ms": 50},
     "kill_primary": {"for_ms": 50},
     "jump_clock": {"for_ms": 50},
+    "kill_leader": {"for_ms": 50},
     "end_session": {"for_ms": 50},
 }
 

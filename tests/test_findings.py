@@ -285,3 +285,20 @@ def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made,
     made.increment("a", 0, 0, at=(10, 11, 12, released_at), answer=answer, command="EVALSHA")
 
     assert found(made.examine(final=1, ttl_ms=300, nested="same")) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "claim", "mechanism"),
+    [
+        ("end_session", "survives_session_loss", "its session ended in the work"),
+        ("kill_leader", "survives_failover", "the new leader had not heard of the lock"),
+        ("freeze", "survives_a_freeze", "stopped until its lease had run out"),
+    ],
+)
+def test_a_loss_around_a_fault_is_laid_to_the_fault(made, kind, claim, mechanism):
+    made.increment("holder", 0, 1, at=(0, 1, 60, 61)).increment("next", 0, 0, at=(30, 31, 32, 33), replica="replica-2")
+    made.struck(kind, "holder", at_ms=2, healed_ms=50)
+
+    findings = made.examine(final=1, ttl_ms=10)
+
+    assert found(findings) == [(claim, mechanism)]

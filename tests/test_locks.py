@@ -1,4 +1,4 @@
-"""One body of tests for every stage, each on a real server of its store."""
+"""One body of tests for every stage, on the real store of each."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from app.endpoint import Endpoint
+from app.journal import Journal
 from app.lock import Claim, Grant, NotAcquired, NotOwner
 from app.locks import stages
-from app.stores.mysql import MySQL
+from app.settings import Settings
+from app.stores import lock_store
 from app.stores.redis import Redis
 
 pytestmark = pytest.mark.real
@@ -26,25 +27,25 @@ LEASED = [name for name in SHARED if ALL[name].ttl_ms]
 HASHES = [name for name in LEASED if Claim.counts_once in ALL[name].claims and name in ("reentrant", "watchdog")]
 
 
-@pytest.fixture
-def store(request):
-    """The client of the store of the stage that the test is about; of a Redis, where it is about several."""
-    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
-    return request.getfixturevalue(f"{(name and ALL[name].store) or 'redis'}_store")
-
-
-@pytest.fixture(scope="module")
-def mysql_store(mysql_url):
-    client = MySQL(Endpoint.parse(mysql_url))
-    yield client
-    client.pool.dispose()
-
-
 @pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
-def redis_store(redis_port):
-    client = Redis(port=redis_port, decode_responses=True)
+def clients(redis_port, store_url):
+    made = {"redis": Redis(port=redis_port, decode_responses=True)}
+
+    def client(name: str):
+        if name not in made:
+            made[name] = lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), Journal(None))
+        return made[name]
+
     yield client
-    client.close()
+    for one in made.values():
+        one.close()
+
+
+@pytest.fixture
+def store(clients, request):
+    """The store of the stage that a test is about; Redis where it is about none, or about one without a store."""
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
+    return clients((name and ALL[name].store) or "redis")
 
 
 @pytest.fixture

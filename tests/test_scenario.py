@@ -73,3 +73,26 @@ def test_a_ttl_for_a_stage_that_has_none_is_not_passed_over_in_silence():
 def test_a_scenario_that_makes_no_sense_for_a_stage_says_why():
     with pytest.raises(BadInput, match="needs a lock that keeps others out"):
         scenario.override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
+
+
+def test_where_a_store_counts_ttls_in_whole_seconds_all_times_of_a_scenario_are_scaled_alike_and_it_is_said():
+    frozen = scenario.load("frozen_holder")
+
+    fitted = scenario.override(frozen, stages()["etcd"], {})
+
+    assert (frozen.ttl_ms, fitted.ttl_ms) == (300, 1000)
+    for before, after in [(frozen.work_ms, fitted.work_ms), (frozen.faults[0].for_ms, fitted.faults[0].for_ms)]:
+        assert after == round(before * 1000 / 300)
+    assert "the TTL in force is 1000 ms instead of 300" in fitted.notes[0]
+    assert scenario.override(frozen, LUA, {}).faults == frozen.faults
+
+
+def test_a_ttl_that_a_store_cannot_keep_is_refused_with_those_it_can():
+    with pytest.raises(BadInput, match="steps of 1000 ms: give ttl_ms=1000 or 2000 instead of 1500"):
+        scenario.override(RUSH, stages()["etcd"], {"ttl_ms": 1500})
+
+
+def test_what_the_user_gave_is_not_scaled():
+    fitted = scenario.override(scenario.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
+
+    assert (fitted.ttl_ms, fitted.work_ms) == (1000, 7)

@@ -45,6 +45,11 @@ class RedisNodes:
             passage.sent(command[0], _by_majority(answers))
         return answers
 
+    def close(self) -> None:
+        """Let go of all connections."""
+        for node in self.nodes:
+            node.close()
+
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]
         until_s = time.monotonic() + NODE_TIMEOUT_S

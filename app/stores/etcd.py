@@ -1,0 +1,175 @@
+"""etcd, by etcd3gw over its HTTP gateway: leases, one transaction, a range, and a watch that costs no thread.
+
+etcd3gw's ready-made Lock is not used (it asks once, and does not wait), nor its watch: that starts a thread for each waiter, and
+closes every pooled connection of the client when it ends. Several servers are asked in turn until one answers, so a
+command can be carried out twice: each of those here may be.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic_ns
+from typing import Any
+
+import requests
+from etcd3gw.client import Etcd3Client
+from etcd3gw.exceptions import ConnectionFailedError, ConnectionTimeoutError, Etcd3Exception
+from etcd3gw.lease import Lease
+from requests.adapters import HTTPAdapter
+
+from app.endpoint import Endpoint
+from app.gate import RENEW, ReplyLost, passage
+from app.journal import Journal, Renewed
+from app.settings import Settings
+
+CLIENT_OPTIONS: dict[str, Any] = {"answer_timeout_s": 5.0, "command_retries": 0, "connections": 64, "api_path": "/v3/"}
+GONE = "requested lease not found"
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """One key of a queue. revision: of its making. seen: the store's own, when that was asked."""
+
+    key: str
+    revision: int
+    seen: int
+
+
+class Etcd:
+    """The client a lock is handed: passes the gates, and journals what is sent outside any request."""
+
+    Error = (Etcd3Exception, requests.RequestException)
+
+    def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
+        self.journal = journal
+        self._session = requests.Session()
+        self._session.mount("http://", HTTPAdapter(pool_maxsize=CLIENT_OPTIONS["connections"], max_retries=0))
+        self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
+
+    def _client(self, host: str, port: int) -> Etcd3Client:
+        timeout_s, path = CLIENT_OPTIONS["answer_timeout_s"], CLIENT_OPTIONS["api_path"]
+        return Etcd3Client(host, port, timeout=timeout_s, api_path=path, session=self._session)
+
+    def close(self) -> None:
+        self._session.close()
+
+    def grant(self, ttl_s: int) -> int:
+        """A new lease: its id. As long as nothing hangs on it nobody is kept out, so to the gates it is not yet a yes."""
+        granted: Lease = self._ask("LeaseGrant", lambda server: server.lease(ttl_s), tell=lambda granted: False)
+        return granted.id
+
+    def keep_alive(self, lease: int) -> bool:
+        """Begin the lease's time again; False if it has ended."""
+        return bool(self._ask("LeaseKeepAlive", lambda server: Lease(lease, server).refresh() > 0, key=f"lease {lease:x}"))
+
+    def revoke(self, lease: int) -> bool:
+        """End the lease, and delete what hangs on it; False if it had ended before."""
+
+        def revoke(server: Etcd3Client) -> bool:
+            try:
+                return Lease(lease, server).revoke()
+            except Etcd3Exception as error:
+                if GONE in (error.detail_text or ""):
+                    return False
+                raise
+
+        return bool(self._ask("LeaseRevoke", revoke))
+
+    def create(self, key: str, lease: int) -> int:
+        """Make the key, hung on the lease, if its create revision is nought, that is if it is not there: its create revision."""
+        name = _coded(key)
+        transaction = {
+            "compare": [{"key": name, "target": "CREATE", "result": "EQUAL", "create_revision": 0}],
+            "success": [{"request_put": {"key": name, "lease": lease}}],
+            "failure": [{"request_range": {"key": name}}],
+        }
+        answer = self._ask("Txn", lambda server: server.transaction(transaction))
+        if answer.get("succeeded"):
+            return int(answer["header"]["revision"])
+        return int(answer["responses"][0]["response_range"]["kvs"][0]["create_revision"])
+
+    def last_two(self, prefix: str, up_to_revision: int) -> list[Queued]:
+        """Of the keys that begin so and were made by then, the last two, the younger first."""
+        query = {
+            "key": _coded(prefix),
+            "range_end": _coded(prefix[:-1] + chr(ord(prefix[-1]) + 1)),
+            "sort_order": "DESCEND",
+            "sort_target": "CREATE",
+            "limit": 2,
+            "max_create_revision": up_to_revision,
+            "keys_only": True,
+        }
+        answer = self._ask("Range", lambda server: server.post(server.get_url("/kv/range"), json=query))
+        seen = int(answer["header"]["revision"])
+        return [Queued(b64decode(one["key"]).decode(), int(one["create_revision"]), seen) for one in answer.get("kvs", [])]
+
+    def wait_until_deleted(self, key: str, since_revision: int, timeout_s: float) -> bool:
+        """Whether it was, in that time. The watch begins where the look left off, so nothing in between is missed."""
+        request = {"key": _coded(key), "start_revision": since_revision, "filters": ["NOPUT"]}
+        return bool(self._ask("Watch", lambda server: self._heard(server, request, timeout_s)))
+
+    def _heard(self, server: Etcd3Client, request: dict[str, Any], timeout_s: float) -> bool:
+        """Whether a watch told of anything in time. The thread that waits reads the stream itself."""
+        url, until_s = server.get_url("/watch"), time.monotonic() + timeout_s
+        try:
+            body = {"create_request": request}
+            patience_s = (CLIENT_OPTIONS["answer_timeout_s"], timeout_s)
+            with self._session.post(url, json=body, stream=True, timeout=patience_s) as stream:
+                for line in stream.iter_lines(chunk_size=1):  # a longer chunk would be waited for
+                    told = json.loads(line).get("result", {})
+                    if told.get("events") or told.get("canceled"):
+                        return True
+                    if time.monotonic() > until_s:
+                        return False
+        except (requests.Timeout, requests.ConnectionError) as error:
+            # requests calls a read that timed out within a stream a ConnectionError
+            if time.monotonic() < until_s:
+                raise ConnectionFailedError(str(error)) from error
+        return False
+
+    def _ask(
+        self,
+        command: str,
+        send: Callable[[Etcd3Client], Any],
+        key: str = "",
+        tell: Callable[[Any], object] = lambda answer: answer,
+    ) -> Any:
+        """Send it, and pass the gates where a journal is kept; sent again when the answer is lost, as to another server."""
+        if not self.journal.on:
+            return self._answer(send)
+        passage.sending()
+        answer = self._answer(send)
+        try:
+            passage.sent(command, tell(answer))
+        except ReplyLost:
+            answer = self._answer(send)
+            passage.sent(command, tell(answer))
+        if passage.phase is RENEW:
+            self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
+        return answer
+
+    def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:
+        """Of the first server that gives one, beginning with the one that did the last time. Raises what the last of them did."""
+        servers = list(self._servers)
+        for server in servers:
+            try:
+                return send(server)
+            except (ConnectionFailedError, ConnectionTimeoutError):
+                if server is servers[-1]:
+                    raise
+                self._servers = [*(other for other in servers if other is not server), server]
+        raise AssertionError("an endpoint has at least one address")
+
+
+def _coded(text: str) -> str:
+    """As the gateway wants bytes: in base64."""
+    return b64encode(text.encode()).decode()
+
+
+def connect(settings: Settings, journal: Journal) -> Etcd:
+    """What a lock is handed."""
+    return Etcd(settings.etcd_url, journal)
