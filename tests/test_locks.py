@@ -20,7 +20,7 @@ ALL = stages()
 LOCKS = [
     name
     for name, stage in ALL.items()
-    if Claim.exclusive_in_process in stage.claims and stage.resource not in ("one_command", "mysql_versioned")
+    if Claim.exclusive_in_process in stage.claims and stage.resource not in ("one_command", "mysql_versioned", "buckets")
 ]
 SHARED = [name for name in LOCKS if ALL[name].store == "redis"]
 LEASED = [name for name in SHARED if ALL[name].ttl_ms]
@@ -110,7 +110,7 @@ def test_many_threads_are_inside_one_at_a_time(name, store, key):
 def test_nothing_is_left_in_the_store_after_a_release(name, store, key):
     lock(name, store, key).run(lambda grant: None)
 
-    assert store.keys(f"{key}*") == []
+    assert [left for left in store.keys(f"{key}*") if not left.endswith(":fence")] == []  # a fence outlives its grants
 
 
 @pytest.mark.parametrize("name", LEASED)

@@ -82,6 +82,10 @@ class MySQL:
         self.here = _Here()
         self.pool = _pool(endpoint)
 
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.pool.dispose()
+
     @property
     def in_transaction(self) -> bool:
         """Whether this thread is in one."""

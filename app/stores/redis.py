@@ -40,12 +40,16 @@ class Redis(redis.Redis):
     Error = redis.RedisError
     journal: Journal
 
-    listener: Callable[[], redis.Redis]
+    reach: Callable[..., redis.Redis] | None = None  # how to make another client of the same server, where it is not obvious
 
     @cached_property
     def hearing(self) -> Hearing:
         """What the server's channels say. A listener waits as long as it takes: it has a connection of its own."""
-        return Hearing(self.listener().pubsub, self.Error)
+        forever = {"socket_timeout": None}
+        if self.reach is not None:
+            return Hearing(self.reach(redis.Redis, **forever).pubsub, self.Error)
+        pool = redis.ConnectionPool(**self.get_connection_kwargs() | forever)
+        return Hearing(redis.Redis(connection_pool=pool).pubsub, self.Error)
 
 
 class GatedRedis(Redis):
@@ -69,18 +73,15 @@ def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: An
     """A client for one of an endpoint's servers. others: options that differ."""
     who = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
     options = who | _options() | others
-    if endpoint.scheme == SENTINEL:
-        sentinel = Sentinel([(address.host, address.port)], sentinel_kwargs=_options())
+    if endpoint.scheme != SENTINEL:
+        return kind(host=address.host, port=address.port, **options)
+    sentinel = Sentinel([(address.host, address.port)], sentinel_kwargs=_options())
 
-        def reach(kind: type[redis.Redis], **more: Any) -> Any:
-            return sentinel.master_for(PRIMARY, redis_class=kind, **options | more)
-    else:
-
-        def reach(kind: type[redis.Redis], **more: Any) -> Any:
-            return kind(host=address.host, port=address.port, **options | more)
+    def reach(kind: type[redis.Redis], **more: Any) -> Any:
+        return sentinel.master_for(PRIMARY, redis_class=kind, **options | more)
 
     made: Redis = reach(kind)
-    made.listener = lambda: reach(redis.Redis, socket_timeout=None)
+    made.reach = reach
     return made
 
 
