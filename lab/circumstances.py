@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from lab.doctor import ZOOKEEPER_JARS
 from lab.service import search_path
 
 HOME = Path(__file__).parents[1]
@@ -19,8 +20,15 @@ HOME = Path(__file__).parents[1]
 @cache
 def versions() -> dict[str, str]:
     """Of Python, the libraries that matter to a result, and the servers."""
-    packages = {name: importlib.metadata.version(name) for name in ("locust", "gunicorn", "flask", "redis", "gevent")}
-    servers = {"redis-server": _said("redis-server", "--version"), "nginx": _said("nginx", "-v")}
+    packages = {
+        name: importlib.metadata.version(name) for name in ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw")
+    }
+    servers = {
+        "redis-server": _said("redis-server", "--version"),
+        "nginx": _said("nginx", "-v"),
+        "etcd": _said("etcd", "--version"),
+    }
+    servers["zookeeper"] = next((Path(jar).resolve().name for jar in ZOOKEEPER_JARS if Path(jar).exists()), "")
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
 
 

@@ -222,10 +222,10 @@ class _Pass:
             strike.renewals += strike.replica == replica and strike.at_ns < event.renewed_ns < strike.healed_ns
 
     def handed_over(self, one: Increment) -> None:
-        """``one`` is over and has a successor: was that one already waiting? Until the release is answered it may not be free."""
+        """``one`` is over and has a successor: was that one already waiting?"""
         after, one.successor = one.successor, None
         if after is not None and after.asked_ns < one.releasing_ns:
-            self.findings.idle_ns.append(max(0, after.got_ns - (one.released_ns or one.releasing_ns)))
+            self.findings.idle_ns.append(max(0, after.got_ns - one.releasing_ns))
             self.findings.measures["handovers"] += 1
             if after.replica != one.replica:
                 self.findings.measures["handovers_between_replicas"] += 1
