@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from lab.doctor import ZOOKEEPER_JARS
 from lab.service import search_path
 
 HOME = Path(__file__).parents[1]
@@ -19,11 +20,13 @@ HOME = Path(__file__).parents[1]
 @cache
 def versions() -> dict[str, str]:
     """Of Python, the libraries that matter to a result, and the servers."""
-    libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "pymysql", "sqlalchemy")
+    libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "sqlalchemy")
     packages = {name: importlib.metadata.version(name) for name in libraries}
     servers = {
-        name: _said(name, flag) for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"))
+        name: _said(name, flag)
+        for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"), ("etcd", "--version"))
     }
+    servers["zookeeper"] = next((Path(jar).resolve().name for jar in ZOOKEEPER_JARS if Path(jar).exists()), "")
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
 
 

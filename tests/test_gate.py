@@ -19,7 +19,7 @@ from app.stores import lock_store
 from app.stores.redis import counter_redis
 
 pytestmark = pytest.mark.real
-SHARED = [name for name, stage in stages().items() if stage.store == "redis"]
+SHARED = [name for name, stage in stages().items() if stage.store in ("redis", "zookeeper", "etcd")]
 
 
 class Spy(Gates):
@@ -39,19 +39,25 @@ def unarmed(monkeypatch):
 
 
 @pytest.fixture
-def increment(redis_port, tmp_path, unarmed):
+def increment(redis_port, store_url, tmp_path, unarmed):
     """Do one increment under a stage; its key is new, so nobody is in the way."""
     address = Endpoint.parse(f"127.0.0.1:{redis_port}")
-    settings = Settings(redis_url=address, counter_url=address, journal=tmp_path / "journal")
-    journal = Journal(settings.journal)
+    journal, clients = Journal(tmp_path / "journal"), {}
+
+    def client(name: str):
+        if name not in clients:
+            where = address if name == "redis" else Endpoint.parse(store_url(name))
+            clients[name] = lock_store(name, Settings(**{f"{name}_url": where}), journal)
+        return clients[name]
 
     def run(name: str, key: str | None = None):
         key = key or f"lab:test:{uuid4().hex}"
-        store = lock_store("redis", settings, journal)
-        lock = stages()[name].lock(store, key, 500, 200, 5)
-        return Increment("r1", Counter(counter_redis(settings), f"{key}:counter"), journal, 0).run(lock)
+        lock = stages()[name].lock(client(stages()[name].store), key, 1000, 200, 5)
+        return Increment("r1", Counter(counter_redis(Settings(counter_url=address)), f"{key}:counter"), journal, 0).run(lock)
 
-    return run
+    yield run
+    for one in clients.values():
+        one.close()
 
 
 @pytest.mark.parametrize("name", SHARED)

@@ -10,7 +10,7 @@ from app.lock import Claim
 from lab.check import Violation
 from lab.findings import Findings
 
-LIMIT_MS = 5  # a wake-up takes far less, the sleep of a poll far more
+LIMIT_MS = 20  # a wake-up takes far less, also from a store that writes to disk; the sleep of a poll takes more
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
