@@ -227,13 +227,21 @@ class _Reader:
             held.result = "never let go" if death == NEVER else "died with its process"
 
     def lives(self, events: Iterable[KeyEvent]) -> Iterator[Life]:
-        """The lives of the keys in the time that is shown, in the order in which they began."""
+        """The lives of the keys in the time that is shown, in the order in which they began.
+
+        Of several servers that hold the same key, the one that had it first speaks for its life.
+        """
         living: dict[int, Life] = {}
+        spoken_for: dict[int, str] = {}
         first, last = self.picture.shown
         near = 0
         for told in events:
             at, key = self.us(told.at_ns), self.key(told.key)
             life = living.get(key)
+            if life is None:
+                spoken_for[key] = told.node
+            elif told.node != spoken_for[key]:
+                continue
             if told.event in ENDS:
                 if life is not None:
                     life.gone, life.how = at, told.event

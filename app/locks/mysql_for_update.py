@@ -41,7 +41,7 @@ class MySQLForUpdate:
                     raise
 
     def acquire(self):
-        within_s = self.wait_ms / 1000
+        within_s = max(self.wait_ms, 1) / 1000  # nought would be for ever
         try:
             while not self.store.execute(LOCK, within_s, self.key):  # a row that is not there cannot be locked
                 self.store.execute(MAKE, within_s, self.key)
@@ -71,5 +71,6 @@ STAGE = Stage(
         breaks_deadlock
         prompt_handover
         fair
+        answers_a_try_at_once
     """),
 )

@@ -64,5 +64,7 @@ STAGE = Stage(
         survives_a_late_freeze
         survives_persisted_restart
         survives_session_loss
+        answers_a_try_at_once
+        all_or_nothing
     """),
 )

@@ -55,5 +55,6 @@ STAGE = Stage(
         survives_a_late_freeze
         survives_persisted_restart
         all_or_nothing
+        survives_clock_jump
     """),
 )

@@ -120,5 +120,6 @@ STAGE = Stage(
         freed_after_thread_death
         prompt_handover
         fair
+        answers_a_try_at_once
     """),
 )
