@@ -26,7 +26,7 @@ def versions() -> dict[str, str]:
         name: _said(name, flag)
         for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"), ("etcd", "--version"))
     }
-    servers["zookeeper"] = next((Path(jar).resolve().name for jar in ZOOKEEPER_JARS if Path(jar).exists()), "")
+    servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
 
 
@@ -59,6 +59,12 @@ def _git(*words: str) -> str:
         return ""
     done = subprocess.run([git, "-C", str(HOME), *words], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""
+
+
+def _of_archive(jars: tuple[str, ...]) -> str:
+    """The name with the version in it that stands beside a Java archive; empty if there is none."""
+    found = [beside.name for jar in jars for beside in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
+    return next(iter(found), "")
 
 
 def _said(program: str, flag: str) -> str:

@@ -47,6 +47,7 @@ class Etcd:
     def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
         self.journal = journal
         self._session = requests.Session()
+        self._session.trust_env = False  # a proxy of the environment has no business here, and looking for it costs a tenth
         self._session.mount("http://", HTTPAdapter(pool_maxsize=CLIENT_OPTIONS["connections"], max_retries=0))
         self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
 
@@ -119,9 +120,10 @@ class Etcd:
             body = {"create_request": request}
             patience_s = (CLIENT_OPTIONS["answer_timeout_s"], timeout_s)
             with self._session.post(url, json=body, stream=True, timeout=patience_s) as stream:
-                for line in stream.iter_lines(chunk_size=1):  # a longer chunk would be waited for
-                    told = json.loads(line).get("result", {})
-                    if told.get("events") or told.get("canceled"):
+                rest = b""
+                for chunk in stream.iter_content(chunk_size=None):  # as it comes; a size would be waited for
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    if any(_tells(line) for line in lines):
                         return True
                     if time.monotonic() > until_s:
                         return False
@@ -163,6 +165,12 @@ class Etcd:
                     raise
                 self._servers = [*(other for other in servers if other is not server), server]
         raise AssertionError("an endpoint has at least one address")
+
+
+def _tells(line: bytes) -> bool:
+    """Whether a line of a watch is of an event, or of its end; its first says only that it has begun."""
+    told = json.loads(line or b"{}").get("result", {})
+    return bool(told.get("events") or told.get("canceled"))
 
 
 def _coded(text: str) -> str:
