@@ -99,9 +99,9 @@ class Cluster:
         for running in self.lock_store:
             running.restart()
 
-    def end_session(self, struck: Strike) -> None:
-        """Have the lock's store end the session of the struck replica."""
-        stores()[self.stage.store or ""].end_session(self.lock_store, struck)
+    def end_session(self, struck: Strike) -> int:
+        """Have the lock's store end the sessions of the struck replica; how many."""
+        return stores()[self.stage.store or ""].end_session(self.lock_store, struck)
 
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""

@@ -41,8 +41,8 @@ class System(Protocol):
     def restart_lock_store(self) -> None:
         """Kill it and start it again at its address, with what it kept on disk."""
 
-    def end_session(self, struck: Strike) -> None:
-        """Have the lock's store end the session of the struck replica."""
+    def end_session(self, struck: Strike) -> int:
+        """Have the lock's store end the sessions of the struck replica; how many."""
 
 
 class Fault(Protocol):

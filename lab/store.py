@@ -32,5 +32,5 @@ class Store(Protocol):
     def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
         """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""
 
-    def end_session(self, running: Sequence[Running], struck: Strike) -> None:
-        """End the session of the struck replica. Only of a store that has sessions is it asked."""
+    def end_session(self, running: Sequence[Running], struck: Strike) -> int:
+        """End the sessions of the struck replica; how many. Only a store that has sessions is asked."""

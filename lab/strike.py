@@ -12,6 +12,7 @@ class Strike(msgspec.Struct):
 
     kind: the fault's file. next_got_ns: when somebody else got the lock after it, 0 if nobody did.
     went_on_ns: when the request was over all the same, 0 if it never was. renewals: by its replica, while it hurt.
+    sessions_ended: of its replica, at the lock's store.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Strike(msgspec.Struct):
     next_request: str = ""
     went_on_ns: int = 0
     renewals: int = 0
+    sessions_ended: int = 0
 
     @property
     def phase(self) -> str:
