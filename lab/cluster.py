@@ -125,9 +125,9 @@ class Cluster:
             else:
                 running.keeper.signal(running.pid, signal.SIGCONT)
 
-    def end_session(self, struck: Strike) -> None:
-        """Have the lock's store end the session of the struck replica."""
-        stores()[self.stage.store or ""].end_session(self.lock_store, struck)
+    def end_session(self, struck: Strike) -> int:
+        """Have the lock's store end the sessions of the struck replica; how many."""
+        return stores()[self.stage.store or ""].end_session(self.lock_store, struck)
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store; it does not come back. Raises OSError when none leads."""

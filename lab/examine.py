@@ -225,6 +225,7 @@ class _Pass:
         for strike in self.findings.strikes:
             past_ttl = strike.healed_ns - strike.at_ns > self.ttl_ns
             measures["struck_past_ttl"] += past_ttl
+            measures["sessions_ended"] += strike.sessions_ended
             measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
         if self.findings.duplicated:

@@ -56,8 +56,8 @@ class System(Protocol):
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store; it does not come back."""
 
-    def end_session(self, struck: Strike) -> None:
-        """Have the lock's store end the session of the struck replica."""
+    def end_session(self, struck: Strike) -> int:
+        """Have the lock's store end the sessions of the struck replica; how many."""
 
 
 class Fault(Protocol):

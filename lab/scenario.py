@@ -68,6 +68,7 @@ MEASURES = (
     "outlasted_ttl",
     "outlived_freezes",
     "refused",
+    "sessions_ended",
     "struck",
     "struck_past_ttl",
     "tries",

@@ -33,8 +33,8 @@ class Store(Protocol):
     def joined(self, running: Sequence[Running]) -> AbstractContextManager[None]:
         """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
 
-    def end_session(self, running: Sequence[Running], struck: Strike) -> None:
-        """End the session of the struck replica. Only of a store that has sessions is it asked."""
+    def end_session(self, running: Sequence[Running], struck: Strike) -> int:
+        """End the sessions of the struck replica; how many. Only a store that has sessions is asked."""
 
     def leader(self, running: Sequence[Running]) -> Running:
         """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""

@@ -14,6 +14,7 @@ class Strike(msgspec.Struct):
     went_on_ns: when the request was over all the same, 0 if it never was. renewals: by its replica, while it hurt.
     clocks_moved: how many servers' own time was seen to leap.
     foreign_renewals: that succeeded at other replicas before anybody else had got the lock.
+    sessions_ended: of its replica, at the lock's store.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Strike(msgspec.Struct):
     went_on_ns: int = 0
     renewals: int = 0
     clocks_moved: int = 0
+    sessions_ended: int = 0
     foreign_renewals: int = 0
 
     def by_another(self, request: str, replica: str) -> bool:

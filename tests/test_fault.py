@@ -36,7 +36,7 @@ class Ledger:
         self.done: list[str] = []
 
     def __getattr__(self, name: str):
-        return lambda *args: self.done.append(name)
+        return lambda *args: self.done.append(name) or 1
 
 
 @pytest.mark.parametrize("kind", faults())

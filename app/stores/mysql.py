@@ -78,9 +78,10 @@ class MySQL:
     Deadlock = Deadlock
     TimedOut = TimedOut
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, user: str = "root") -> None:
+        """user: who asks, where the endpoint names nobody."""
         self.here = _Here()
-        self.pool = _pool(endpoint)
+        self.pool = _pool(endpoint, endpoint.user or user)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -182,12 +183,12 @@ def _roll_back(connection: PoolProxiedConnection) -> None:
             connection.invalidate(error)
 
 
-def _pool(endpoint: Endpoint) -> QueuePool:
+def _pool(endpoint: Endpoint, user: str) -> QueuePool:
     """A pool that connects on demand, and sends nothing of its own but a ping to what was idle for long."""
 
     def connect() -> Any:
         where = {"host": endpoint.first.host, "port": endpoint.first.port, "database": endpoint.database or "lab"}
-        return pymysql.connect(user=endpoint.user or "root", password=endpoint.password, **where, **CONNECTION_OPTIONS)
+        return pymysql.connect(user=user, password=endpoint.password, **where, **CONNECTION_OPTIONS)
 
     def taken(connection: Any, record: Any, _proxy: Any) -> None:
         if monotonic() - record.info.get("used_s", monotonic()) > PING_AFTER_S:
@@ -207,5 +208,8 @@ def _pool(endpoint: Endpoint) -> QueuePool:
 
 
 def connect(settings: Settings, journal: Journal) -> MySQL:
-    """The client a lock is handed; where nothing is journalled, a plain one."""
-    return (GatedMySQL if journal.on else MySQL)(settings.mysql_url)
+    """The client a lock is handed; where nothing is journalled, a plain one.
+
+    Where no user is told, it is the replica: so a server that knows no rights knows at least whose each connection is.
+    """
+    return (GatedMySQL if journal.on else MySQL)(settings.mysql_url, settings.replica)

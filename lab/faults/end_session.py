@@ -1,4 +1,4 @@
-"""The session of the replica that comes by ends at the lock's store, with a holder inside; the replica itself goes on."""
+"""The session at the lock's store of the replica that comes by is ended, with a holder inside; the replica itself goes on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Harm:
         return Armed(name, self.at, "wait", self.for_ms, self.skip)
 
     def harm(self, system: System, struck: Strike) -> None:
-        system.end_session(struck)
+        struck.sessions_ended = system.end_session(struck)
 
     def heal(self, system: System, struck: Strike) -> None:
         """Nothing to undo: whoever needs a session begins another."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def services(scenario: Scenario) -> list[Service]:
 
 
 def url(running: Sequence[Running]) -> str:
-    return f"root@{running[0].address}/lab"
+    return f"{running[0].address}/lab"
 
 
 def commands(running: Sequence[Running]) -> dict[str, int]:
@@ -34,11 +35,10 @@ def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Running], struck: Strike) -> None:
+def end_session(running: Sequence[Running], struck: Strike) -> int:
     """KILL every connection of the struck replica: a database's session is its connection."""
-    import psutil
-
-    ports = {one.laddr.port for one in psutil.Process(struck.pid).net_connections("tcp4")}
-    for number, _user, host, *_ in ask(running[0].port, "SHOW PROCESSLIST"):
-        if int(host.rpartition(":")[2] or 0) in ports:
+    theirs = [number for number, user, *_ in ask(running[0].port, "SHOW PROCESSLIST") if user == struck.replica]
+    for number in theirs:
+        with contextlib.suppress(OSError):  # closed meanwhile
             ask(running[0].port, f"KILL CONNECTION {number}")
+    return len(theirs)

@@ -44,7 +44,7 @@ def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Running], struck: Strike) -> None:
+def end_session(running: Sequence[Running], struck: Strike) -> int:
     """Go on with the session of the lowest node, whose maker is inside as the struck one is, and close it."""
     looking = KazooClient(url(running))
     looking.start()
@@ -59,6 +59,7 @@ def end_session(running: Sequence[Running], struck: Strike) -> None:
     taking.start()
     taking.stop()
     taking.close()
+    return 1
 
 
 def _password(session: int) -> bytes:
