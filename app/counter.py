@@ -75,7 +75,7 @@ class Increment:
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
         self.ended = "ok"
-        told_no = passage.commands > 0 and not passage.answer
+        told_no = passage.commands > 0 and not passage.said_yes
         about = {"commands": passage.commands, "fence": grant.fence, "told_no": told_no}
         self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, **about)
         passage.enter(READ)

@@ -112,7 +112,7 @@ ACTIONS: dict[str, Callable[[Armed], None]] = {
 class Passage(threading.local):
     """Where this thread is: which request, in which phase, how many commands it sent to the lock's store there.
 
-    command, answer: the last of them, and what the store said to it.
+    command, answer: the last of them, and what the store said to it. said_yes: whether it agreed to any of them.
     """
 
     request: str = ""
@@ -151,9 +151,10 @@ class Passage(threading.local):
         self.commands += 1
         self.command = command
         self.answer = answer
-        if gates is not None and not self.said_yes and _yes(answer):
+        if not self.said_yes and _yes(answer):
             self.said_yes = True
-            gates.strike(self.phase, AFTER_FIRST, self.request)
+            if gates is not None:
+                gates.strike(self.phase, AFTER_FIRST, self.request)
 
     def end(self) -> None:
         """The request is over; what this thread sends from here on belongs to nobody."""

@@ -26,7 +26,7 @@ class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, 
 class Got(Event, tag="got"):
     """The lock was granted. commands: how many the store had been sent by then, 0 if it was never asked.
 
-    told_no: the answer to the last of them was a no (nothing set, no row touched), and nobody looked.
+    told_no: the store said no to all of them (nothing set, no row touched), and nobody looked.
     """
 
     key: str

@@ -10,7 +10,7 @@ import pytest
 from app import gate
 from app.counter import Increment
 from app.endpoint import Endpoint
-from app.gate import Armed, Gates, ReplyLost, Struck, passage
+from app.gate import Armed, Gates, Passage, ReplyLost, Struck, passage
 from app.journal import Journal
 from app.locks import stages
 from app.resources.read_then_write import Counter
@@ -137,3 +137,15 @@ def test_a_lost_reply_is_answered_by_sending_again_and_locks_a_plain_lock_out_by
 
 def test_unarmed_gates_strike_nobody(increment):
     assert increment("watchdog").wrote == 1
+
+
+@pytest.mark.parametrize(("answers", "said_yes"), [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
+def test_a_yes_to_any_command_of_a_phase_is_a_yes_and_is_forgotten_with_the_phase(answers, said_yes):
+    one = Passage()
+    one.enter("acquire")
+    for answer in answers:
+        one.sent("COMMAND", answer)
+
+    assert one.said_yes is said_yes
+    one.enter("read")
+    assert not one.said_yes

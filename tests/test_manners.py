@@ -49,9 +49,9 @@ class Started:
 
 
 @pytest.fixture
-def started(tmp_path) -> Iterator[Started]:
-    """A long run under load."""
-    one = Started(tmp_path, "run", "rush", "--stage", "lua", "--requests", "100000")
+def started(request, tmp_path) -> Iterator[Started]:
+    """A long run under load; of the stage that the test names, if it names one."""
+    one = Started(tmp_path, "run", "rush", "--stage", getattr(request, "param", "lua"), "--requests", "100000")
     wait_for(lambda: one.requests_done() > 100)
     yield one
     with contextlib.suppress(ProcessLookupError):
@@ -114,7 +114,11 @@ def test_clean_leaves_a_run_in_progress_alone(started):
     assert len(list(started.cwd.glob("reports/runs/.*.part"))) == 1
 
 
-@pytest.mark.parametrize("name", ["lock-redis", "counter-redis", "nginx", "replica-2"])
+@pytest.mark.parametrize(
+    ("name", "started"),
+    [("lock-redis", "lua"), ("counter-redis", "lua"), ("nginx", "lua"), ("replica-2", "lua"), ("mariadb", "mysql_for_update")],
+    indirect=["started"],
+)
 def test_a_server_that_dies_in_mid_run_ends_it_with_a_clear_message_and_an_honest_verdict(started, name):
     ours = [one for one in started.descendants() if any(word.endswith(f"/{name}") for word in (one.cwd(), *one.cmdline()))]
     master = min(ours, key=lambda process: process.create_time())
