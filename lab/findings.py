@@ -118,6 +118,7 @@ class _Pass:
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
         self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS, so that a culprit sees both sides
         self.renewed_ns: dict[str, int] = {}  # replica → when it last renewed anything
+        self.unconfirmed: list[Increment] = []  # over, with an error where the answer to their write should have come
         self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
         self.asked_before: list[int] = []  # of all grants so far, where fairness is the question
         self.judged = 0  # how many of them have been looked at
@@ -191,6 +192,7 @@ class _Pass:
         if one is None:
             return
         one.released(event)
+        self.unconfirmed += [one] * one.intended
         self.releases.append(one)
         self.findings.not_owner += event.result == "not_owner"
         for strike in self.strikes:
@@ -303,7 +305,7 @@ class _Pass:
             measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
         while self.judged < len(self.writes):
             self.judge_next_write()
-        intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
+        intended = [one.value for one in (*self.unconfirmed, *self.open.values()) if one.intended and one.value is not None]
         self.findings.account = self.ledger.close(final, intended)
 
     def read_requests(self, history: History) -> None:
@@ -314,8 +316,7 @@ class _Pass:
             outcome = request.outcome
             findings.outcomes[outcome] += 1
             wrote = state.get(request.id, 0)
-            if wrote:
-                matched += 1
+            matched += bool(wrote)
             if outcome == ACKNOWLEDGED:
                 findings.acknowledged_by_replica[request.replica] += 1
                 if not wrote:
