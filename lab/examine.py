@@ -53,6 +53,7 @@ class _Pass:
         self.books = Books(about.start)
         self.nested = about.nested
         self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
+        self.unconfirmed: list[Increment] = []  # over, with an error where the answer to their write should have come
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
         self.gots: dict[str, list[int]] = {}  # key → when it was got, for overlaps
@@ -142,6 +143,7 @@ class _Pass:
         if one is None:
             return
         one.released(event)
+        self.unconfirmed += [one] * one.intended
         self.blame.released(one)
         self.findings.crowd.inside.stay(one.got_ns, one.releasing_ns)
         self.findings.not_owner += event.result == "not_owner"
@@ -233,7 +235,8 @@ class _Pass:
             self.findings.repeated = [Repeated(request, times) for request, times in most if times > 1]
         self.blame.close()
         self.findings.losses = self.blame.losses
-        intended = [one.value for one in self.open.values() if one.intended and one.value is not None]
+        left = (*self.unconfirmed, *self.open.values())
+        intended = [one.value for one in left if one.intended and one.value is not None]
         self.findings.account = self.books.close(final, intended)
 
     def read_requests(self, history: History) -> None:

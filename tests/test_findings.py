@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.journal import Renewed
+from app.journal import Released, Renewed
 from app.lock import Claim
 from lab.checks import checks
 from tests.made import MS, Made
@@ -95,6 +95,18 @@ def test_an_unknown_that_was_applied_is_recognised_by_its_trace(made):
     account = made.examine(final=3).account
 
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, "")
+
+
+def test_an_unknown_whose_replica_lived_to_say_that_it_failed_is_recognised_as_well(made):
+    made.increment("a", 0, None, outcome="unknown").increment("b", 1, 1, at=(4, 5, 6, 7))
+    failed = Released(
+        request="a", releasing_ns=3_000_000, released_ns=3_500_000, result="error: the connection was lost", commands=1
+    )
+    made.line("journal/replica-1.jsonl", failed)
+
+    account = made.examine(final=2).account
+
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 1, "")
 
 
 def test_an_unknown_that_was_not_applied_counts_as_no_write(made):
