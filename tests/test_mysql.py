@@ -257,7 +257,7 @@ def test_only_the_locks_own_statements_are_counted_as_its_commands(increment, ke
     increment(key, "r2")
 
     (released,) = events(tmp_path, "r2", Released)
-    assert (released.command, released.commands) == ("COMMIT", 1)
+    assert (released.command, released.answer, released.commands) == ("COMMIT", "OK", 1)
     assert passage.commands == 0
 
 

@@ -152,12 +152,17 @@ class GatedMySQL(MySQL):
         name = statement.removeprefix(WITHIN).partition(" ")[0]
         touched = super().execute(statement, *values)
         try:
-            passage.sent(name, touched)
+            passage.sent(name, _answer(name, touched))
         except ReplyLost:  # an answer is lost with its connection; what was committed can be sent again on another
             self.lose_connection()
             touched = super().execute(statement, *values)
-            passage.sent(name, touched)
+            passage.sent(name, _answer(name, touched))
         return touched
+
+
+def _answer(name: str, touched: int) -> int | str:
+    """What the server said: how many rows; a COMMIT touches none, and its OK is no word of having found nothing."""
+    return "OK" if name == "COMMIT" else touched
 
 
 def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object, ...]) -> Done:
