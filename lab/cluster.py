@@ -18,7 +18,7 @@ from app.resources import resource, resources
 from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
-from lab import service
+from lab import outside, service
 from lab.keeper import Keeper
 from lab.scenario import Scenario
 from lab.service import NotReady, Running
@@ -141,7 +141,7 @@ class Cluster:
 
     def witnesses(self, path: Path) -> list[Witnessing]:
         """Those who write down what the lock's store tells of its keys."""
-        return stores()[self.stage.store].witnesses(self.lock_store, path) if self.stage.store else []
+        return stores()[self.stage.store].witnesses(self.lock_store, path) if self.lock_store and self.stage.store else []
 
     def parts(self) -> dict[str, int] | None:
         """The counter, read from where it is kept; None if that is gone."""
@@ -156,7 +156,7 @@ class Cluster:
         """How often each command ran, by store (``lock``, ``counter``); not the lab's own."""
         counts: dict[str, dict[str, int]] = {"lock": {}, "counter": {}}
         with contextlib.suppress(OSError):
-            if self.stage.store:
+            if self.stage.store and self.lock_store:
                 counts["lock"] = stores()[self.stage.store].commands(self.lock_store)
         with contextlib.suppress(OSError):
             if self.counter_redis:
@@ -178,12 +178,16 @@ def cluster(
     """Bring up what the stage needs; journals go to ``folder/journal``, logs to ``folder/logs``. Stops all of it at the end.
 
     shelf_name: the stage's name or path, as the replicas are to look it up. also: further stages they serve. journals:
-    without them, nothing is told and no gate is passed (to measure what that costs). Raises MissingProgram and NotReady.
+    without them, nothing is told and no gate is passed (to measure what that costs). Raises MissingProgram, NotReady, and
+    BadInput for harm to a store that is not the lab's own.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
         path.mkdir(parents=True, exist_ok=True)
-    wanted = {one.store: stores()[one.store].services(scenario) for one in (stage, *also) if one.store}
+    elsewhere = outside.urls()
+    outside.refuse_harm(stage, scenario, elsewhere)
+    needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
+    wanted = {name: stores()[name].services(scenario) for name in needed if name not in elsewhere}
     kept_apart = any(not resources()[one.resource].in_lock_store for one in (stage, *also))
     counter = [Redis("counter-redis")] if kept_apart else []
     for program in dict.fromkeys(one.program for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
@@ -208,6 +212,9 @@ def cluster(
         settings = _settings(scenario, run, shelf_name or stage.name)
         settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
+        for name in needed & elsewhere.keys():
+            settings[f"{name}_url"] = elsewhere[name]
+            started.callback(outside.take_away, name, elsewhere[name], run)
         if scenario.faults:
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]

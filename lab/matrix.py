@@ -186,6 +186,10 @@ def _harm(cell: Cell) -> str:
     """The most telling of the four figures."""
     if cell.claim == "counts_once":
         return f"{cell.duplicated} twice"
+    if cell.claim == "all_or_nothing":
+        return "half done"
+    if cell.claim == "fence_outlives_restart":
+        return f"{cell.failed} refused"
     if cell.lost:
         return f"lost {cell.lost}"
     return f"{cell.failed} stuck" if cell.failed else "late"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -38,9 +39,10 @@ def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
     raise AssertionError(f"did not come within {within_s} s")
 
 
-def lab(*words: str, cwd: Path, timeout_s: float = 120) -> Done:
-    """Run it to its end."""
-    done = subprocess.run([LAB, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False)
+def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | None = None) -> Done:
+    """Run it to its end. env: what is in its environment beside ours."""
+    about: dict[str, Any] = {"cwd": cwd, "timeout": timeout_s, "env": {**os.environ, **(env or {})}}
+    done = subprocess.run([LAB, *map(str, words)], capture_output=True, text=True, check=False, **about)
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
 
 

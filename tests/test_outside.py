@@ -1,0 +1,47 @@
+"""A store that is not the lab's own: used as it is told, never harmed, and left as it was found."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+
+from app.locks import stages
+from lab import outside, scenario
+from lab.choice import BadInput
+from tests.real import lab
+
+
+def test_an_address_that_cannot_be_read_is_refused_without_a_word_of_it():
+    with pytest.raises(BadInput) as refusal:
+        outside.urls({"LAB_REDIS_URL": "redis://me:secret@nowhere"})
+
+    assert "LAB_REDIS_URL" in str(refusal.value)
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["store_restart", "failover", "clock_jump", "node_down", "store_restart_persisted"])
+def test_a_scenario_that_breaks_the_store_is_for_the_labs_own(name):
+    with pytest.raises(BadInput, match=name):
+        outside.refuse_harm(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+
+
+@pytest.mark.parametrize("name", ["rush", "holder_crash", "frozen_holder"])
+def test_one_that_only_breaks_replicas_is_for_any(name):
+    outside.refuse_harm(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+
+
+@pytest.mark.real
+def test_a_run_on_an_outside_redis_leaves_it_as_it_was_and_writes_its_address_nowhere(tmp_path, redis_port):
+    store = redis.Redis(port=redis_port, decode_responses=True)
+    store.set("somebody:else", "theirs")
+    before = set(store.scan_iter(match="lab:*"))
+    url = f"redis://127.0.0.1:{redis_port}/0"
+
+    words = ("run", "holder_crash", "--stage", "setnx", "--json", "--no-draw")
+    done = lab(*words, cwd=tmp_path, env={"LAB_REDIS_URL": url})
+
+    assert done.verdict["verdict"] == "ADMITTED"
+    assert store.get("somebody:else") == "theirs"
+    assert set(store.scan_iter(match="lab:*")) == before
+    files = [path for path in done.folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files if url in path.read_text(encoding="utf-8", errors="replace")] == []
