@@ -6,11 +6,28 @@ import json
 
 import pytest
 
+from app.lock import Claim
+from app.locks import stages
 from lab.history import History
 from tests.real import lab, run
 
 pytestmark = pytest.mark.real
-SAFE = ("incr", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog")
+SAFE = (
+    "incr",
+    "setnx",
+    "setnx_expire",
+    "ttl",
+    "uuid",
+    "lua",
+    "reentrant",
+    "watchdog",
+    "watchdog_abort",
+    "pubsub",
+    "queued",
+    "fencing",
+    "bucketed",
+)
+SLOWER = ("redlock_fixed", "redlock", "mysql_insert", "mysql_for_update", "mysql_version", "zookeeper", "etcd")
 
 
 def losses(folder) -> list[dict]:
@@ -39,8 +56,8 @@ def test_a_shared_lock_loses_nothing(stage, tmp_path):
     assert_the_books_agree(done)
 
 
-@pytest.mark.parametrize("stage", ["mysql_insert", "mysql_for_update", "mysql_version"])
-def test_a_lock_in_a_database_loses_nothing(stage, tmp_path):
+@pytest.mark.parametrize("stage", SLOWER)
+def test_a_lock_in_another_store_loses_nothing(stage, tmp_path):
     done = run("rush", stage, tmp_path, requests=1000, wait_ms=60_000)  # who polls may be overtaken for long
 
     verdict = done.verdict
@@ -49,6 +66,12 @@ def test_a_lock_in_a_database_loses_nothing(stage, tmp_path):
     assert (verdict["acknowledged"], verdict["final"]) == (1000, 1000)
     assert (verdict["lost"], verdict["duplicated"], verdict["failed"], verdict["unknown"]) == (0, 0, 0, 0)
     assert_the_books_agree(done)
+
+
+def test_every_stage_that_claims_exclusion_is_put_to_the_rush():
+    claiming = {name for name, stage in stages().items() if Claim.exclusive in stage.claims}
+
+    assert claiming == {*SAFE, *SLOWER}
 
 
 def test_a_statement_that_succeeds_for_everybody_is_no_lock(tmp_path):
