@@ -23,8 +23,8 @@ def _guards(stage: Stage) -> bool:
 
 
 def _keeps_out(stage: Stage) -> bool:
-    """Whether it does so by a lock: an optimistic stage lets everybody in, and refuses writes."""
-    return _guards(stage) and stage.resource != "mysql_versioned"
+    """Whether it does so by one lock: an optimistic stage lets everybody in, and refuses writes; buckets let many in."""
+    return _guards(stage) and stage.resource not in ("mysql_versioned", "buckets")
 
 
 VOLATILE = ("redis", "redis_nodes")  # stores that can keep nothing on disk
@@ -41,18 +41,22 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock that ends at its process",
         lambda stage: Claim.exclusive_in_process in stage.claims and Claim.exclusive not in stage.claims,
     ),
-    "waiting": (  # who grants everybody, and a holder again, has nobody wait
+    "waiting": (  # setnx_no_else keeps nobody out, and has everybody try again
         "a store that has somebody try again",
-        lambda stage: stage.store is not None and (Claim.exclusive in stage.claims or Claim.reentrant not in stage.claims),
+        lambda stage: stage.store is not None and (Claim.exclusive in stage.claims or stage.store == "redis"),
     ),
-    "guard": ("a promise that replicas destroy nothing of each other's", _guards),
+    "guard": (
+        "a promise that replicas destroy nothing of each other's in one number",
+        lambda stage: _guards(stage) and stage.resource != "buckets",
+    ),
+    "one_lock": ("one lock for the whole number", lambda stage: stage.resource != "buckets"),
     "exclusion": ("a lock that keeps others out", _keeps_out),
     "volatile": ("a lock in a store that can keep nothing on disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
     "owner": ("an owner written in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "ensemble": ("a store that elects another leader among its servers", lambda stage: stage.store in ENSEMBLES),
     "nodes": ("several stores", lambda stage: stage.store == "redis_nodes"),
-    "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and Claim.exclusive in stage.claims),
+    "redis": ("one lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and _keeps_out(stage)),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
     "writes": ("a write that can be followed by another", lambda stage: stage.resource in ("read_then_write", "fenced")),
     "lease": ("an explicit lease time", lambda stage: stage.lease),

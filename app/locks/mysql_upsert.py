@@ -11,7 +11,7 @@ nothing, and succeeds.
 - `lab diff mysql_insert mysql_upsert`
 """
 
-from app.lock import Grant, Stage, claims
+from app.lock import Grant, Stage
 
 UPSERT = "INSERT INTO lock_table (lock_name) VALUES (%s) ON DUPLICATE KEY UPDATE lock_name = lock_name"
 DELETE = "DELETE FROM lock_table WHERE lock_name = %s"
@@ -39,7 +39,4 @@ STAGE = Stage(
     lock=MySQLUpsert,
     follows="mysql_insert",
     store="mysql",
-    claims=claims("""
-        reentrant
-    """),
 )
