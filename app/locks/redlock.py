@@ -82,6 +82,7 @@ STAGE = Stage(
         freed_after_thread_death
         breaks_deadlock
         survives_persisted_restart
+        survives_a_lost_reply
         survives_failover
         survives_persisted_amnesia
         survives_delayed_amnesia
