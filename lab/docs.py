@@ -88,7 +88,7 @@ def _machine() -> str:
     record = ladder()[0].record
     machine, versions = record.machine, record.versions
     return (
-        f"One run of `make ladder`, {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
+        f"One run of each, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
         f"Python {versions['python']}, {versions['redis-server'].split(' sha')[0]}. "
         "Speeds are this machine's; compare ratios.\n"
     )
