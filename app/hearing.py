@@ -1,8 +1,9 @@
 """What a store's channels say, heard by one connection for all threads of a process.
 
 A message wakes one of the threads that wait for it here, so that a release does not send all of them to the store. A channel
-once listened to stays so while the process lives. When the connection breaks it is made anew; what was said meanwhile is
-lost, so whoever waits must not wait for ever. Source: Redisson, LockPubSub (one latch a channel, one permit a message).
+once listened to stays so while the process lives. When the connection breaks it is made anew, and one who waits is woken,
+since what was said meanwhile is lost; whoever waits must not wait for ever all the same. Source: Redisson, LockPubSub (one
+latch a channel, one permit a message).
 """
 
 from __future__ import annotations
@@ -66,7 +67,5 @@ class Hearing:
             if message is None:
                 continue
             channel = self._channels[message["channel"]]
-            if message["type"] == "subscribe":
-                channel.stands.set()
-            elif message["type"] == "message":
-                channel.told.release()
+            channel.stands.set()
+            channel.told.release()  # also when it is subscribed to again: something may have been said meanwhile
