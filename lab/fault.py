@@ -162,6 +162,7 @@ class _Watch(threading.Thread):
 
     def heal(self, fault: Fault, struck: Strike) -> None:
         self.hurting.remove((fault, struck))
+        struck.healing_ns = monotonic_ns()
         fault.heal(self.system, struck)
         struck.healed_ns = monotonic_ns()
         with self.record.open("ab") as file:

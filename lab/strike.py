@@ -8,7 +8,8 @@ import msgspec
 
 
 class Strike(msgspec.Struct):
-    """Whom a fault hit. replica, pid, request: as the replica left word. at_ns, healed_ns: from when to when it hurt.
+    """Whom a fault hit. replica, pid, request: as the replica left word. at_ns, healed_ns: from when to when it hurt;
+    healing_ns: when it began to be undone.
 
     kind: the fault's file. next_got_ns: when somebody else got the lock after it, 0 if nobody did.
     went_on_ns: when the request was over all the same, 0 if it never was. renewals: by its replica, while it hurt.
@@ -24,6 +25,7 @@ class Strike(msgspec.Struct):
     at_ns: int
     kind: str = ""
     gate: str = ""
+    healing_ns: int = 0
     healed_ns: int = 0
     next_got_ns: int = 0
     next_request: str = ""
