@@ -49,7 +49,8 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
 def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     """The finding as the title, in lines of so many letters, the conditions below it."""
     axes.set_title(textwrap.fill(finding, width))
-    axes.text(0, 1.02, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
+    above = 1 + 0.092 / axes.get_figure().get_figheight()  # as far below the title, however tall the chart
+    axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 
 def beside(results: Sequence[Result]) -> int:
