@@ -37,7 +37,7 @@ class Chart(Protocol):
 def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
     """Draw to ``stem.svg`` and so on; returns the paths."""
     with style.context(STYLE):
-        height = 1.9 + 0.42 * len(results) if getattr(chart, "GROWS", False) else 4.6
+        height = 1.9 + 0.42 * len(results) if getattr(chart, "GROWS", False) else max(4.6, 1 + 0.22 * len(results))
         figure = Figure(figsize=(9.6, height), layout="constrained")
         chart.draw(figure.add_subplot(), results)
         paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
@@ -49,7 +49,8 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
 def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     """The finding as the title, in lines of so many letters, the conditions below it."""
     axes.set_title(textwrap.fill(finding, width))
-    above = 1 + 0.092 / axes.get_figure().get_figheight()  # as far below the title, however tall the chart
+    height_in = axes.figure.get_figure(root=True).get_figheight()
+    above = 1 + 0.092 / height_in  # as far below the title, however tall the chart
     axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 

@@ -25,13 +25,13 @@ class Strike(msgspec.Struct):
     at_ns: int
     kind: str = ""
     gate: str = ""
-    healing_ns: int = 0
     healed_ns: int = 0
     next_got_ns: int = 0
     next_request: str = ""
     went_on_ns: int = 0
     renewals: int = 0
     clocks_moved: int = 0
+    healing_ns: int = 0
     sessions_ended: int = 0
     foreign_renewals: int = 0
 

@@ -20,7 +20,7 @@ from tests.test_report import made_run
 HOME = docs.HOME
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 WITHIN_A_SENTENCE = re.compile(r"<!-- generated: [^\n]+? -->(?!\n)")
-SMALL_BYTES = 2_500_000  # about 90 kB a picture
+SMALL_BYTES = 3_000_000  # about 90 kB a picture
 
 
 def name_of(path: Path) -> str:
@@ -65,7 +65,8 @@ def test_every_chapter_shows_the_pictures_that_are_listed_for_it_and_no_others(s
 def test_a_chapter_can_be_read_at_once(stage):
     text = re.sub(r"```diff.*?```|```python.*?```", "", chapters.path(stage).read_text(encoding="utf-8"), flags=re.DOTALL)
 
-    assert len(text.splitlines()) <= 120
+    own = [line for line in text.splitlines() if not line.startswith("| `")]  # the table of verdicts grows with the scenarios
+    assert len(own) <= 120
 
 
 @pytest.mark.parametrize("one", illustrations().values(), ids=illustrations())
