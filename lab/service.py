@@ -163,13 +163,20 @@ def _launch(service: Service, keeper: Keeper, port: int, log: Path) -> int:
         raise NotReady(f"{service.name} could not be started: {error}") from error
 
 
+_offered: deque[int] = deque(maxlen=1000)  # by free_port of late, and perhaps not yet bound
+
+
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now; whoever starts a server on it checks that it got it."""
+    """A port of 127.0.0.1 that nobody listens on now, nor was offered here of late: servers start side by side. Whoever
+    starts one on it checks that it got it.
+    """
     for port in random.sample(PORTS, 200):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
-            return port
+            if port not in _offered:
+                _offered.append(port)
+                return port
     raise NotReady(f"no free port found between {PORTS.start} and {PORTS.stop} on 127.0.0.1")
 
 

@@ -42,7 +42,8 @@ class Gunicorn:
         return {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
 
     def ready(self, port: int, pid: int) -> bool:
-        return bool(health(port)["run"] == self.settings["run"])
+        about = health(port)
+        return (about["run"], about["replica"]) == (self.settings["run"], self.name)
 
 
 def health(port: int, timeout_s: float = 2.0) -> dict[str, Any]:

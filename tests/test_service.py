@@ -1,0 +1,51 @@
+"""Servers started side by side, each on a port of its own and each known to be itself."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from lab.service import free_port
+from lab.services.gunicorn import Gunicorn
+
+
+@pytest.fixture
+def answering_as() -> Iterator[dict[str, str]]:
+    """What ``/health`` on the fixture's ``port`` says of itself, to be filled in."""
+    about: dict[str, str] = {}
+
+    class Health(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802 - the name http.server calls
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(about).encode())
+
+        def log_message(self, *_about: object) -> None:
+            """Nothing on the terminal."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Health) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        about["port"] = str(server.server_port)
+        yield about
+        server.shutdown()
+        thread.join()
+
+
+def test_a_port_is_not_offered_again_before_it_can_be_bound():
+    offered = [free_port() for _ in range(800)]  # of 12000: by chance alone some dozens would come twice
+
+    assert len(set(offered)) == len(offered)
+
+
+@pytest.mark.parametrize(
+    ("run", "replica", "ready"), [("r", "replica-1", True), ("r", "replica-2", False), ("another", "replica-1", False)]
+)
+def test_a_replica_is_ready_when_it_answers_itself(answering_as, run, replica, ready):
+    answering_as |= {"run": run, "replica": replica}
+
+    assert Gunicorn("replica-1", {"run": "r"}).ready(int(answering_as["port"]), pid=0) is ready
