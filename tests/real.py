@@ -46,7 +46,8 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
 
 
-def run(scenario: str, stage: str, cwd: Path, **options: Any) -> Done:
-    """``lab run SCENARIO --stage STAGE --json …``."""
+def run(scenario: str, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
+    """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them."""
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    words += [] if draw else ["--no-draw"]
     return lab("run", scenario, "--stage", stage, "--json", *words, cwd=cwd)

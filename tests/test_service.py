@@ -19,7 +19,7 @@ def answering_as() -> Iterator[dict[str, str]]:
     about: dict[str, str] = {}
 
     class Health(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - the name http.server calls
+        def do_GET(self) -> None:
             self.send_response(200)
             self.end_headers()
             self.wfile.write(json.dumps(about).encode())

@@ -293,8 +293,8 @@ def test_an_interrupt_keeps_the_points_that_were_measured_and_leaves_nothing_run
 
 @pytest.mark.real
 def test_pictures_can_be_left_for_later(tmp_path):
-    done = run("rush", "incr", tmp_path, requests=300)
-    left = lab("run", "rush", "--stage", "incr", "--json", "--requests", "300", "--no-draw", cwd=tmp_path)
+    done = run("rush", "incr", tmp_path, draw=True, requests=300)
+    left = run("rush", "incr", tmp_path, requests=300)
 
     assert left.folder != done.folder
     assert json.loads(left.out) == left.verdict
