@@ -140,9 +140,9 @@ def table(results: Sequence[Measured]) -> Table:
         remark = f" ({result.remark})" if result.remark else ""
         cells = (
             result.name,
-            _amount(result.value, result.unit),
-            _interval(result),
-            _promise(result),
+            figure_in_words(result),
+            interval_in_words(result),
+            promise_in_words(result),
             _held(result),
             result.what + remark,
         )
@@ -155,13 +155,20 @@ def _amount(value: float, unit: str) -> str:
     return f"{value:.{digits}f}{f' {unit}' if unit else ''}"
 
 
-def _interval(result: Measured) -> str:
+def figure_in_words(result: Measured) -> str:
+    """The figure with its unit."""
+    return _amount(result.value, result.unit)
+
+
+def interval_in_words(result: Measured) -> str:
+    """From where to where."""
     if result.low is None or result.high is None:
         return "once"
     return f"{_amount(result.low, '')} to {_amount(result.high, '')}"
 
 
-def _promise(result: Measured) -> str:
+def promise_in_words(result: Measured) -> str:
+    """What was promised of it."""
     least = result.promise.at_least
     return f"at most {result.promise.at_most:g}" if least is None else f"at least {least:g}"
 

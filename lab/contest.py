@@ -29,12 +29,15 @@ BETWEEN_S = 0.05
 
 
 class Contest(msgspec.Struct, kw_only=True):
-    """One stage, so many clients, on one key or on one each. Times in milliseconds; per_s: cycles a second, all together.
+    """One stage (or what is measured beside the stages), so many clients, on one key or on one each.
+
+    Times in milliseconds; per_s: cycles a second, all together.
 
     overtaken: by how many who had asked later a grant was overtaken, on average. commands: a cycle, as the store counted.
     """
 
     stage: str
+    store: str | None
     clients: int
     one_key: bool
     work_ms: int
@@ -97,7 +100,7 @@ def contest(
     commands = count() - before
     for process in processes:
         process.join()
-    return _summary(name, clients, one_key, work_ms, cycles, commands)
+    return _summary(name, store, clients, one_key, work_ms, cycles, commands)
 
 
 def _compete(client: Client, pipe: Connection, for_s: float) -> None:
@@ -128,11 +131,14 @@ def _compete(client: Client, pipe: Connection, for_s: float) -> None:
     pipe.send(cycles)
 
 
-def _summary(name: str, clients: int, one_key: bool, work_ms: int, cycles: Sequence[Cycle], commands: int) -> Contest:
+def _summary(
+    name: str, store: str | None, clients: int, one_key: bool, work_ms: int, cycles: Sequence[Cycle], commands: int
+) -> Contest:
     took = sorted((done - asked) / 1e6 for asked, _, done in cycles) or [0.0]
     lasted_s = (max(done for _, _, done in cycles) - min(asked for asked, _, _ in cycles)) / 1e9 if cycles else 0.0
     return Contest(
         stage=name,
+        store=store,
         clients=clients,
         one_key=one_key,
         work_ms=work_ms,

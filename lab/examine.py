@@ -82,6 +82,7 @@ class _Pass:
     def got(self, replica: str, event: Got) -> None:
         one = Increment(replica, event)
         self.open[replica, event.request, event.turn] = one
+        self.findings.sent += event.commands
         wait_ns = one.got_ns - one.asked_ns
         self.findings.waits_ns.append(wait_ns)
         if wait_ns > self.longest_ns:
@@ -143,6 +144,7 @@ class _Pass:
         if one is None:
             return
         one.released(event)
+        self.findings.sent += event.commands
         self.unconfirmed += [one] * one.intended
         self.blame.released(one)
         self.findings.crowd.inside.stay(one.got_ns, one.releasing_ns)
@@ -172,6 +174,7 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        self.findings.sent += event.commands
         self.findings.in_vain_ns.append(event.gave_up_ns - event.asked_ns)
         if len(self.findings.in_vain) < EXAMPLES:
             keys = short(event.wanted), short(event.holding)

@@ -20,7 +20,8 @@ class Findings:
     """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``.
 
     overtaken: who was overtaken most, where fairness is the question. idlest: the longest hand-over. longest: who waited
-    longest of those who got it. freed_early, freed_first: who took its lock twice and found nothing left to release at the
+    longest of those who got it. sent: how many commands the replicas sent to the lock's store to get it and to let go, each
+    script one. freed_early, freed_first: who took its lock twice and found nothing left to release at the
     end, though its lease was not over. in_vain: the first who gave up; in_vain_ns: how long
     each of them had waited. repeated: who wrote most often of those who wrote again.
     """
@@ -38,6 +39,7 @@ class Findings:
     overlapping_beliefs: int = 0
     renewals: int = 0
     gave_up: int = 0
+    sent: int = 0
     not_owner: int = 0
     thefts: int = 0
     freed_early: int = 0

@@ -46,7 +46,8 @@ class Verdict(Enum):
 class Judgement(msgspec.Struct, kw_only=True):
     """``verdict.json``. Lost, duplicated, failed and unknown are four figures, never netted against each other.
 
-    throughput is of acknowledged requests; waits are from asking for the lock to getting it.
+    throughput is of acknowledged requests; waits are from asking for the lock to getting it. commands are what the lock's
+    store carried out, by its own count and those inside scripts included; sent, what the replicas sent it for that, by theirs.
     danger: what must have happened and what did; ``why`` says in words what is behind VOID, UNSEEN or BROKEN.
     """
 
@@ -70,6 +71,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     throughput_per_s: float
     wait_ms: dict[str, float]
     commands_per_increment: float
+    sent_per_increment: float = 0.0
     duration_s: float
 
     @property
@@ -134,6 +136,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2)
         if account.writes
         else 0.0,
+        sent_per_increment=round(findings.sent / account.writes, 2) if account.writes else 0.0,
         duration_s=round(findings.duration_s, 3),
     )
 

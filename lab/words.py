@@ -63,7 +63,8 @@ def summarise(console: Console, judgement: Judgement, paths: list[Path]) -> None
     console.print(
         f"\n{judgement.throughput_per_s:.0f} increments a second; wait for the lock: half under {waits['p50']:.1f} ms, "
         f"99 % under {waits['p99']:.1f} ms, longest {waits['max']:.1f} ms; "
-        f"{judgement.commands_per_increment:.1f} commands to the lock's store an increment.",
+        f"{judgement.sent_per_increment:.1f} commands sent to the lock's store an increment, which carried out "
+        f"{judgement.commands_per_increment:.1f}, those inside scripts included.",
     )
     console.print(
         f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement))}\n",

@@ -25,6 +25,7 @@ from lab.interval import mean_of_ratios
 from lab.keeper import Keeper
 from lab.run import REPORTS
 from lab.stores import stores
+from lab.trip import trip
 
 FOR_S = 1.0
 MANY = 16
@@ -76,7 +77,9 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 
 def _locks() -> list[Stage]:
-    return [stage for stage in stages().values() if stage.store and Claim.exclusive in stage.claims]
+    """Those that ask a store; one that lets the write decide has nothing to acquire."""
+    shelf = stages().values()
+    return [one for one in shelf if one.store and Claim.exclusive in one.claims and one.resource != "mysql_versioned"]
 
 
 def _stand(keeper: Keeper, store: str, folder: Path) -> Standing:
@@ -105,12 +108,17 @@ def _busy(up: dict[str, Standing], name: str) -> Contest:
 
 
 def _table(up: dict[str, Standing]) -> None:
-    """Every lock: alone, many on a key each, many on one key; with and without work."""
+    """Every lock: alone, many on a key each, many on one key; with and without work. Before those of a store, its round trip."""
     found = []
-    for stage in _locks():
-        for clients, one_key, work_ms in ((1, False, 0), (MANY, False, 0), (MANY, True, 0), (MANY, True, 5)):
-            found.append(_of(up, stage, clients, one_key, work_ms))
-    contest_report.write(found, REPORTS / f"bench-locks-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    apart, together = ((1, False, 0), (MANY, False, 0)), ((MANY, True, 0), (MANY, True, 5))
+    for store in up:
+        found += [_run(up, f"one round trip to {store}", store, trip(store), *situation) for situation in apart]
+        if store == "redis":
+            found += [_run(up, "redis-py's Lock", store, RedisPy, *situation) for situation in (*apart, *together)]
+        for stage in _locks():
+            if stage.store == store:
+                found += [_of(up, stage, *situation) for situation in (*apart, *together)]
+    contest_report.write(found, FOR_S, REPORTS / f"bench-locks-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
 
 
 def _ratio(name: str, what: str, promise: Promise, both: Iterator[tuple[float, float]]) -> Measured:

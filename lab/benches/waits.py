@@ -33,7 +33,7 @@ def measure(pairs: int) -> Iterator[Measured]:
 
     yield ratio("throughput", "pubsub", lambda judgement: judgement.throughput_per_s, Promise(at_least=0.9))
     yield ratio(
-        "commands to the lock's store", "pubsub", lambda judgement: judgement.commands_per_increment, Promise(at_most=1.0)
+        "commands sent to the lock's store", "pubsub", lambda judgement: judgement.sent_per_increment, Promise(at_most=1.0)
     )
     yield ratio("throughput", "queued", lambda judgement: judgement.throughput_per_s, Promise(at_least=1.0))
     yield ratio("p99 of the wait", "queued", lambda judgement: judgement.wait_ms["p99"], Promise(at_most=0.6))
