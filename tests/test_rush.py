@@ -27,7 +27,8 @@ SAFE = (
     "fencing",
     "bucketed",
 )
-SLOWER = ("redlock_fixed", "redlock", "mysql_insert", "mysql_for_update", "mysql_version", "zookeeper", "etcd")
+SLOWER = ("redlock_fixed", "redlock", "mysql_insert", "mysql_for_update", "mysql_version")
+SLOWER += ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced")
 
 
 def losses(folder) -> list[dict]:

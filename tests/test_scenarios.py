@@ -30,7 +30,7 @@ CELLS = {
     "lost_reply": ("lua", "reentrant", "mysql_insert", "mysql_for_update"),
     "store_restart": ("lua",),
     "store_restart_persisted": ("lua", "mysql_insert", "mysql_for_update", "mysql_version"),
-    "session_loss": ("mysql_insert", "mysql_for_update", "mysql_version", "zookeeper", "etcd"),
+    "session_loss": ("mysql_insert", "mysql_for_update", "mysql_version", "zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
     "leader_killed": ("zookeeper", "etcd"),
     "frozen_between_writes": ("setnx", "fencing"),
     "fence_restart": ("fencing",),
