@@ -15,7 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from app.lock import Stage
 from app.locks import stages
+from lab import doctor, outside
 from lab import scenario as scenarios
 from lab.run import REPORTS, save
 from lab.scenario import Scenario
@@ -30,7 +32,8 @@ SLOWEST_S = 180
 class Cell(msgspec.Struct, kw_only=True):
     """One stage under one scenario. verdict: empty where the scenario makes no sense for the stage; reason says why, or what
     was seen. run: the folder's name. expected: the verdict written down before, empty for none. rounds: how often it came to
-    which verdict, where it was run more than once; the rest is of the first time.
+    which verdict, where it was run more than once; the rest is of the first time. missing: the programs for want of which it
+    was not run.
     """
 
     stage: str
@@ -46,6 +49,7 @@ class Cell(msgspec.Struct, kw_only=True):
     unknown: int = 0
     duration_s: float = 0
     rounds: dict[str, int] = msgspec.field(default_factory=dict)
+    missing: list[str] = []
 
     @property
     def as_expected(self) -> bool:
@@ -80,8 +84,18 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
                 continue
             cell = Cell(stage=stage.name, scenario=name, claim=one.tests.name, expected=expected.get((name, stage.name), ""))
             cell.reason = one.misfit(stage) or ""
+            cell.missing = [] if cell.reason else lacking(one, stage)
+            if cell.missing:
+                cell.reason = "not run: " + " ".join(f"{name} is not on this machine." for name in cell.missing)
             cells.append(cell)
     return cells
+
+
+def lacking(scenario: Scenario, stage: Stage) -> list[str]:
+    """The programs that are not on this machine and that the scenario needs for the stage."""
+    given = outside.urls()
+    stores = [stage.store] if stage.store and stage.store not in given else []
+    return doctor.missing([*stores, *([doctor.CLOCKS] if scenario.store_clocks else [])])
 
 
 def conduct_all(
@@ -150,7 +164,7 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
     whole = plan((), ()) if len(known) > len(cells) else list(cells)
     for index, blank in enumerate(whole):
         found = known.get((blank.scenario, blank.stage))
-        if found is not None and not blank.reason:
+        if found is not None and (not blank.reason or blank.missing):
             found.expected = blank.expected
             whole[index] = found
     return whole
@@ -175,7 +189,7 @@ def markdown(cells: Sequence[Cell]) -> str:
 def in_short(cell: Cell) -> str:
     """``kept``, ``lost 12``, ``–``: what a cell shows."""
     if not cell.verdict:
-        return "–"
+        return "not run" if cell.missing else "–"
     if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
         return cell.verdict.lower()
     word = "broken: " if cell.verdict == "BROKEN" else ""

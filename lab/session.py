@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.lock import Stage
 from app.locks import stages
-from lab import matrix
+from lab import doctor, matrix
 from lab import run as runs
 from lab import scenario as scenarios
 from lab.choice import BadInput, chosen
@@ -29,6 +29,7 @@ from lab.matrix import Cell
 from lab.report import keep, report_many, report_run, runs_in
 from lab.run import REPORTS, RunFolder
 from lab.scenario import Scenario
+from lab.service import MissingProgram
 from lab.sweep_report import write_again
 from lab.verdict import Verdict, judge
 from lab.words import introduce, summarise, terminal
@@ -112,8 +113,8 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
 
 
 def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
-    """``lab matrix``: the worst of its cells' exit statuses; 3 if a scenario harmed nobody it was run on, or a cell is not as
-    expected, or came to another verdict when it was repeated.
+    """``lab matrix``: the worst of its cells' exit statuses; 4 if some were not run for want of a program; 3 if a scenario
+    harmed nobody it was run on, or a cell is not as expected, or came to another verdict when it was repeated.
     """
     for name in only_stages:
         chosen("stage", name, stages())
@@ -150,9 +151,15 @@ def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:
         if cell.wavers:
             counts = ", ".join(f"{count} times {verdict}" for verdict, count in cell.rounds.items())
             console.print(f"wavers: {cell.scenario} on {cell.stage}: {counts}", style="bold red")
+    without = sorted({program for cell in cells if not cell.verdict for program in cell.missing})
+    for program in without:
+        number = sum(program in cell.missing and not cell.verdict for cell in cells)
+        console.print(
+            f"not run: {number} cells, for want of {program}. {doctor.how_to_install(program)}", style="bold red", soft_wrap=True
+        )
     statuses = [Verdict[cell.verdict].exit_status for cell in cells if cell.verdict]
     odd = gentle or any(cell.wavers or not cell.as_expected for cell in cells if cell.verdict)
-    return max([*statuses, 3 if odd else 0], key=_gravity)
+    return max([*statuses, 3 if odd else 0, MissingProgram.exit_status if without else 0], key=_gravity)
 
 
 def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,7 +168,7 @@ def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gravity(status: int) -> int:
-    return {0: 0, 3: 1, 1: 2}[status]
+    return {0: 0, 4: 1, 3: 2, 1: 3}[status]
 
 
 def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:

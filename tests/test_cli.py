@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from app.locks import stages
-from lab import cli, service
+from lab import cli, doctor, service
 from lab.scenario import names
 
 
@@ -126,3 +126,16 @@ def test_help_imports_nothing_heavy():
     code = f"import sys; from lab import cli; print([name for name in {heavy} if name in sys.modules])"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_matrix_shows_a_stage_without_its_server_as_not_run(said, monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor.Program, "found", lambda program: None if program.name == "mariadbd" else "/somewhere")
+
+    status, out, _ = said("matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
+
+    table = (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8")
+    assert status == 4
+    assert "for want of mariadbd" in out
+    assert "nstall" in out
+    assert table.count("| not run |") > 5
+    assert "kept" not in table
