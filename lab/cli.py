@@ -182,17 +182,29 @@ def compare(runs: tuple[str, ...], out: Path | None) -> None:
 @click.argument("runs", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path), help="where to write a comparison of several runs")
 def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Draw a run again (the latest unless told), or a sweep's folder. Of several RUNS it is short for compare."""
+    """Draw a run again (the latest unless told), or a sweep's folder, and write the site of all runs, reports/index.html.
+
+    Of several RUNS it is short for compare.
+    """
     from lab.session import report_again
 
-    report_again(runs or ("latest",), out)
+    report_again(runs, out)
+
+
+@lab.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8088, show_default=True, help="of the site (0: any free one)")
+def serve(port: int) -> int:
+    """Serve the site of runs, and nothing but reports/, to this machine alone, until Ctrl-C."""
+    from lab.serving import serve as serve_site
+
+    return serve_site(port)
 
 
 @lab.command()
 @click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="how many of the newest runs stay")
 def clean(keep: int) -> None:
     """Remove old runs, and what killed labs left half done."""
-    from lab.run import clean as remove
+    from lab.session import clean as remove
 
     gone = remove(keep)
     click.echo(f"removed {len(gone)}; kept the newest {keep}")
