@@ -118,7 +118,7 @@ const CHARTS = [
     return `The longest tail is under ${slow.label}: one in a hundred waits over ${amount(slow.p99_ms)} ms`;
   }, "a curve further to the right waits longer"],
 ];
-const swatch = (run) => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(run.colour, run.dashes, 3) }));
+const swatch = (colour, dashes = "") => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(colour, dashes, 3) }));
 
 // runs: each with its curves and, of its row, label, lost, final, acknowledged_of, per_s, p99_ms, colour and dashes.
 function draw(runs) {
@@ -130,7 +130,7 @@ function draw(runs) {
     soft.textContent = note;
     words.append(strong, document.createElement("br"), soft);
     legend.className = "legend";
-    for (const run of runs) { const item = document.createElement("li"); item.append(swatch(run), ` ${run.label}`); legend.append(item); }
+    for (const run of runs) { const item = document.createElement("li"); item.append(swatch(run.colour, paint === counters ? "" : run.dashes), ` ${run.label}`); legend.append(item); }
     paint(svg, runs);
     figure.className = "chart";
     figure.tabIndex = 0;
