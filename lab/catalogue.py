@@ -165,7 +165,7 @@ def _plain(value: object) -> str | float | None:
 
 
 def _write_curves(result: Result) -> bool:
-    """Beside the run, by this lab: what a foreign folder may have brought under that name is written over. False: it cannot be."""
+    """Beside the run, by this lab: what a foreign folder brought under that name is written over. False: it cannot be."""
     curves = result.series
     told = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
     told |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}

@@ -236,6 +236,16 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
 
 
 @lab.command()
+@click.option("--most-requests", type=click.IntRange(1), default=500_000, show_default=True, help="no run sends more than this")
+@click.option("--out", type=click.Path(path_type=Path), help="where to write growth.json (reports/growth-<time> unless told)")
+def growth(most_requests: int, out: Path | None) -> int:
+    """Measure what a run costs as requests, users, replicas and Locust processes grow, part by part."""
+    from lab.growth import measure, plan
+
+    return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
+
+
+@lab.command()
 @click.option(
     "--rerun", multiple=True, metavar="PICTURE", help="first run again what a picture shows (docs/pictures.toml; or all)"
 )

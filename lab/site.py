@@ -121,7 +121,7 @@ def _ladder(reports: Path) -> dict[str, Any] | None:
     for folder in folders:
         paths = sorted((folder / "runs").glob("*/verdict.json"))
         if rungs := [rung for path in paths if (rung := _decoded(path, Rung)) is not None]:
-            return {"folder": folder.name, "rungs": rungs, "fastest": max(max(rung.throughput_per_s for rung in rungs), 1)}
+            return {"folder": folder.name, "rungs": rungs, "fastest": max(*(rung.throughput_per_s for rung in rungs), 1)}
     return None
 
 
