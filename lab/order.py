@@ -16,6 +16,8 @@ from lab.load import LOCUSTFILES
 from lab.scenario import Scenario
 
 LOCUSTFILE = LOCUSTFILES / "rush.py"
+# whoever reaches the page may press Start: what a machine can bear; the command line asks nobody
+MOST = {"requests": 1_000_000, "users": 5000, "replicas": 32}
 SHOWN = 90  # letters of a stage's idea in the form: a longer line is not read there
 
 
@@ -53,6 +55,9 @@ def read(form: Mapping[str, str], processes: int = 1) -> Order:
         given["users"] = users = _number("users", int, form.get("user_count", ""))
         if users > (rate := _number("ramp up", float, form.get("spawn_rate", ""))):
             notes.append(f"the users were started at {rate:g} a second, not all at once")
+    for name, most in MOST.items():
+        if (asked := given.get(name) or 0) > most:
+            raise BadInput(f"{name}: at most {most} from a page, not {asked:g}; `lab run` takes more")
     fitted = scenarios.override(scenario, stage, given | {"processes": processes})
     given |= {"processes": processes} if processes > 1 else {}
     words = [word for name, value in given.items() if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]

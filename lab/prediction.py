@@ -58,7 +58,9 @@ class Predictions:
             return _sides(taken)
 
     def settle(self, lost: bool | None) -> dict[str, int]:
-        """The run is over. lost: whether it lost any; None where it proves nothing, and nobody is counted."""
+        """The run is over. lost: whether it lost any; None where it proves nothing: nobody is counted, and what was predicted
+        stands for the next one.
+        """
         with self._mutex:
             question, taken = self._playing or (("", ""), {})
             self._playing = None
@@ -67,6 +69,9 @@ class Predictions:
                 for key, loses in taken.items():
                     self._readers[key].right += loses == lost
                     self._readers[key].wrong += loses != lost
+            else:
+                for key, loses in taken.items():
+                    self._readers[key].open.setdefault(question, loses)
             return _sides(taken)
 
     def asked(self, question: Question) -> dict[str, int]:

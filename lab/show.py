@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from lab.picture import Timeline
 from lab.prediction import Predictions
 
 EVERY_S = 0.1
-UNHEARD_EVERY_S = 0.5  # nobody looks; who comes later shall find a curve
+UNHEARD_EVERY_S = 0.2  # nobody looks; who comes later shall find a curve
 FIGURES = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final")
 
 
@@ -100,7 +101,15 @@ class Show:
         while not self._over.wait(EVERY_S if self.news.heard else UNHEARD_EVERY_S):
             with self._mutex:
                 if self._live is not None and not self._live.over:
-                    self._look(self._live)
+                    self._try_to_look(self._live)
+
+    def _try_to_look(self, live: Live) -> None:
+        try:
+            self._look(live)
+        except Exception:  # noqa: BLE001 - what cannot be shown of this run must not keep the next from being shown
+            traceback.print_exc()
+            live.close()
+            self._live = None
 
     def _look(self, live: Live) -> None:
         look = live.look()

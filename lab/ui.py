@@ -14,7 +14,7 @@ import socket
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,15 +112,23 @@ def _run_presses(keeper: Keeper, control: Control, page: LocustPage, show: Show,
         left.clear()
 
 
+def _shown(tell: Callable[..., None], *about: object) -> None:
+    """Show it, if it can be shown: a run must not be lost over its picture."""
+    try:
+        tell(*about)
+    except Exception:  # noqa: BLE001 - whatever it is, the run goes on
+        traceback.print_exc()
+
+
 def _run(keeper: Keeper, page: LocustPage, show: Show, press: Press, order: Order, left: list[Conducted]) -> bool:
     """One run, shown, judged and drawn. False when an interrupt ended it."""
-    drive = by_page(press, order.scenario, page.kill, lambda folder: show.begin(order, folder))
+    drive = by_page(press, order.scenario, page.kill, lambda folder: _shown(show.begin, order, folder))
     left.append(conduct(keeper, order.stage, order.scenario, drive, order.command))
     if left[0].record.ended == "interrupted":
         return False
-    show.judged(left[0])
+    _shown(show.judged, left[0])
     report = finish(left[0])[0]
-    show.drawn(left[0])
+    _shown(show.drawn, left[0])
     _say(_line(left[0], report))
     press.say(verdict=_facts(left[0], report))
     return True

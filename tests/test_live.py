@@ -193,13 +193,17 @@ def test_predictions_count_from_the_run_that_starts_next_and_are_tallied():
     assert class_.begin(QUESTION) == {"some": 1, "none": 0}
 
 
-def test_a_run_that_proves_nothing_counts_for_nobody():
+def test_a_run_that_proves_nothing_counts_for_nobody_and_leaves_what_was_predicted():
     class_ = Predictions()
     class_.predict("1", "Ann", QUESTION, loses=True)
     class_.begin(QUESTION)
     class_.settle(lost=None)
 
     assert (class_.tally()["right"], class_.tally()["wrong"]) == (0, 0)
+    assert class_.of("1", QUESTION) is True
+    class_.begin(QUESTION)
+    class_.settle(lost=True)
+    assert class_.tally()["right"] == 1
 
 
 def test_there_is_an_end_to_how_many_predict():
@@ -268,6 +272,9 @@ HERE = {"Host": "127.0.0.1:8089"}
         {"Origin": "http://127.0.0.1:9000"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"Origin": "http://["},
     ],
 )
 def test_another_sites_page_may_change_nothing(said):
@@ -277,6 +284,15 @@ def test_another_sites_page_may_change_nothing(said):
 @pytest.mark.parametrize("said", [{}, {"Origin": "http://127.0.0.1:8089", "Sec-Fetch-Site": "same-origin"}])
 def test_our_own_page_and_no_browser_at_all_may(said):
     assert foreign("POST", HERE | said, LOOPBACK) == ""
+
+
+@pytest.mark.parametrize(("mode", "refused"), [("navigate", False), ("cors", True), ("no-cors", True)])
+def test_another_sites_page_may_lead_here_and_not_listen(mode, refused):
+    assert bool(foreign("GET", HERE | {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}, LOOPBACK)) == refused
+
+
+def test_a_host_that_cannot_be_read_is_refused():
+    assert "cannot be read" in foreign("GET", {"Host": "["}, LOOPBACK)
 
 
 def test_a_name_that_was_made_to_point_here_gets_nothing():
