@@ -74,7 +74,7 @@ function envelope(paper, points, strikes) { // of points: seconds, acknowledged,
   between(to, points, x, acknowledged, (one) => at.y(one[1] + one[2]), paper.ink("unknown"));
   to.globalAlpha = 1;
   line(to, points, x, (one) => at.y(one[1] + one[2]), paper.ink("unknown"), 1.5);
-  line(to, points, x, acknowledged, paper.ink("counted"));
+  line(to, points, x, acknowledged, paper.ink("counted"), 6);
   line(to, points, x, counter, paper.ink("counter"));
 }
 
