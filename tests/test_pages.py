@@ -98,6 +98,15 @@ def test_links_lead_from_the_site_to_a_run_and_back(browser, reports):
     assert page.locator("h1").inner_text().startswith("none under rush")
 
 
+def test_a_square_of_the_matrix_whose_run_was_not_drawn_leads_to_its_line(browser, reports):
+    page = browser.open(reports / "index.html")
+    page.locator("#matrix a[href='#stage=ttl&scenario=rush']").click()
+
+    page.wait_for_function("document.querySelectorAll('#table tbody tr').length === 1")
+    assert names(page) == ["ttl"]
+    assert page.locator("#runs-title").is_visible()
+
+
 def test_runs_that_are_ticked_are_laid_over_each_other(browser, reports):
     page = browser.open(reports / "index.html")
     button = page.get_by_role("button", name="Compare", exact=True)

@@ -16,6 +16,8 @@ import pytest
 from lab import catalogue, site
 from lab.report import runs_in
 from lab.run import save
+from lab.session import show
+from tests.real import lab, run
 
 REFERENCE = Path(__file__).parents[1] / "reports" / "reference"
 KNOWN = runs_in(REFERENCE)[:4]
@@ -189,3 +191,29 @@ def test_the_page_names_nothing_outside_itself(reports):
     text = site.write(reports).read_text(encoding="utf-8")
 
     assert set(re.findall(r"https?://[^\s\"'<]+", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_a_report_without_any_run_is_the_site_and_a_clean_takes_runs_out_of_it(tmp_path):
+    done = lab("report", cwd=tmp_path)
+    assert (done.status, done.out) == (0, "reports/index.html\n")
+
+    for folder in KNOWN:
+        shutil.copytree(folder, tmp_path / "reports" / "runs" / folder.name)
+    assert lab("clean", "--keep", "1", cwd=tmp_path).status == 0
+    assert [row["run"] for row in told(tmp_path / "reports" / "index.html")] == [KNOWN[-1].name]
+
+
+def test_a_site_that_cannot_be_written_takes_nothing_from_what_was_done_and_is_said(tmp_path, capsys):
+    (tmp_path / "reports").write_text("no folder", encoding="utf-8")
+    show(tmp_path / "reports")
+
+    assert "the site of runs could not be written" in capsys.readouterr().err
+
+
+@pytest.mark.real
+def test_every_run_is_in_the_site_when_it_has_ended(tmp_path):
+    for draw in (True, False):
+        done = run("rush", "incr", tmp_path, draw=draw, requests=200)
+        first = told(tmp_path / "reports" / "index.html")[0]
+
+        assert (first["run"], first["page"], first["final"]) == (done.folder.name, draw, 200)

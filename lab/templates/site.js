@@ -131,7 +131,7 @@ ticked.addEventListener("click", (event) => {
   if (event.target.dataset.do === "compare") compare([...chosen]);
   if (event.target.dataset.do === "clear") { chosen = new Set(); show(); }
 });
-window.addEventListener("hashchange", recall);
+window.addEventListener("hashchange", () => { recall(); if (location.hash.includes("=") && !compared.length) document.getElementById("runs").scrollIntoView(); });
 show();
 if (location.hash.includes("=")) recall();
 })();
