@@ -33,7 +33,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     scenario, stage: as plain data. ended: ``complete``, or why it was cut short. start, final: the counter before and
     after (null if it could not be read); parts: the latter part by part, where it has several. in_flight_left: whether
     requests were still inside when it was read. threads: of each replica, 0 where that is not on record. commands: how
-    often each command ran on each store. drawn_at: nothing in
+    often each command ran on each store. engine:
+    where the servers were. clocks: how many machines' clocks stamped the history. drawn_at: nothing in
     here changes when it is judged or drawn again.
     """
 
@@ -49,6 +50,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     final: int | None = None
     parts: dict[str, int] = msgspec.field(default_factory=dict)
     in_flight_left: bool = False
+    engine: str = "local"
+    clocks: int = 1
     threads: int = 0
     took_part: list[str] = msgspec.field(default_factory=list)
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
