@@ -13,7 +13,7 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
 GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
 
-.PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report compare clean doctor bench check test
+.PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report serve compare clean doctor bench check test
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,8 +46,11 @@ ui: setup-all ## the lab in Locust's own web page [PORT=8089]
 compare: setup ## lay runs over each other: RUN="one two"
 	@$(LAB) compare $(RUN) $(if $(OUT),--out '$(OUT)')
 
-report: setup ## draw a run again, or compare several [RUN="one two"]
+report: setup ## the site of all runs, reports/index.html, and a run drawn again, or several compared [RUN="one two"]
 	@$(LAB) report $(RUN) $(if $(OUT),--out '$(OUT)')
+
+serve: setup ## the site of all runs at an address of this machine [PORT=8088]
+	@$(LAB) serve $(if $(PORT),--port '$(PORT)')
 
 clean: setup ## remove all but the newest runs [KEEP=20]
 	@$(LAB) clean $(if $(KEEP),--keep '$(KEEP)')

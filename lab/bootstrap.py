@@ -1,9 +1,9 @@
 """Set-up of a bare machine: the system's programs, a virtual environment, the locked packages. Standard library only.
 
 ``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``, as the Makefile calls it. The server
-that a stage keeps its lock in comes when that stage is asked for, and with --dev, whose tests need them all. It says what it
-is about to do before it does it, does nothing that is done already, and where it cannot do a thing it says how to do it by
-hand and ends with status 4.
+that a stage keeps its lock in comes when that stage is asked for, and with --dev, whose tests need them all and a browser. It
+says what it is about to do before it does it, does nothing that is done already, and where it cannot do a thing it says how to
+do it by hand and ends with status 4.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _alone() -> Iterator[None]:
 def _stores(words: list[str]) -> set[str]:
     """The stores of the stages that were asked for. A stage nobody knows needs none: the lab itself will say so."""
     if "--dev" in words or "--every-stage" in words:
-        return {program.store for program in doctor.PROGRAMS}
+        return {program.store for program in doctor.PROGRAMS} - (set() if "--dev" in words else {doctor.BROWSER})
     from app.locks import stages
 
     clocks = {doctor.CLOCKS} if "--scenario" in words and "clock" in words[words.index("--scenario") + 1] else set()

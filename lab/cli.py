@@ -187,17 +187,29 @@ def compare(runs: tuple[str, ...], out: Path | None) -> None:
 @click.argument("runs", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path), help="where to write a comparison of several runs")
 def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Draw a run again (the latest unless told), or a sweep's folder. Of several RUNS it is short for compare."""
+    """Draw a run again (the latest unless told), or a sweep's folder, and write the site of all runs, reports/index.html.
+
+    Of several RUNS it is short for compare.
+    """
     from lab.session import report_again
 
-    report_again(runs or ("latest",), out)
+    report_again(runs, out)
+
+
+@lab.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8088, show_default=True, help="of the site (0: any free one)")
+def serve(port: int) -> int:
+    """Serve the site of runs, and nothing but reports/, to this machine alone, until Ctrl-C."""
+    from lab.serving import serve as serve_site
+
+    return serve_site(port)
 
 
 @lab.command()
 @click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="how many of the newest runs stay")
 def clean(keep: int) -> None:
     """Remove old runs, and what killed labs left half done."""
-    from lab.run import clean as remove
+    from lab.session import clean as remove
 
     gone = remove(keep)
     click.echo(f"removed {len(gone)}; kept the newest {keep}")
@@ -221,6 +233,16 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
     from lab.bench import measure
 
     return measure(names, pairs)
+
+
+@lab.command()
+@click.option("--most-requests", type=click.IntRange(1), default=500_000, show_default=True, help="no run sends more than this")
+@click.option("--out", type=click.Path(path_type=Path), help="where to write growth.json (reports/growth-<time> unless told)")
+def growth(most_requests: int, out: Path | None) -> int:
+    """Measure what a run costs as requests, users, replicas and Locust processes grow, part by part."""
+    from lab.growth import measure, plan
+
+    return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
 
 
 @lab.command()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.locks import stages
-from lab import chapters, costs, illustration, matrix, price, report, scenario, speeds, sweeps, swept
+from lab import chapters, costs, growth_report, illustration, matrix, price, report, scenario, speeds, sweeps, swept
 from lab.choice import BadInput, chosen
 from lab.reference import REFERENCE, ladder
 
@@ -113,4 +113,5 @@ PARTS: dict[str, Callable[..., str]] = {
     **chapters.PARTS,
     **costs.PARTS,
     **speeds.PARTS,
+    **growth_report.DOCUMENT_PARTS,
 }

@@ -41,6 +41,7 @@ FAKETIMES = tuple(
     f"/usr/lib/{place}/libfaketime.so.1" for place in ("x86_64-linux-gnu/faketime", "aarch64-linux-gnu/faketime", "faketime")
 )
 CLOCKS = "clocks"  # what scenarios with clocks that leap need, as stages need their store
+BROWSER = "browser"  # what the tests of the lab's pages need
 PROGRAMS = (
     Program("redis-server", _everywhere("redis", apt="redis-server"), "the lock's store and the counter's"),
     Program("nginx", _everywhere("nginx"), "the load balancer before the replicas", version_flag="-v"),
@@ -60,6 +61,7 @@ PROGRAMS = (
         files=ZOOKEEPER_JARS,
     ),
     Program("libfaketime.so.1", _everywhere("libfaketime"), "scenarios in which clocks leap", store=CLOCKS, files=FAKETIMES),
+    Program("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
     Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with it", version_flag="-v", optional=True),
 )
 

@@ -106,9 +106,17 @@ class RunFolder:
 def save(path: Path, record: Any) -> None:
     """Write a record as JSON, whole or not at all."""
     text = json.dumps(msgspec.to_builtins(record), indent=1, ensure_ascii=False) + "\n"
+    replace(path, text.encode())
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: whoever reads it meanwhile reads the old one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load(folder: Path) -> RunRecord:

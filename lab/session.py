@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.lock import Stage
 from app.locks import stages
-from lab import doctor, matrix
+from lab import doctor, matrix, site
 from lab import run as runs
 from lab import scenario as scenarios
 from lab.choice import BadInput, chosen
@@ -86,6 +86,7 @@ def finish(done: Conducted, draw: bool = True) -> list[Path]:
         keep(done.folder.path, done.judgement, done.findings)
         drawn = [done.folder.path / "verdict.json"]
     done.folder.publish()
+    show(done.folder.path.parents[1])
     return [done.folder.path / path.name for path in drawn]
 
 
@@ -109,6 +110,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     for path in report_many(folders, into):
         console.print(str(path), style="dim", soft_wrap=True)
+    show()
     console.print((into / "table.md").read_text(encoding="utf-8"), soft_wrap=True)
     return worst
 
@@ -140,6 +142,7 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
             cells = matrix.merged(cells, out)
         for path in matrix.write(cells, out):
             console.print(str(path), style="dim", soft_wrap=True)
+        show()
     return _matrix_status(cells, console, whole=not only_stages)
 
 
@@ -220,22 +223,43 @@ def check_again(name: str, as_json: bool) -> int:
 
 
 def report_again(names: tuple[str, ...], out: Path | None) -> None:
-    """``lab report``: one run, or a sweep, into its folder; several runs, or those in a comparison's folder, as compare does."""
-    first = Path(names[0])
-    if len(names) > 1 or runs_in(first):
+    """``lab report``: one run, or a sweep, into its folder; several runs, or those in a comparison's folder, as compare does.
+    Without names, the latest run, if there is one. Then the site of runs is written again.
+    """
+    first = Path(names[0]) if names else REPORTS
+    if len(names) > 1 or (names and runs_in(first)):
         written = compare(names, out)
     elif out is not None:
         raise BadInput("--out is for a comparison of several runs; a run or a sweep is drawn into its own folder")
     elif (first / "sweep.json").exists():
         written = write_again(first)
+    elif names or runs.finished():
+        written = report_run(runs.find(names[0] if names else "latest"))
     else:
-        written = report_run(runs.find(names[0]))
-    tell(written)
+        written = []
+    tell([*written, site.write()])
 
 
 def compare_runs(names: tuple[str, ...], out: Path | None) -> None:
     """``lab compare``: several runs over each other, and where the page is."""
     tell(compare(names, out))
+    show()
+
+
+def clean(keep: int) -> list[Path]:
+    """``lab clean``: remove old runs, from the site as well; what went."""
+    gone = runs.clean(keep)
+    if (REPORTS / site.INDEX).exists():
+        show()
+    return gone
+
+
+def show(reports: Path = REPORTS) -> None:
+    """Write the site of runs again. That it cannot be written takes nothing from a run, and is said."""
+    try:
+        site.write(reports)
+    except OSError as error:
+        sys.stderr.write(f"the site of runs could not be written: {error}\n")
 
 
 def tell(written: list[Path]) -> None:

@@ -27,7 +27,7 @@ from lab.listing import find_stage
 from lab.run import REPORTS
 from lab.scenario import Scenario
 from lab.service import NotReady
-from lab.session import INTERRUPTED, finish, keeping
+from lab.session import INTERRUPTED, finish, keeping, show
 from lab.sweep import START_S, Sweep, numbers
 from lab.sweep_report import write
 from lab.swept import Point, Swept
@@ -163,6 +163,7 @@ def _end(console: Console, sweep: Sweep, result: Swept, into: Path) -> int:
         return INTERRUPTED
     swept.save(result, into)
     paths = write(sweep, result, into)
+    show()
     console.print()
     console.print((into / "sweep.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     for path in paths:

@@ -11,6 +11,8 @@ from lab.keeper import Keeper
 from lab.services.redis import Redis
 from lab.stores import stores
 
+pytest_plugins = ["tests.browser"]
+
 
 @pytest.fixture(scope="session")
 def redis_port(tmp_path_factory) -> Iterator[int]:

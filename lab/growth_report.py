@@ -1,0 +1,98 @@
+"""The growth of a run's costs as tables, and what follows from them for more users than one machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from lab.choice import chosen
+from lab.growth import PARTS, Growth, Point, load
+from lab.reference import REFERENCE
+
+KEPT = REFERENCE / "growth"
+
+
+@cache
+def kept() -> Growth:
+    """The reference measurement."""
+    return load(KEPT)
+
+
+def points(varied: str) -> list[Point]:
+    """Those of a series. Raises BadInput."""
+    found = kept().points
+    chosen("series", varied, list(dict.fromkeys(one.varied for one in found)))
+    return [one for one in found if one.varied == varied]
+
+
+def table(varied: str) -> str:
+    """A line a point: how fast, what of each part's memory, how much on disk, and how long until it is judged and drawn."""
+    head = (varied, "a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
+    lines = [head, ("---",) * len(head)]
+    for one in points(varied):
+        value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")
+        memory = (f"{one.peak_mib.get(part, 0):.0f}" for part in PARTS)
+        ends = (f"{one.judging_s:.1f} / {one.judging_mib:.0f}", f"{one.drawing_s:.1f} / {one.drawing_mib:.0f}")
+        lines.append((value, f"{one.per_s:.0f}", *memory, f"{one.folder_mib:.1f}", *ends))
+    return _markdown(lines)
+
+
+def processor_table(varied: str) -> str:
+    """A line a point: milliseconds of one core a request, by part."""
+    head = (varied, *PARTS, "all")
+    lines = [head, ("---",) * len(head)]
+    for one in points(varied):
+        value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")
+        lines.append((value, *(f"{one.cpu_ms.get(part, 0):.3f}" for part in PARTS), f"{sum(one.cpu_ms.values()):.3f}"))
+    return _markdown(lines)
+
+
+def saturation(part: str, stage: str = "incr") -> float:
+    """Requests a second at which one core is full of this part's work."""
+    chosen("part", part, PARTS)
+    found = [one for one in kept().points if one.stage == stage and part in one.cpu_ms]
+    of = max(found, key=lambda one: one.requests)
+    return 1000 / of.cpu_ms[part]
+
+
+def _rounded(per_s: float) -> str:
+    """Two digits that mean something."""
+    digits = len(str(int(per_s))) - 2
+    return f"{round(per_s, -digits):,.0f}".replace(",", " ")
+
+
+def _per_core(*words: str) -> str:
+    """``growth_per_core locust`` or ``growth_per_core lock's store lua``."""
+    *part, last = words
+    if last in {one.stage for one in kept().points}:
+        return _rounded(saturation(" ".join(part), last))
+    return _rounded(saturation(" ".join(words)))
+
+
+def _markdown(lines: Sequence[tuple[str, ...]]) -> str:
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _plan(per_s: str) -> str:
+    """Of each part, what fills a core, and how many cores so many requests a second take. For the lock's store, that of `lua`."""
+    lines = []
+    for part in PARTS[:-1]:
+        full = saturation(part, "lua" if part == "lock's store" else "incr")
+        which = f"{part} (`lua`, waiters polling)" if part == "lock's store" else part
+        lines.append((which, _rounded(full), f"{int(per_s) / full:.1f}"))
+    return _markdown(lines)
+
+
+def _conditions() -> str:
+    about = kept()
+    machine = f"{about.machine['cores']} cores ({about.machine['processor']}), {about.machine['memory_gib']} GiB"
+    return f"Measured {about.measured_utc[:10]} on {machine}, servers and load together, Python {about.versions['python']}.\n"
+
+
+DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
+    "growth_plan": _plan,
+    "growth_conditions": _conditions,
+    "growth": table,
+    "growth_processor": processor_table,
+    "growth_per_core": _per_core,
+}

@@ -1,0 +1,131 @@
+"""Pages in a real browser: the system's Chromium, driven by Playwright. A missing Chromium fails the tests; nothing is skipped.
+
+Whatever a page does wrong fails the test that has it open: an error on the console, an error nobody caught, a request that
+would leave the machine (none gets out: no name but this machine's is resolved). ``pytest --screenshots FOLDER`` keeps pictures.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from lab.service import program
+
+SIZES = {"wide": (1280, 900), "phone": (390, 844), "projector": (1920, 1080)}
+AT_HOME = ("127.0.0.1", "localhost", "[::1]")
+QUIET = [  # a browser that talks to nobody of its own accord
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--disable-domain-reliability",
+    "--disable-client-side-phishing-detection",
+    "--no-first-run",
+    "--no-default-browser-check",
+]
+NOBODY = f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {name}' for name in AT_HOME)}"
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.addoption("--screenshots", metavar="FOLDER", help="keep a picture of each page that the tests look at there")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The system's Chromium, for the whole session. Raises MissingProgram, which says how to get it."""
+    executable = program("chromium")
+    from playwright.sync_api import sync_playwright  # here, because most tests need no browser
+
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # it refuses root a sandbox
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=executable, args=[*QUIET, NOBODY, *root])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def browser(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """To open pages with; when the test is over, nothing may have gone wrong in any of them."""
+    folder = request.config.getoption("--screenshots")
+    one = Browser(chromium, Path(folder) if folder else None)
+    try:
+        yield one
+        assert one.wrongs == []
+    finally:
+        one.close()
+
+
+class Browser:
+    """wrongs: what pages did wrong so far. excused: patterns of what is no wrong in this test, as a refusal it provokes."""
+
+    def __init__(self, chromium: Any, pictures: Path | None) -> None:
+        self.chromium, self.pictures = chromium, pictures
+        self.contexts: list[Any] = []
+        self.wrongs: list[str] = []
+        self.excused: list[str] = []
+
+    def open(self, address: str | Path, size: str = "wide", dark: bool = False, touch: bool = False) -> Any:
+        """A Playwright page, in a profile of its own, at an address or a file. touch: by a finger and not by a mouse."""
+        width, height = SIZES[size]
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            has_touch=touch,
+            is_mobile=touch,
+            reduced_motion="reduce",
+        )
+        self.contexts.append(context)
+        context.on("request", self._sent)
+        context.on("console", self._said)
+        context.on("weberror", lambda error: self._wrong(f"uncaught: {error.error}"))
+        page = context.new_page()
+        page.goto(address.resolve().as_uri() if isinstance(address, Path) else address)
+        return page
+
+    def look(self, page: Any, name: str, sizes: tuple[str, ...] = ("wide", "phone")) -> None:
+        """Look at it light and dark, wide and narrow: all legible and labelled (axe), nothing sticks out; pictures if asked."""
+        before = page.viewport_size
+        for size in sizes:
+            width, height = SIZES[size]
+            page.set_viewport_size({"width": width, "height": height})
+            for colours in ("light", "dark"):
+                page.emulate_media(color_scheme=colours)
+                if self.pictures is not None:
+                    self.pictures.mkdir(parents=True, exist_ok=True)
+                    page.screenshot(path=self.pictures / f"{name}-{size}-{colours}.png", full_page=True)
+                assert unfit(page) == [], f"{name}, {size}, {colours}"
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} sticks out of a {size} screen"
+        page.set_viewport_size(before)
+        page.emulate_media(color_scheme="light")
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+
+    def _sent(self, request: Any) -> None:
+        address = urlsplit(request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in {name.strip("[]") for name in AT_HOME}:
+            self._wrong(f"a request to leave the machine: {request.url}")
+
+    def _said(self, message: Any) -> None:
+        if message.type == "error":
+            self._wrong(f"on the console: {message.text} ({message.location.get('url', '')})")
+
+    def _wrong(self, what: str) -> None:
+        if not any(re.search(pattern, what) for pattern in self.excused):
+            self.wrongs.append(what)
+
+
+def unfit(page: Any) -> list[str]:
+    """What axe finds wrong by WCAG 2 A and AA and good practice, each with its rule and the first places."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]
