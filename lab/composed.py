@@ -196,5 +196,6 @@ def _see_all(replicas: Sequence[Warded], hands: Hands | None) -> None:
         NGINX,
         all_seen,
         SEEN_WITHIN_S,
-        f" with all {len(wanted)} replicas behind it (it resolves their name when it starts): docker compose kill -s HUP nginx",
+        f" with all {len(wanted)} replicas behind it (it resolves their name when it starts): docker compose kill -s HUP "
+        "nginx, or in a Swarm docker service update --force lab_nginx",
     )

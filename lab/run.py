@@ -74,11 +74,16 @@ class RunFolder:
 
     @staticmethod
     def create(scenario: str, stage: str, reports: Path = REPORTS) -> RunFolder:
-        """A hidden, locked folder for a run that starts now."""
+        """A hidden, locked folder for a run that starts now. Raises BadInput where none can be made."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
-        path.mkdir(parents=True)
+        try:
+            path.mkdir(parents=True)
+        except PermissionError:
+            raise BadInput(
+                f"{reports} cannot be written to by user {os.getuid()}; in a container, that is LAB_UID and LAB_GID of .env"
+            ) from None
         lock = os.open(path, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
         return RunFolder(name, path, lock)
