@@ -41,6 +41,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name != "timeline"])
     about = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
+    about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site, which is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"
     path.write_text(text, encoding="utf-8")
@@ -184,4 +185,5 @@ def page(template: str, **values: Any) -> str:
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     pages.filters["thousands"] = thousands
+    pages.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
     return pages.get_template(template).render(**values)

@@ -54,6 +54,11 @@ class Site(ThreadingHTTPServer):
     def address(self) -> str:
         return f"http://{HERE}:{self.server_port}"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader who went away in the middle is no error; anything else is."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
     def file(self, path: str) -> Path | None:
         """The file that an address means; None where it is none of the folder's, or hidden, as what is still being made is."""
         names = [name for name in unquote(urlsplit(path).path).split("/") if name]

@@ -24,7 +24,7 @@ const node = (name, attributes, ...inside) => {
   one.append(...inside);
   return one;
 };
-const thousands = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u2009");
+const thousands = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const amount = (number) => number >= 100 || number === 0 ? thousands(number) : Number(number.toPrecision(3)).toString();
 const ink = (colour, dashes = "", width = 2) => `stroke: ${colour}; fill: none; stroke-width: ${width}; stroke-dasharray: ${dashes || "none"}`;
 
@@ -42,7 +42,7 @@ function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, wo
     svg.append(node("path", { d: `M${x(at)} ${top}V${low}`, style: ink("#e6e6e6", "", 1) }), node("text", { x: x(at), y: low + 19, "text-anchor": "middle", style: "fill: #444444" }, amount(at)));
   }
   for (const value of ticks(most_y, 6)) {
-    svg.append(node("path", { d: `M${LEFT} ${y(value)}H${right}`, style: ink("#e6e6e6", "", 1) }), node("text", { x: LEFT - 7, y: y(value) + 5, "text-anchor": "end", style: "fill: #444444" }, share ? `${Math.round(value * 100)}\u2009%` : amount(value)));
+    svg.append(node("path", { d: `M${LEFT} ${y(value)}H${right}`, style: ink("#e6e6e6", "", 1) }), node("text", { x: LEFT - 7, y: y(value) + 5, "text-anchor": "end", style: "fill: #444444" }, share ? `${Math.round(value * 100)}\u202f%` : amount(value)));
   }
   svg.append(node("path", { d: `M${LEFT} ${top}V${low}H${right}`, style: ink("#888888", "", 1) }));
   svg.append(node("text", { x: (LEFT + right) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, words_x));
@@ -118,7 +118,7 @@ const CHARTS = [
     return `The longest tail is under ${slow.label}: one in a hundred waits over ${amount(slow.p99_ms)} ms`;
   }, "a curve further to the right waits longer"],
 ];
-const swatch = (run) => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(run.colour, run.dashes, 3) }));
+const swatch = (colour, dashes = "") => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(colour, dashes, 3) }));
 
 // runs: each with its curves and, of its row, label, lost, final, acknowledged_of, per_s, p99_ms, colour and dashes.
 function draw(runs) {
@@ -130,7 +130,7 @@ function draw(runs) {
     soft.textContent = note;
     words.append(strong, document.createElement("br"), soft);
     legend.className = "legend";
-    for (const run of runs) { const item = document.createElement("li"); item.append(swatch(run), ` ${run.label}`); legend.append(item); }
+    for (const run of runs) { const item = document.createElement("li"); item.append(swatch(run.colour, paint === counters ? "" : run.dashes), ` ${run.label}`); legend.append(item); }
     paint(svg, runs);
     figure.className = "chart";
     figure.tabIndex = 0;

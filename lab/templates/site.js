@@ -75,7 +75,7 @@ function apart(chosenRows) {
   const labels = new Map();
   for (const [label, group] of alike) {
     const differing = data.parameters.map((_, i) => i).filter((i) => new Set(group.map((row) => row.parameters[i])).size > 1);
-    const said = (row) => [label, ...differing.map((i) => row.parameters[i] === null ? `no ${data.parameters[i][0].replace("_ms", "")}` : data.parameters[i][1].replace("{}", row.parameters[i]))].join(", ");
+    const said = (row) => [label, ...differing.map((i) => row.parameters[i] === null ? `no ${data.parameters[i][0].replace("_ms", "")}` : data.parameters[i][1].replace("{}", row.parameters[i]).replace(/^(1 (replica|user|request))s$/, "$1"))].join(", ");
     const names = group.map(group.length > 1 ? said : () => label);
     group.forEach((row, i) => labels.set(row.run, names.filter((name) => name === names[i]).length > 1 ? `${names[i]}, ${when(row)}` : names[i]));
   }
@@ -99,7 +99,7 @@ async function compare(names, missing = 0) {
   });
   const away = make("button", { type: "button" }, "Close the comparison");
   away.addEventListener("click", () => { close(); remember(); });
-  comparison.replaceChildren(title, ...notes.map((note) => make("p", { className: "note" }, note)), ...(drawn.length ? [figures(names, labels), ...lab.draw(drawn)] : []),
+  comparison.replaceChildren(title, ...notes.map((note) => make("p", { className: "note" }, note)), ...(drawn.length ? [figures(names, labels), make("div", { className: "pictures" }, ...lab.draw(drawn))] : []),
     make("p", { className: "soft" }, "The same as a page of its own, with all charts: ", make("code", {}, `lab compare ${names.join(" ")}`)), make("p", {}, away));
   comparison.hidden = false;
   title.focus({ preventScroll: true });
@@ -109,7 +109,7 @@ function figures(names, labels) {
   const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per second", "wait p50, ms", "wait p99, ms", "commands an increment"];
   const lines = names.map((run, i) => {
     const row = byName.get(run), few = i < data.few;
-    const mark = few ? [lab.swatch({ colour: data.lines[i % data.lines.length].toLowerCase(), dashes: DASHES[i % DASHES.length] }), " "] : [];
+    const mark = few ? [lab.swatch(data.lines[i % data.lines.length].toLowerCase()), " "] : [];
     const name = row.page ? make("a", { href: `runs/${encodeURIComponent(run)}/report.html` }, labels.get(run)) : labels.get(run);
     return make("tr", {}, make("td", { className: "chart" }, ...mark, name), cell(row.scenario), make("td", { className: row.verdict }, row.verdict),
       ...[row.acknowledged, row.final, row.lost, row.duplicated, row.failed, row.unknown, row.per_s].map(number), ...[row.p50_ms, row.p99_ms, row.commands].map((value) => make("td", { className: "n" }, lab.amount(value))));
