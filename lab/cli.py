@@ -126,11 +126,16 @@ def up(stage: str, **given: Any) -> int:
 
 @lab.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8089, show_default=True, help="of the page (0: any free one)")
-def ui(port: int) -> int:
-    """The lab in Locust's own web page: choose a stage, press start, again and again."""
+@click.option("--live-port", type=click.IntRange(0, 65535), default=0, help="of the live page (any free one unless told)")
+@click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="how many Locust processes send")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="where to listen; beyond this machine, a password is asked for"
+)
+def ui(port: int, live_port: int, processes: int, host: str) -> int:
+    """The lab in the browser: choose a stage, press start, watch it live, again and again."""
     from lab.ui import serve
 
-    return serve(port)
+    return serve(port, host, live_port, processes)
 
 
 @lab.command()
@@ -229,7 +234,7 @@ def doctor() -> int:
 @click.argument("names", nargs=-1)
 @click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
 def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure costs, as ratios: the lab's own (locust, journals, warm, help, judging, site) and the locks' (locks, waits)."""
+    """Measure costs, as ratios: the lab's own (locust, journals, live, warm, help, judging, site) and the locks' (locks, waits)."""
     from lab.bench import measure
 
     return measure(names, pairs)
