@@ -234,7 +234,7 @@ def doctor() -> int:
 @click.argument("names", nargs=-1)
 @click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
 def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure costs, as ratios: the lab's own (locust, journals, live, warm, help, judging, site) and the locks' (locks, waits)."""
+    """Measure costs, as ratios: the lab's (locust, journals, live, warm, help, judging, site) and the locks' (locks, waits)."""
     from lab.bench import measure
 
     return measure(names, pairs)

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -21,6 +22,7 @@ from tests.real import Done, lab, run, wait_for
 pytestmark = pytest.mark.engine
 SOMEBODY = 1234  # not who runs the tests
 STACK = "lab-test"
+PORTS = {name: str(free_port()) for name in ("LAB_PORT", "LAB_UI_PORT", "LAB_LIVE_PORT")}
 
 
 def contained(scenario: str, stage: str, cwd: Path, **options: object) -> Done:
@@ -95,26 +97,42 @@ def up(tmp_path) -> Iterator[Compose]:
     reports.mkdir()
     os.chown(reports, SOMEBODY, SOMEBODY)
     who = {"LAB_UID": str(SOMEBODY), "LAB_GID": str(SOMEBODY), "LAB_REPORTS": str(reports)}
-    compose = Compose("lab-up", os.environ | who | {"LAB_PORT": str(free_port()), "STAGE": "incr"})
+    compose = Compose("lab-up", os.environ | who | PORTS | {"STAGE": "incr"})
     try:
-        compose.do("up", "-d", "--build", "nginx")
+        compose.do("up", "-d", "--build")
         yield compose
     finally:
         compose.do("down", "--volumes", "--timeout", "1", quietly=True)
 
 
 def test_the_file_serves_the_counter_and_leaves_runs_to_whoever_started_them(up, tmp_path):
+    def pages_up() -> list[bool]:
+        """Whether Locust's page and the live page answer, be it by asking for the password."""
+        return [_asked(int(PORTS[name])) in (200, 401) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
+
     def serving() -> set[str]:
         with urlopen(f"http://127.0.0.1:{up.environ['LAB_PORT']}/health", timeout=2) as answer:
             return set(json.load(answer)["stages"])
 
     assert wait_for(lambda: _or_none(serving)) == {"incr"}
+    assert wait_for(lambda: _or_none(pages_up)) == [True, True]
     status = up.run("locust", "lab", "run", "rush", "--stage", "incr", "--requests", "1000")
 
     folder = (tmp_path / "reports" / "runs" / "latest").resolve()
     assert status == 0
     assert {path.stat().st_uid for path in folder.rglob("*")} == {SOMEBODY}
     assert (folder / "report.html").exists()
+
+
+def _asked(port: int) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/login" if str(port) == PORTS["LAB_UI_PORT"] else "/live")
+        return connection.getresponse().status
+    except HTTPException as error:
+        raise OSError(str(error)) from error
+    finally:
+        connection.close()
 
 
 def _or_none(ask):
