@@ -148,6 +148,7 @@ def swarm(tmp_path) -> Iterator[Path]:
     reports = tmp_path / "reports"
     reports.mkdir()
     who = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports)}
+    Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
     docker("swarm", "init", "--advertise-addr", "127.0.0.1")
     try:
         deploy = ["docker", "stack", "deploy", "-c", "docker-stack.yml", STACK]
@@ -169,7 +170,6 @@ def _whole(service: str) -> bool:
 
 
 def test_a_swarm_of_one_node_runs_the_stack_and_brings_its_journals_home(swarm):
-    docker("run", "--rm", "lock-lab:latest", "true")  # the image is there: the tests before have built it
     judge = docker("ps", "--quiet", "--filter", f"name={STACK}_locust.1").strip()
 
     docker("exec", judge, "lab", "run", "rush", "--stage", "lua", "--requests", "1000", "--no-draw")
