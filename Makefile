@@ -69,4 +69,4 @@ check: setup-dev ## format, lint, types, import contracts, fast tests: under a m
 	@.venv/bin/pytest -q -n auto -m 'not real and not engine'
 
 test: check ## all of check, and the tests on the real servers
-	@.venv/bin/pytest -q -m real -n 2 --dist worksteal
+	@.venv/bin/pytest -q -m real -n 3 --dist worksteal
