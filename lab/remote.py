@@ -3,7 +3,7 @@
 The lab listens on a Unix socket whose path is in the environment; where it is not, nothing here does anything. Questions
 and answers are lines of JSON, a connection for each question:
 
-    {"ask": "shelf"}                → {"stages": […], "scenarios": […]}
+    {"ask": "shelf"}                → {"stages": […], "scenarios": […]}: names, each with what it is about
     {"ask": "check", "form": {…}}   → {} or {"refused": why}
     {"ask": "run", "form": {…}}     → {"plan": {…}} once the servers are up, or {"refused": why};
                                       {"stop": why} if the load has to end early
@@ -11,6 +11,8 @@ and answers are lines of JSON, a connection for each question:
 
 Locust checks nothing of what is posted to it (a stage that does not exist would start a test), so the lab is asked twice:
 when the form is posted, where a refusal is shown above the Start button, and when the test starts.
+
+Locust answers pages of any site (open CORS headers), and takes their posts; here it does not (``lab/guard.py``).
 """
 
 from __future__ import annotations
@@ -23,19 +25,28 @@ from collections.abc import Callable
 from typing import Any
 
 import gevent
-from flask import Response, g, jsonify, request
+from flask import Response, g, jsonify, make_response, request
+from flask_login import current_user
 from gevent.event import AsyncResult
 from locust.exception import StopTest
-from locust.runners import STATE_RUNNING, STATE_SPAWNING
+from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRunner
 from werkzeug.datastructures import ImmutableMultiDict
 
-CONTROL = "LOCK_LAB_CONTROL"  # also named in lab/ui.py, which cannot import this: importing Locust patches the whole process
+from lab.beside import beside
+from lab.guard import LOOPBACK, foreign
+from lab.login import require
+from lab.tickets import complete
+
+# also named in lab/locust_page.py, which cannot import this: importing Locust patches the whole process
+CONTROL, LIVE, PASSWORD = "LOCK_LAB_CONTROL", "LOCK_LAB_LIVE", "LOCK_LAB_PASSWORD"
 ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # servers that do not come up are given up by the lab itself long before
 VERDICT_WITHIN_S = 600.0  # a long history takes its time to be judged
-OURS = ("stage", "scenario", "requests", "work_ms", "ttl_ms", "rate", "host")  # fields Locust itself must not act on
+OURS = ("stage", "scenario", "requests", "work_ms", "ttl_ms", "replicas", "rate", "host")  # fields Locust itself must not act on
 NO_HOST = "(started by the lab for each run)"
-COLUMNS = ("stage", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "report")
+TAB = "lost-increments"
+COLUMNS = ("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "verdict", "run")
+TITLES = {"counter": "final", "run": "report"}  # where a column is not called as its figure is
 
 log = logging.getLogger(__name__)
 
@@ -67,28 +78,54 @@ class Page:
     def add_options(self, parser: Any) -> None:
         """The lab's own fields of the form; the rest are the locustfile's."""
         shelf = ask(self.control, ask="shelf")
+        rush = next(line for line in shelf["scenarios"] if line.startswith("rush:"))
         parser.add_argument("--stage", choices=shelf["stages"], default=shelf["stages"][0], help="the lock")
-        parser.add_argument("--scenario", choices=shelf["scenarios"], default="rush", help="what is put under stress, and how")
+        parser.add_argument("--scenario", choices=shelf["scenarios"], default=rush, help="what is put under stress, and how")
         parser.add_argument("--work-ms", type=int, default=0, help="between reading and writing; 0: the scenario's own")
         parser.add_argument("--ttl-ms", type=int, default=0, help="the lock's time to live; 0: the scenario's or the stage's own")
+        parser.add_argument("--replicas", type=int, default=0, help="behind nginx; 0: the scenario's own")
 
     def open(self, environment: Any, **_: Any) -> None:
-        """Before the page is served: add what it lacks."""
+        """Before the page is served: add what it lacks. A worker serves none."""
         self.environment = environment
         environment.host = NO_HOST  # or the form asks for one
-        web_ui = environment.web_ui
-        structure = [{"key": name, "title": name} for name in COLUMNS]
-        web_ui.template_args["extended_tabs"] = [{"title": "Verdicts", "key": "verdicts"}]
-        web_ui.template_args["extended_tables"] = [{"key": "verdicts", "structure": structure}]
-        web_ui.app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}  # of the form's fields the stage comes first
-        web_ui.app.before_request(self.admit)
-        web_ui.app.after_request(self.complete)
-        web_ui.app.add_url_rule("/lab", "lab", lambda: jsonify({"control": self.control, "verdicts": self.verdicts}))
+        if (web_ui := environment.web_ui) is None:
+            return
+        structure = [{"key": name, "title": TITLES.get(name, name)} for name in COLUMNS]
+        web_ui.template_args["extended_tabs"] = [{"title": "Lost increments", "key": TAB}]
+        web_ui.template_args["extended_tables"] = [{"key": TAB, "structure": structure}]
+        app = web_ui.app
+        app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}  # of the form's fields the stage comes first
+        app.before_request(self.guard)
+        app.before_request(self.admit)
+        app.after_request_funcs[None].insert(0, keep_to_itself)  # the last to see an answer is the first of the list
+        app.after_request(self.complete)
+        app.add_url_rule("/lab", "lab", self.tell)
+        if password := os.environ.get(PASSWORD):
+            require(web_ui, password)
+        self.names = () if password else LOOPBACK
+        self.secret = bool(password)
+
+    def tell(self) -> Response:
+        """Which lab's page this is, and whether all who send are there; to whoever may see them, the verdicts."""
+        runner = self.environment.runner
+        ready = not isinstance(runner, MasterRunner) or runner.worker_count >= self.environment.parsed_options.expect_workers
+        seen = {} if self.secret and not current_user.is_authenticated else {"verdicts": self.verdicts}
+        return jsonify({"control": self.control, "ready": ready} | seen)
+
+    def guard(self) -> Response | None:
+        """Refuse what a page of another site made a browser send."""
+        if why := foreign(request.method, dict(request.headers), self.names):
+            log.warning("refused %s %s: %s", request.method, request.path, why)
+            return make_response(jsonify({"success": False, "message": why}), 403)
+        return None
 
     def admit(self) -> Response | None:
         """Refuse a posted form that the lab would not run; the page shows why."""
         if request.endpoint != "locust.swarm":
             return None
+        if self.secret and not current_user.is_authenticated:
+            return None  # Locust itself asks for the password
         if self.busy:
             return refusal("a run is under way: wait for its verdict, or press Stop")
         self.busy = g.admitted = True
@@ -109,16 +146,20 @@ class Page:
             self.busy = False
         if request.endpoint == "locust.stop" and self.run is None:
             self.busy = False  # stopped before the test had even started
+        if request.endpoint == "locust.index" and response.status_code == 200:
+            response.set_data(beside(response.get_data(as_text=True), os.environ.get(LIVE, "")))
         if request.endpoint != "locust.request_stats" or answer is None:
             return response
         # the page looks again only while a test runs, so it runs until the verdict is here; Locust's own word may be 2 s old
         state = self.environment.runner.state
         answer["state"] = STATE_RUNNING if self.busy and state != STATE_SPAWNING else state
-        answer["extended_stats"] = [{"key": "verdicts", "data": self.verdicts[::-1]}]
+        answer["extended_stats"] = [{"key": TAB, "data": self.verdicts[::-1]}]
         return jsonify(answer)
 
     def begin(self, environment: Any, **_: Any) -> None:
         """A test starts: wait for its servers. Raises StopTest, and nothing is sent, when there will be none."""
+        if isinstance(environment.runner, WorkerRunner):
+            return  # the master has told it all
         environment.runner.update_state(STATE_SPAWNING)  # or Stop would do nothing while they come up
         environment.runner.lab_tickets = None  # those of the last test
         self.busy = True
@@ -137,10 +178,11 @@ class Page:
 
     def end(self, environment: Any, **_: Any) -> None:
         """Nobody sends any more: wait for the verdict."""
+        if isinstance(environment.runner, WorkerRunner):
+            return
         try:
             if self.run is not None:
-                tickets = environment.runner.lab_tickets
-                verdict = self.run.ended(complete=tickets is not None and tickets.all_done.is_set())
+                verdict = self.run.ended(complete=complete(environment.runner))
                 log.info("%(stage)s under %(scenario)s: %(verdict)s, %(lost)s lost; %(report)s", verdict)
                 self.verdicts.append(verdict)
         except Refused as reason:
@@ -229,6 +271,13 @@ def connect(control: str) -> socket.socket:
         line.close()
         raise Refused(f"the lab is gone: {error}") from error
     return line
+
+
+def keep_to_itself(response: Response) -> Response:
+    """Take back what Locust lets every site read."""
+    for name in [name for name, _ in response.headers if name.lower().startswith("access-control-")]:
+        del response.headers[name]
+    return response
 
 
 def refusal(why: str) -> Response:

@@ -42,13 +42,15 @@ def serve(port: int, reports: Path = REPORTS) -> int:
 
 
 class Site(ThreadingHTTPServer):
-    """A server of one folder, on loopback alone."""
+    """A server of one folder, on loopback alone unless another host is given. names: what it may be called, any if empty."""
 
     daemon_threads = True
 
-    def __init__(self, folder: Path, port: int) -> None:
-        self.folder = folder.resolve()
-        super().__init__((HERE, port), Reader)
+    def __init__(
+        self, folder: Path, port: int, host: str = HERE, reader: type[Reader] | None = None, names: tuple[str, ...] = NAMES
+    ) -> None:
+        self.folder, self.names = folder.resolve(), names
+        super().__init__((host, port), reader or Reader)
 
     @property
     def address(self) -> str:
@@ -85,8 +87,8 @@ class Reader(SimpleHTTPRequestHandler):
     def send_head(self) -> Any:
         """The answer's head, and the open file; None where it is refused."""
         host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
-        if host not in NAMES:
-            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"this server is called {' or '.join(NAMES)}")
+        if self.server.names and host not in self.server.names:
+            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"this server is called {' or '.join(self.server.names)}")
         found = self.server.file(self.path)
         if found is None:
             return self._refuse(HTTPStatus.NOT_FOUND, "there is no such page among the runs")

@@ -112,6 +112,14 @@ def end_when_done(environment: Any, tickets: Tickets | None) -> None:
     gevent.spawn(wait)
 
 
+def complete(runner: Any) -> bool:
+    """Whether all of the test's tickets were used and answered, in every process."""
+    tickets = runner.lab_tickets
+    if isinstance(runner, MasterRunner):
+        return _Tally.of(runner).complete
+    return tickets is not None and tickets.all_done.is_set()
+
+
 class _Tally:
     """A master's count of the workers that are done."""
 
@@ -127,6 +135,10 @@ class _Tally:
             runner.lab_tally = _Tally(runner)
         tally: _Tally = runner.lab_tally
         return tally
+
+    @property
+    def complete(self) -> bool:
+        return 0 < self.expected <= len(self.done)
 
     def start(self, expected: int, end: Callable[[], None]) -> None:
         self.done.clear()

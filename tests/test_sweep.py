@@ -285,7 +285,7 @@ def test_an_interrupt_keeps_the_points_that_were_measured_and_leaves_nothing_run
     done = one.end()
     result = swept.load(tmp_path / "out")
     assert (done.status, result.ended) == (130, "interrupted")
-    assert gone(running, within_s=5)
+    assert gone(running)
     assert 0 < len(result.points) < result.planned == 10
     assert result.partial in (tmp_path / "out" / "sweep.md").read_text(encoding="utf-8")
     assert "nothing is left running" in done.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import json
@@ -23,7 +24,7 @@ import pytest
 
 from app.locks import stages
 from lab.history import History
-from lab.ui import read, scenario_names
+from lab.order import read, scenario_names
 from tests.real import LAB, wait_for
 
 RUSH = Path(__file__).parents[1] / "locustfiles" / "rush.py"
@@ -70,12 +71,12 @@ class Page:
 class Ui(Page):
     """A ``lab ui`` in a folder of the test's own."""
 
-    def __init__(self, cwd: Path) -> None:
+    def __init__(self, cwd: Path, *options: str) -> None:
         self.cwd = cwd
-        self.process = subprocess.Popen(
-            [LAB, "ui", "--port", "0"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
-        super().__init__(self.process.stdout.readline().split()[0])
+        about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([LAB, "ui", "--port", "0", *options], start_new_session=True, **about)
+        self.told = self.process.stdout.readline()
+        super().__init__(self.told.split()[0])
 
     def verdicts(self) -> list[dict[str, Any]]:
         return self.get("/lab")["verdicts"]
@@ -122,9 +123,9 @@ def record_of(folder: Path) -> dict[str, Any]:
 @pytest.mark.real
 def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     options = ui.options()
-    assert options["stage"]["choices"] == list(stages())
-    assert options["scenario"]["choices"] == scenario_names()
-    assert list(options) == ["stage", "scenario", "work_ms", "ttl_ms", "requests", "rate"]
+    assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
+    assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == scenario_names()
+    assert list(options) == ["stage", "scenario", "work_ms", "ttl_ms", "replicas", "requests", "rate"]
 
     none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
 
@@ -148,6 +149,55 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert status == 0
     assert "lua under rush: 601 acknowledged, the counter says 601; 0 lost" in out
     assert "nothing is left running" in err
+
+
+@pytest.mark.real
+def test_several_processes_send_exactly_as_many_again_and_again(tmp_path):
+    several = Ui(tmp_path, "--processes", "2")
+    try:
+        first, again = several.run(stage="incr", requests="601"), several.run(stage="lua", requests="300")
+
+        assert (first["requests"], first["counter"], first["verdict"]) == (601, 601, "KEPT")
+        assert (again["requests"], again["counter"], again["verdict"]) == (300, 300, "KEPT")
+        record = record_of(several.folders()[0])
+        assert (record["ended"], record["scenario"]["processes"]) == ("complete", 2)
+        several.press(stage="lua", work_ms="50")
+        wait_for(lambda: several.recorded() > 20)
+        several.stop()
+        (stopped,) = wait_for(lambda: several.verdicts()[2:])
+        assert (stopped["verdict"], record_of(several.folders()[2])["ended"]) == ("VOID", "stopped by hand")
+        assert several.run(stage="incr")["counter"] == 600
+    finally:
+        family = several.family()
+        several.end()
+    assert psutil.wait_procs(family, timeout=5)[1] == []
+
+
+@pytest.mark.real
+def test_beyond_this_machine_a_password_is_asked_for_and_that_is_said(tmp_path):
+    open_ = Ui(tmp_path, "--host", "0.0.0.0")
+    try:
+        warning, password = (open_.process.stdout.readline() for _ in range(2))
+        assert "unencrypted" in warning
+        secret = password.split()[1]
+        live = open_.told.rpartition(" ")[2].strip()
+
+        assert "verdicts" not in open_.get("/lab")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(live, timeout=10)
+        with pytest.raises(json.JSONDecodeError):  # it answers with the login page
+            open_.press(stage="none")
+        assert not (tmp_path / "reports").exists()
+
+        jar = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        jar.open(f"{open_.address}/lab/login", urllib.parse.urlencode({"username": "me", "password": "guess"}).encode(), 10)
+        assert "verdicts" not in json.load(jar.open(f"{open_.address}/lab", timeout=10))
+        jar.open(f"{open_.address}/lab/login", urllib.parse.urlencode({"username": "me", "password": secret}).encode(), 10)
+        assert json.load(jar.open(f"{open_.address}/lab", timeout=10))["verdicts"] == []
+        basic = {"Authorization": "Basic " + base64.b64encode(f"me:{secret}".encode()).decode()}
+        assert urllib.request.urlopen(urllib.request.Request(live, headers=basic), timeout=10).status == 200
+    finally:
+        open_.end()
 
 
 @pytest.mark.real

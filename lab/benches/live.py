@@ -1,0 +1,118 @@
+"""What it costs to be watched, and how far behind a watcher is: whole runs in turn with somebody on the live page and without."""
+
+from __future__ import annotations
+
+import http.client
+import math
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic_ns
+
+import msgspec
+
+from app.locks import stages
+from lab import scenario
+from lab.bench import Measured, Promise, Unmeasured, pairwise
+from lab.cluster import Cluster
+from lab.conductor import Drive, by_locust, conduct
+from lab.interval import mean, mean_of_ratios
+from lab.keeper import Keeper
+from lab.live_server import LiveServer
+from lab.order import Order
+from lab.show import Show
+
+STAGE = "none"  # the fastest: most is written, and most has to be read
+LATE = 0.99
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    order = Order(stages()[STAGE], scenario.load("rush"), "")
+    keeper, show = Keeper(), Show()
+    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
+        server = LiveServer(show, "127.0.0.1", 0, 0, reports=Path(name))
+        watcher = Watcher(server)
+        try:
+            _run(keeper, order, Path(name))  # warm
+            rates = list(
+                pairwise(
+                    pairs,
+                    lambda: watcher.during(lambda: _run(keeper, order, Path(name), show)),
+                    lambda: _run(keeper, order, Path(name)),
+                )
+            )
+        finally:
+            show.close()
+            server.close()
+            keeper.close()
+    ratios = [one / other for one, other in rates]
+    value, low, high = mean_of_ratios(ratios)
+    what = f"throughput with the live page watched, as a share of that of runs that nobody follows, {pairs} pairs"
+    remark = f"unwatched {sum(other for _, other in rates) / pairs:.0f} increments a second here"
+    promise = Promise(at_least=0.95)
+    yield Measured(
+        name="live", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
+    )
+    value, low, high = mean(watcher.behind_s)
+    what = f"from the end of a request to the watcher's hearing of it: the oldest of each look, {LATE:.0%} of looks"
+    about = {"name": "live behind", "what": what, "unit": "s", "promise": Promise(at_most=0.25)}
+    yield Measured(**about, value=value, low=low, high=high, samples=watcher.behind_s)  # type: ignore[arg-type] # each is of its kind
+
+
+class Watcher:
+    """One who has the live page open. behind_s: of each run that was watched, how late news were."""
+
+    def __init__(self, server: LiveServer) -> None:
+        self.port = server.server_port
+        self.behind_s: list[float] = []
+
+    def during(self, run: Callable[[], float]) -> float:
+        """Watch while it runs; what it gave. Raises Unmeasured if nothing was heard."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        connection.request("GET", "/live/news")
+        answer = connection.getresponse()
+        answer.readline()  # how things stood
+        late_ns: list[int] = []
+        over = threading.Event()
+        hearing = threading.Thread(target=_hear, args=(answer, late_ns, over), daemon=True)
+        hearing.start()
+        rate = run()
+        over.set()
+        hearing.join()
+        connection.close()
+        if not late_ns:
+            raise Unmeasured("a watched run was over, and its watcher had heard nothing")
+        late_ns.sort()
+        self.behind_s.append(late_ns[math.ceil(LATE * len(late_ns)) - 1] / 1e9)
+        return rate
+
+
+def _hear(answer: http.client.HTTPResponse, late_ns: list[int], over: threading.Event) -> None:
+    while not over.is_set() and (line := answer.readline()):
+        if line.startswith(b"data: "):
+            news = msgspec.json.decode(line[len(b"data: ") :])
+            if news["kind"] == "judged":
+                return
+            if news.get("oldest_ns"):
+                late_ns.append(monotonic_ns() - news["oldest_ns"])
+
+
+def _run(keeper: Keeper, order: Order, reports: Path, show: Show | None = None) -> float:
+    """One whole run; its increments a second. show: followed there."""
+    drive = by_locust(keeper, order.scenario, lambda done: None)
+
+    def followed(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+        if show is not None:
+            show.begin(order, folder)
+        drive(system, folder, well)
+
+    load: Drive = followed
+    done = conduct(keeper, order.stage, order.scenario, load, "lab bench live", reports=reports)
+    rate = done.judgement.throughput_per_s
+    if show is not None:
+        show.judged(done)
+    done.folder.discard()
+    if done.record.ended != "complete" or not rate:
+        raise Unmeasured(f"a run ended before its end: {done.record.ended}")
+    return rate

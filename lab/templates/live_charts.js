@@ -1,0 +1,123 @@
+// The live page's pictures, drawn by hand on canvases: what they need is drawn again ten times a second, whatever a run's length.
+const STRIP_S = 10, BIN_S = 0.025;
+
+class Paper { // a canvas in its own pixels, with the page's colours
+  constructor(id) { this.canvas = document.getElementById(id); this.tall = this.canvas.height; this.canvas.style.height = `${this.tall}px`; }
+  begin() {
+    const sharp = window.devicePixelRatio || 1, wide = this.canvas.clientWidth;
+    const style = getComputedStyle(document.documentElement);
+    this.ink = (name) => style.getPropertyValue(`--${name}`).trim();
+    this.wide = wide;
+    this.canvas.width = Math.round(wide * sharp); this.canvas.height = Math.round(this.tall * sharp);
+    this.to = this.canvas.getContext("2d");
+    this.to.setTransform(sharp, 0, 0, sharp, 0, 0);
+    this.to.font = "16px system-ui, sans-serif";
+    return this.to;
+  }
+}
+
+const thin = (number, digits = 0) => number === null || number === undefined ? "?" : number.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+
+function round(most) { // a figure at or above it that is easy to read
+  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
+  return [1, 2, 5, 10].map((step) => step * power).find((one) => one >= most) || 10 * power;
+}
+
+function axes(paper, untilS, most, left = 72) {
+  const to = paper.to, bottom = paper.tall - 26, top = 10, right = paper.wide - 12;
+  const x = (s) => left + (right - left) * s / untilS, y = (n) => bottom - (bottom - top) * n / most;
+  to.fillStyle = paper.ink("soft"); to.strokeStyle = paper.ink("line"); to.lineWidth = 1;
+  for (const part of [0, 0.5, 1]) {
+    to.beginPath(); to.moveTo(left, y(most * part)); to.lineTo(right, y(most * part)); to.stroke();
+    to.textAlign = "right"; to.textBaseline = "middle"; to.fillText(thin(most * part), left - 8, y(most * part));
+  }
+  to.textBaseline = "top"; to.textAlign = "left"; to.fillText("0\u2009s", left, bottom + 6);
+  to.textAlign = "right"; to.fillText(`${untilS.toFixed(1)}\u2009s`, right, bottom + 6);
+  return { x, y, left, right, top, bottom };
+}
+
+function line(to, points, x, y, colour, width = 3) {
+  to.strokeStyle = colour; to.lineWidth = width; to.lineJoin = "round"; to.beginPath();
+  points.forEach((one, number) => number ? to.lineTo(x(one), y(one)) : to.moveTo(x(one), y(one)));
+  to.stroke();
+}
+
+function between(to, points, x, low, high, colour) {
+  if (!points.length) return;
+  to.fillStyle = colour; to.beginPath();
+  points.forEach((one, number) => number ? to.lineTo(x(one), high(one)) : to.moveTo(x(one), high(one)));
+  [...points].reverse().forEach((one) => to.lineTo(x(one), low(one)));
+  to.closePath(); to.fill();
+}
+
+function faults(paper, at, strikes, nowS) {
+  const to = paper.to;
+  strikes.forEach((one, number) => {
+    const from = at.x(Math.max(0, one.from_s)), until = at.x(one.until_s ?? nowS);
+    to.globalAlpha = 0.3; to.fillStyle = paper.ink("failed");
+    to.fillRect(from, at.top, Math.max(3, until - from), at.bottom - at.top);
+    to.globalAlpha = 1; to.fillStyle = paper.ink("text"); to.textBaseline = "top";
+    const late = from > paper.wide / 2;
+    to.textAlign = late ? "right" : "left";
+    to.fillText(`${one.kind}, ${one.replica}`, from + (late ? -6 : 6), at.top + 4 + 20 * (number % 3));
+  });
+}
+
+function envelope(paper, points, strikes) { // of points: seconds, acknowledged, unknown, counter
+  const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0];
+  const most = round(Math.max(10, ...points.map((one) => Math.max(one[1] + one[2], one[3]))));
+  const at = axes(paper, Math.max(1, last[0]), most);
+  const x = (one) => at.x(one[0]), acknowledged = (one) => at.y(one[1]), counter = (one) => at.y(one[3]);
+  faults(paper, at, strikes, last[0]);
+  to.globalAlpha = 0.45;
+  between(to, points, x, (one) => at.y(Math.min(one[3], one[1])), acknowledged, paper.ink("lost"));
+  between(to, points, x, acknowledged, (one) => at.y(one[1] + one[2]), paper.ink("unknown"));
+  to.globalAlpha = 1;
+  line(to, points, x, (one) => at.y(one[1] + one[2]), paper.ink("unknown"), 1.5);
+  line(to, points, x, acknowledged, paper.ink("counted"), 6);
+  line(to, points, x, counter, paper.ink("counter"));
+}
+
+function speed(paper, points, strikes) {
+  paper.begin();
+  const slope = points.slice(1).map((one, number) => {
+    const before = points[Math.max(0, number - 4)];
+    return [one[0], (one[1] - before[1]) / Math.max(0.001, one[0] - before[0])];
+  });
+  const at = axes(paper, Math.max(1, points.at(-1)?.[0] || 1), round(Math.max(10, ...slope.map((one) => one[1]))));
+  faults(paper, at, strikes.map((one) => ({ ...one, kind: one.kind })), points.at(-1)?.[0] || 0);
+  line(paper.to, slope, (one) => at.x(one[0]), (one) => at.y(one[1]), paper.ink("counted"), 2.5);
+}
+
+class Strip { // who is inside, a lane a replica; moves with time
+  constructor(paper) { this.paper = paper; this.clear([]); }
+  clear(replicas) { this.replicas = replicas; this.bins = new Map(replicas.map((name) => [name, []])); this.first = 0; this.told = 0; }
+  add(bins) {
+    for (const [name, digits] of Object.entries(bins.held)) {
+      if (!this.bins.has(name)) { this.replicas.push(name); this.bins.set(name, []); }
+      const lane = this.bins.get(name);
+      [...digits].forEach((digit, number) => { lane[bins.first + number] = [Number(digit), Number(bins.crowded[name][number])]; });
+      this.told = Math.max(this.told, bins.first + digits.length);
+    }
+    const kept = this.told - 2 * STRIP_S / BIN_S; // what has left is forgotten
+    if (kept > 0) for (const lane of this.bins.values()) for (const number of Object.keys(lane)) { if (number >= kept) break; delete lane[number]; }
+  }
+  draw(nowS) { // nowS: of the right end
+    const to = this.paper.begin(), { wide, tall } = this.paper, left = 96, lanes = Math.max(1, this.replicas.length);
+    const high = (tall - 4) / lanes, across = (wide - left - 4) / STRIP_S, startS = nowS - STRIP_S;
+    this.replicas.forEach((name, row) => {
+      const top = 2 + row * high;
+      to.fillStyle = this.paper.ink("hover"); to.fillRect(left, top, wide - left - 4, high - 4);
+      to.fillStyle = this.paper.ink("text"); to.textAlign = "left"; to.textBaseline = "middle"; to.fillText(name, 4, top + high / 2 - 2);
+      const lane = this.bins.get(name);
+      for (let number = Math.max(0, Math.floor(startS / BIN_S)); number < this.told; number++) {
+        if (!lane[number]) continue;
+        const [held, crowded] = lane[number], place = left + (number * BIN_S - startS) * across;
+        if (held === 0 || place < left) continue;
+        const tallest = (high - 4) * held / 9, red = (high - 4) * Math.min(crowded, held) / 9;
+        to.fillStyle = this.paper.ink("counted"); to.fillRect(place, top + high - 4 - tallest, BIN_S * across + 0.4, tallest);
+        to.fillStyle = this.paper.ink("lost"); to.fillRect(place, top + high - 4 - red, BIN_S * across + 0.4, red);
+      }
+    });
+  }
+}

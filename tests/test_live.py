@@ -1,0 +1,300 @@
+"""The live page's figures from growing files, who is inside, predictions, and what is refused: without a server or a browser."""
+
+from __future__ import annotations
+
+import threading
+
+import msgspec
+import pytest
+
+from app.journal import Got, Released, Started, Wrote
+from lab import rungs
+from lab.broadcast import BEHIND, Broadcast
+from lab.guard import LOOPBACK, foreign
+from lab.history import ACKNOWLEDGED, UNKNOWN, Request
+from lab.inside import BIN_NS, Inside
+from lab.live import Live
+from lab.prediction import READERS, Full, Predictions
+from lab.tail import Tail
+
+MS = 1_000_000
+QUESTION = ("none", "rush")
+
+
+def got(request: str, at_ns: int, key: str = "lock") -> Got:
+    return Got(request=request, key=key, asked_ns=at_ns, got_ns=at_ns, commands=1)
+
+
+def released(request: str, at_ns: int) -> Released:
+    return Released(request=request, releasing_ns=at_ns, released_ns=at_ns, result="ok", commands=1)
+
+
+def wrote(request: str, at_ns: int, value: int, part: str = "") -> Wrote:
+    return Wrote(request=request, wrote_ns=at_ns, value=value, overwrote=value - 1, part=part)
+
+
+def answered(number: int, at_ns: int, outcome: str = ACKNOWLEDGED) -> Request:
+    return Request(f"r{number}", at_ns, at_ns, at_ns, outcome, 200, "replica-1")
+
+
+def append(path, *items) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("ab") as file:
+        file.write(msgspec.json.Encoder().encode_lines(items))
+
+
+class Clock:
+    """Time that a test lets pass."""
+
+    now_ns = 0
+
+    def __call__(self) -> int:
+        return self.now_ns
+
+
+@pytest.fixture
+def run(tmp_path):
+    clock = Clock()
+    live = Live(tmp_path, {"requests": 100}, 2, clock)
+
+    def look(at_ms: int):
+        clock.now_ns = at_ms * MS
+        return live.look()
+
+    yield tmp_path, live, look
+    live.close()
+
+
+def test_each_byte_is_read_once_and_a_torn_line_when_it_is_whole(tmp_path):
+    path, tail = tmp_path / "growing", Tail(tmp_path / "growing")
+
+    assert tail.lines() == b""
+    path.write_bytes(b"one\ntw")
+    assert tail.lines() == b"one\n"
+    with path.open("ab") as file:
+        file.write(b"o\nthree\n")
+    path.rename(tmp_path / "published")
+    assert tail.lines() == b"two\nthree\n"
+    assert tail.lines() == b""
+    tail.close()
+
+
+def test_the_gap_is_what_was_acknowledged_and_is_not_in_the_counter(run):
+    folder, _, look = run
+    append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1 * MS, 1), wrote("r1", 3 * MS, 2))
+    append(folder / "journal" / "replica-2.jsonl", wrote("r2", 2 * MS, 2), wrote("r3", 4 * MS, 2))
+    append(folder / "requests.jsonl", *(answered(number, 5 * MS) for number in range(4)), answered(4, 6 * MS, UNKNOWN))
+
+    told = look(100)
+
+    assert (told["acknowledged"], told["unknown"], told["failed"], told["counter"]) == (4, 1, 0, 2)
+    assert told["oldest_ns"] == 5 * MS
+
+
+def test_a_counter_in_parts_is_their_sum(run):
+    folder, _, look = run
+    append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1, 5, "a"), wrote("r1", 2, 7, "b"), wrote("r2", 3, 6, "a"))
+
+    assert look(100)["counter"] == 13
+
+
+def test_what_a_look_tells_does_not_grow_with_the_run_and_what_is_kept_is_bounded(run):
+    folder, live, look = run
+    sizes = []
+    for number in range(2000):
+        append(folder / "requests.jsonl", answered(number, number * 100 * MS))
+        sizes.append(len(msgspec.json.encode(look(number * 100))))
+
+    assert max(sizes) <= 2 * sizes[10]
+    assert len(live.points) <= 600
+    assert live.points[-1][1] >= 1990
+    assert live.over is False  # the last look found something
+
+
+def test_speed_is_that_of_the_last_second(run):
+    folder, _, look = run
+    append(folder / "requests.jsonl", *(answered(number, 0) for number in range(50)))
+    look(0)
+    append(folder / "requests.jsonl", *(answered(number, 0) for number in range(50)))
+
+    assert look(500)["per_s"] == 100
+    assert look(2500)["per_s"] == 0
+
+
+def test_a_fault_is_told_while_it_hurts_and_until_when_once_it_is_healed(run):
+    folder, _, look = run
+    (folder / "gates").mkdir()
+    strike = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
+    (folder / "gates" / "freeze-1.struck").write_bytes(msgspec.json.encode(strike))
+
+    assert look(300)["strikes"] == [{"kind": "freeze", "replica": "replica-2", "from_s": 0.2, "until_s": None}]
+    append(folder / "faults.jsonl", strike | {"healed_ns": 450 * MS})
+    assert look(500)["strikes"][0]["until_s"] == 0.45
+
+
+def test_one_alone_is_inside_for_as_long_as_it_was():
+    inside = Inside(["a", "b"], 0)
+    for event in (got("r1", 0), released("r1", BIN_NS)):
+        inside.feed("a", event)
+
+    assert inside.until(3 * BIN_NS) == {"first": 0, "held": {"a": "900", "b": "000"}, "crowded": {"a": "000", "b": "000"}}
+    assert inside.until(4 * BIN_NS)["first"] == 3
+
+
+@pytest.mark.parametrize(("key", "crowded"), [("lock", "9"), ("another", "0")])
+def test_two_at_once_are_a_crowd_only_where_both_hold_the_same(key, crowded):
+    inside = Inside(["a", "b"], 0)
+    inside.feed("a", got("r1", 0))
+    inside.feed("b", got("r2", 0, key))
+
+    assert inside.until(BIN_NS)["crowded"] == {"a": crowded, "b": crowded}
+
+
+def test_who_enters_again_is_no_crowd_and_is_out_after_the_last_release():
+    inside = Inside(["a"], 0)
+    for event in (got("r1", 0), got("r1", 1), released("r1", BIN_NS), released("r1", 2 * BIN_NS)):
+        inside.feed("a", event)
+
+    told = inside.until(3 * BIN_NS)
+    assert (told["held"]["a"], told["crowded"]["a"]) == ("990", "000")
+
+
+def test_who_was_inside_a_replica_that_was_killed_is_inside_no_more():
+    inside = Inside(["a"], 0)
+    inside.feed("a", got("r1", 0))
+    inside.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
+
+    assert inside.until(2 * BIN_NS)["held"] == {"a": "90"}
+
+
+def test_a_line_that_comes_a_little_late_still_counts_where_it_belongs():
+    inside = Inside(["a", "b"], 0)
+    inside.feed("a", released("r1", BIN_NS))
+    inside.feed("a", got("r1", 0))
+
+    assert inside.until(2 * BIN_NS)["held"]["a"] == "90"
+
+
+def test_predictions_count_from_the_run_that_starts_next_and_are_tallied():
+    class_ = Predictions()
+    class_.predict("1", "Ann", QUESTION, loses=True)
+    class_.predict("2", "  Bob \n ", QUESTION, loses=True)
+    class_.predict("2", "Bob", QUESTION, loses=False)  # he changed his mind
+
+    assert class_.begin(QUESTION) == {"some": 1, "none": 1}
+    class_.predict("2", "Bob", QUESTION, loses=True)  # too late for this run
+    class_.settle(lost=True)
+
+    assert class_.tally() == {
+        "right": 1,
+        "wrong": 1,
+        "names": [{"name": "Ann", "right": 1, "wrong": 0}, {"name": "Bob", "right": 0, "wrong": 1}],
+    }
+    assert class_.begin(QUESTION) == {"some": 1, "none": 0}
+
+
+def test_a_run_that_proves_nothing_counts_for_nobody_and_leaves_what_was_predicted():
+    class_ = Predictions()
+    class_.predict("1", "Ann", QUESTION, loses=True)
+    class_.begin(QUESTION)
+    class_.settle(lost=None)
+
+    assert (class_.tally()["right"], class_.tally()["wrong"]) == (0, 0)
+    assert class_.of("1", QUESTION) is True
+    class_.begin(QUESTION)
+    class_.settle(lost=True)
+    assert class_.tally()["right"] == 1
+
+
+def test_there_is_an_end_to_how_many_predict():
+    class_ = Predictions()
+    for number in range(READERS):
+        class_.predict(str(number), "", QUESTION, loses=True)
+
+    with pytest.raises(Full):
+        class_.predict("one more", "", QUESTION, loses=True)
+
+
+def test_what_the_reference_saw_is_shown_to_who_predicted_it_and_to_all_after_a_run():
+    class_ = Predictions()
+    class_.predict("1", "", QUESTION, loses=True)
+
+    assert class_.may_see("1", QUESTION)
+    assert not class_.may_see("2", QUESTION)
+    class_.begin(QUESTION)
+    class_.settle(lost=True)
+    assert class_.may_see("2", QUESTION)
+
+
+def test_the_ladder_begins_with_the_core_and_keeps_what_may_not_be_seen():
+    told = rungs.rungs("rush", lambda name: name == "none")
+
+    assert [one["stage"] for one in told[:8]] == list(rungs.CORE)
+    assert told[0]["cell"]["verdict"] == "ADMITTED"
+    assert {one["cell"] is None for one in told[1:]} == {True}
+
+
+def test_news_reach_everybody_and_who_is_too_slow_is_let_go():
+    news = Broadcast()
+    with news.listening() as quick, news.listening() as slow:
+        for number in range(BEHIND + 1):
+            news.tell(number=number)
+            assert quick.get_nowait() == b'data: {"number":%d}\n\n' % number
+        assert slow.get_nowait() is None
+    assert not news.heard
+
+
+def test_the_end_of_the_news_wakes_who_waits_for_them():
+    news, heard = Broadcast(), []
+    ready = threading.Event()
+
+    def listen() -> None:
+        with news.listening() as mine:
+            ready.set()
+            heard.append(mine.get(timeout=10))
+
+    waiting = threading.Thread(target=listen)
+    waiting.start()
+    ready.wait(10)
+    news.end()
+    waiting.join(10)
+    assert heard == [None]
+
+
+HERE = {"Host": "127.0.0.1:8089"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9000"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"origin": "http://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"Origin": "http://["},
+    ],
+)
+def test_another_sites_page_may_change_nothing(said):
+    assert foreign("POST", HERE | said, LOOPBACK)
+
+
+@pytest.mark.parametrize("said", [{}, {"Origin": "http://127.0.0.1:8089", "Sec-Fetch-Site": "same-origin"}])
+def test_our_own_page_and_no_browser_at_all_may(said):
+    assert foreign("POST", HERE | said, LOOPBACK) == ""
+
+
+@pytest.mark.parametrize(("mode", "refused"), [("navigate", False), ("cors", True), ("no-cors", True)])
+def test_another_sites_page_may_lead_here_and_not_listen(mode, refused):
+    assert bool(foreign("GET", HERE | {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}, LOOPBACK)) == refused
+
+
+def test_a_host_that_cannot_be_read_is_refused():
+    assert "cannot be read" in foreign("GET", {"Host": "["}, LOOPBACK)
+
+
+def test_a_name_that_was_made_to_point_here_gets_nothing():
+    assert foreign("GET", {"Host": "evil.example:8089"}, LOOPBACK)
+    assert foreign("GET", {"Host": "lab.example"}) == ""
