@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from lab import site
+from lab import series, site
+from lab.chart import LINES
 from lab.report import runs_in
 from tests.real import run
 
@@ -18,6 +20,7 @@ TOOK_MS = """() => {
   document.body.offsetHeight;
   return performance.now() - since;
 }"""
+AXIS_Y = 334  # of the pictures drawn in the page
 REFERENCE = Path(__file__).parents[1] / "reports" / "reference"
 
 
@@ -131,6 +134,29 @@ def test_runs_that_are_ticked_are_laid_over_each_other(browser, reports):
     assert again.locator("#comparison figcaption").all_inner_texts() == page.locator("#comparison figcaption").all_inner_texts()
     again.get_by_role("button", name="Close the comparison").click()
     assert "compare" not in again.url
+
+
+def heights(page, picture: int, colour: str) -> list[float]:
+    """How high above its axis a solid curve of a picture lies, corner by corner, as shares of its highest corner."""
+    paths = page.locator("#comparison svg[role=img]").nth(picture).locator(f"path[style*='stroke: {colour.lower()}']")
+    solid = [one.get_attribute("d") for one in paths.all() if "dasharray: none" in one.get_attribute("style")]
+    corners = [float(number) for number in re.findall(r"(?:V|[ML][\d.]+ )([\d.]+)", solid[0])]
+    above = [AXIS_Y - corner for corner in corners]
+    return [height / max(above) for height in above]
+
+
+def test_the_curves_are_those_of_the_runs(browser, reports):
+    folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("none", "lua")]
+    page = browser.open(f"{(reports / 'index.html').as_uri()}#compare={','.join(one.name for one in folders)}")
+    page.locator("#comparison svg[role=img]").last.wait_for()
+    first = series.load(folders[0]).series
+
+    values = [0, *first.value]
+    assert heights(page, 0, LINES[0]) == pytest.approx([value / max(values) for value in values], abs=0.01)
+    _, per_s = series.rates(first, 24)
+    speeds = [*per_s, per_s[-1]]
+    assert heights(page, 1, LINES[0]) == pytest.approx([speed / max(speeds) for speed in speeds], abs=0.01)
+    assert heights(page, 2, LINES[0]) == pytest.approx(first.wait_share, abs=0.01)
 
 
 def test_runs_of_one_stage_are_told_apart_and_what_is_gone_is_said(browser, reports):

@@ -1,7 +1,7 @@
 // Runs over each other, drawn in the page from each run's curves.js: what `lab compare` draws, as SVG by hand.
 const lab = (() => {
 "use strict";
-const WIDTH = 860, HEIGHT = 380, LEFT = 64, RIGHT = 14, TOP = 14, BOTTOM = 46, STEPS = 24, LEAST_MS = 0.001, LANE = 20;
+const WIDTH = 860, HEIGHT = 380, LEFT = 84, RIGHT = 14, TOP = 14, BOTTOM = 46, STEPS = 24, LEAST_MS = 0.001, LANE = 20;
 const loaded = new Map(), wanted = new Map();
 
 // A run's file calls this with its curves.
@@ -92,7 +92,7 @@ function paces(svg, runs) {
   const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: "seconds since the first request of each run", words_y: "acknowledged per second", lanes: lanesOf(runs) });
   runs.forEach((run, i) => {
     const [at, per_s] = speeds[i];
-    if (per_s.length) svg.append(node("path", { d: stairs(at.map(scale.x), [per_s[0], ...per_s].map(scale.y)).replace(/^(M\S+ \S+)H/, "$1H"), style: ink(run.colour, run.dashes, 1.8) }));
+    if (per_s.length) svg.append(node("path", { d: stairs(at.map(scale.x), [...per_s, per_s.at(-1)].map(scale.y)), style: ink(run.colour, run.dashes, 1.8) }));
   });
   strikes(svg, scale, runs);
 }
