@@ -142,6 +142,8 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
     assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
 
+    with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
+        assert b"/increment" in answer.read()  # Locust's own report
     wait_for(ui.at_rest)  # the page looks again for as long as it is told that the test runs
     (tab,) = ui.stats()["extended_stats"]
     assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
@@ -149,6 +151,15 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert status == 0
     assert "lua under rush: 601 acknowledged, the counter says 601; 0 lost" in out
     assert "nothing is left running" in err
+
+
+@pytest.mark.real
+def test_the_faults_of_the_chosen_scenario_strike(ui):
+    facts = ui.run(stage="watchdog", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
+
+    assert facts["verdict"] != "VOID"
+    (strike,) = History(ui.folders()[0]).strikes()
+    assert strike.kind == "freeze"
 
 
 @pytest.mark.real
