@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.real import wait_for
-from tests.test_ui import Ui
+from tests.ui import Ui
 
 pytestmark = pytest.mark.real
 
