@@ -1,12 +1,22 @@
-# One image for a replica and for Locust.
-FROM python:3.12-slim
-WORKDIR /lab
+# One image for a replica, for Locust and for who judges: what they share is nearly all of it.
+FROM python:3.12-slim AS packages
 COPY requirements.txt .
-RUN pip install --no-cache-dir --require-hashes -r requirements.txt
+# above the sources: these layers are built again only when a pinned version changes; every package comes as a wheel
+RUN python3 -m venv /venv \
+ && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements.txt \
+ && /venv/bin/pip uninstall --yes pip \
+ && printf '#!/bin/sh\nexec python3 -m lab.cli "$@"\n' >/venv/bin/lab && chmod 755 /venv/bin/lab
+
+FROM python:3.12-slim
+COPY --from=packages /venv /venv
+ENV PATH=/venv/bin:$PATH PYTHONPATH=/lab PYTHONUNBUFFERED=1 HOME=/tmp MPLCONFIGDIR=/tmp
+WORKDIR /lab
+COPY scenarios scenarios
+COPY locustfiles locustfiles
 COPY app app
 COPY lab lab
-COPY locustfiles locustfiles
-COPY scenarios scenarios
-ENV PYTHONPATH=/lab
-RUN useradd --no-create-home --uid 10001 lab
-USER lab
+# compiled now, because the root file system is read-only later; in a run, reports is mounted
+RUN python3 -m compileall -q app lab locustfiles && mkdir --mode 777 reports
+ENV PYTHONDONTWRITEBYTECODE=1
+USER 10001:10001
+CMD ["python3", "-m", "lab.warden", "replica"]

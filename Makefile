@@ -5,7 +5,7 @@ LAB = .venv/bin/lab
 
 # A variable that nobody reads would be a wish that nobody hears.
 OPTIONS = REQUESTS USERS REPLICAS PROCESSES TTL_MS WORK_MS RETRY_MS WAIT_MS RATE SEED
-KNOWN = STAGE SCENARIO SWEEP VALUES REPEATS RUN PORT OUT KEEP PYTHON $(OPTIONS)
+KNOWN = STAGE SCENARIO ENGINE SWEEP VALUES REPEATS RUN PORT OUT KEEP PYTHON $(OPTIONS)
 GIVEN = $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN = $(filter-out $(KNOWN),$(GIVEN))
 $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN)))
@@ -27,8 +27,8 @@ setup-all: # with the servers of every stage
 setup-dev: ## the same, with the tools for check and test
 	@$(PYTHON) -m lab.bootstrap --dev
 
-scenario: setup ## one run: STAGE=lua [SCENARIO=rush REQUESTS= USERS= REPLICAS= TTL_MS= WORK_MS= RETRY_MS= WAIT_MS= RATE= SEED=]
-	@$(LAB) run $(or $(SCENARIO),rush) --stage '$(STAGE)' $(GIVEN_OPTIONS)
+scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker REQUESTS= USERS= REPLICAS= TTL_MS= WORK_MS= RETRY_MS= WAIT_MS= RATE= SEED=]
+	@$(LAB) run $(or $(SCENARIO),rush) --stage '$(STAGE)' $(if $(ENGINE),--engine '$(ENGINE)') $(GIVEN_OPTIONS)
 
 ladder: setup-all ## every stage, compared: charts and table
 	@$(LAB) ladder $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
@@ -66,7 +66,7 @@ check: setup-dev ## format, lint, types, import contracts, fast tests: under a m
 	@.venv/bin/ruff check .
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
-	@.venv/bin/pytest -q -n auto -m 'not real'
+	@.venv/bin/pytest -q -n auto -m 'not real and not engine'
 
 test: check ## all of check, and the tests on the real servers
 	@.venv/bin/pytest -q -m real -n 2 --dist worksteal

@@ -54,8 +54,13 @@ def scenario_options(command: Any) -> Any:
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
 @click.option("--no-draw", is_flag=True, help="leave the pictures for later: lab report RUN")
-def run(scenario: str, stage: str, as_json: bool, no_draw: bool, **given: Any) -> int:
+@click.option("--engine", default="local", show_default=True, help="where its servers run: local, or docker (docs/containers.md)")
+def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
     """Run one stage under SCENARIO, judge it, draw it."""
+    if chosen("engine", engine, ("local", "docker")) == "docker":
+        from lab.containers import run_there
+
+        return run_there(scenario, stage, given, as_json, draw=not no_draw)
     from lab.session import run_one
 
     return run_one(scenario, stage, given, as_json, command=_command(), draw=not no_draw)
@@ -229,7 +234,7 @@ def doctor() -> int:
 @click.argument("names", nargs=-1)
 @click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
 def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure costs, as ratios: the lab's own (locust, journals, live, warm, help, judging, site), the locks' (locks, waits)."""
+    """Measure costs, as ratios: the lab's (locust, journals, live, warm, help, judging, site) and the locks' (locks, waits)."""
     from lab.bench import measure
 
     return measure(names, pairs)

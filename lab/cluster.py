@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -19,8 +17,10 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab import outside, service
+from lab.contained import Warded
 from lab.keeper import Keeper
 from lab.scenario import Scenario
+from lab.server import Server
 from lab.service import NotReady, Running
 from lab.services.gunicorn import Gunicorn, health
 from lab.services.nginx import Nginx
@@ -36,15 +36,18 @@ class Cluster:
     """A running system: the stores, the replicas, and nginx in front.
 
     stores: servers by the name of the store; counter_redis: None where the counter is kept in the lock's own store.
+    workers: Locust's, where they are containers of their own. clocks: how many the replicas, the load and the judge have.
     """
 
     run: str
     stage: Stage
     settings: Settings
-    stores: dict[str, tuple[Running, ...]]
-    counter_redis: Running | None
-    replicas: tuple[Running, ...]
-    nginx: Running
+    stores: Mapping[str, tuple[Server, ...]]
+    counter_redis: Server | None
+    replicas: tuple[Server, ...]
+    nginx: Server
+    workers: tuple[Warded, ...] = ()
+    clocks: int = 1
 
     @property
     def address(self) -> str:
@@ -52,23 +55,23 @@ class Cluster:
         return self.nginx.address
 
     @property
-    def lock_store(self) -> tuple[Running, ...]:
+    def lock_store(self) -> tuple[Server, ...]:
         """The servers of the stage's store; none if it has none."""
         return self.stores.get(self.stage.store or "", ())
 
     @property
-    def servers(self) -> list[Running]:
+    def servers(self) -> list[Server]:
         """All of them."""
         locks = [running for several in self.stores.values() for running in several]
         return [running for running in (*locks, self.counter_redis, *self.replicas, self.nginx) if running]
 
     def dead(self) -> list[str]:
         """The names of the servers that have ended."""
-        return [running.service.name for running in self.servers if not running.alive()]
+        return [running.name for running in self.servers if not running.alive()]
 
     def in_flight(self) -> int:
         """Requests inside the replicas now. Raises OSError when a replica does not answer."""
-        return sum(int(health(replica.port)["in_flight"]) for replica in self.replicas)
+        return sum(int(health(replica.port, replica.host)["in_flight"]) for replica in self.replicas)
 
     def quiet(self, within_s: float) -> bool:
         """Wait until nothing is in flight; False if that does not come in time."""
@@ -80,27 +83,28 @@ class Cluster:
             time.sleep(0.02)
         return False
 
-    def thaw(self, pid: int) -> None:
-        """Let a stopped process go on; nothing happens if it is no more."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
+    def thaw(self, struck: Strike) -> None:
+        """Let the replica's process go on that stopped itself; nothing happens if it is no more."""
+        for replica in self.replicas:
+            if replica.name == struck.replica:
+                replica.thaw(struck.pid)
 
     def stop_lock_store(self) -> None:
         """Stop the lock's store where it is: it answers when it is thawed."""
         for running in self.lock_store:
-            running.keeper.signal(running.pid, signal.SIGSTOP)
+            running.pause()
 
     def thaw_lock_store(self) -> None:
         """Let it go on."""
         for running in self.lock_store:
-            running.keeper.signal(running.pid, signal.SIGCONT)
+            running.resume()
 
     def restart_lock_store(self) -> None:
         """Kill it and start it again at its address, with what it kept on disk."""
         for running in self.lock_store:
             running.restart()
 
-    def _nodes(self, nodes: Sequence[int]) -> list[Running]:
+    def _nodes(self, nodes: Sequence[int]) -> list[Server]:
         return [self.lock_store[number - 1] for number in nodes if number <= len(self.lock_store)]
 
     def kill_nodes(self, nodes: Sequence[int]) -> None:
@@ -111,11 +115,11 @@ class Cluster:
     def silence_nodes(self, nodes: Sequence[int]) -> None:
         """Stop them where they are: they take what they are sent, and answer nothing."""
         for running in self._nodes(nodes):
-            running.keeper.signal(running.pid, signal.SIGSTOP)
+            running.pause()
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         """Set their clocks off by so much; how many were seen to move."""
-        return sum(leap(running, by_ms) for running in self._nodes(nodes))
+        return sum(leap(running, by_ms) for running in self._nodes(nodes) if isinstance(running, Running))
 
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
@@ -123,7 +127,7 @@ class Cluster:
             if running.away:
                 running.come_back()
             else:
-                running.keeper.signal(running.pid, signal.SIGCONT)
+                running.resume()
 
     def end_session(self, struck: Strike) -> int:
         """Have the lock's store end the sessions of the struck replica; how many."""
@@ -136,7 +140,7 @@ class Cluster:
 
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""
-        options: dict[str, Any] = health(self.replicas[0].port)["client_options"]
+        options: dict[str, Any] = health(self.replicas[0].port, self.replicas[0].host)["client_options"]
         return options
 
     def witnesses(self, path: Path) -> list[Witnessing]:
@@ -209,7 +213,7 @@ def cluster(
         found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
         for name, several in found.items():
             started.enter_context(getattr(stores()[name], "joined", _alone)(several))
-        settings = _settings(scenario, run, shelf_name or stage.name)
+        settings = replica_settings(scenario, run, shelf_name or stage.name)
         settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
         for name in needed & elsewhere.keys():
@@ -235,7 +239,8 @@ def _alone(_running: Sequence[Running]) -> contextlib.AbstractContextManager[Non
     return contextlib.nullcontext()
 
 
-def _settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
+def replica_settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
+    """What a replica is told of a scenario, by the names of ``app.settings.Settings``."""
     settings = {"stage": shelf_name, "run": run, "nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
     for name in ("wait_ms", "retry_ms", "work_ms"):
         settings[name] = str(getattr(scenario, name))

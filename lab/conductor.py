@@ -14,7 +14,9 @@ from typing import Any, Protocol
 
 from app.lock import LEASE_GIVES_UP, Stage
 from lab import circumstances
-from lab.cluster import Cluster, cluster
+from lab.cluster import Cluster
+from lab.crew import crew
+from lab.engine import cluster, engine
 from lab.fault import arm, harming, kind_of
 from lab.findings import Findings
 from lab.keeper import Keeper
@@ -57,9 +59,10 @@ def by_locust(keeper: Keeper, scenario: Scenario, on_progress: Callable[[int], N
     """The usual drive: Locust, headless, in a process of its own."""
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        load = Load(keeper, scenario, system.address, folder)
+        load = Load(keeper, scenario, system.address, folder, len(system.workers))
         try:
-            load.wait(on_progress, well)
+            with crew(system.workers, scenario, system.address, folder):
+                load.wait(on_progress, well)
         finally:
             load.stop()
 
@@ -94,12 +97,13 @@ def conduct(
         versions=circumstances.versions(),
         machine=circumstances.machine(),
         threads=THREADS,
+        engine=engine(),
     )
     begun = False
     arm(scenario.faults, folder.path / "gates")
     try:
-        with cluster(keeper, stage, scenario, folder.name, folder.path, shelf_name) as system:
-            begun = True
+        with cluster()(keeper, stage, scenario, folder.name, folder.path, shelf_name) as system:
+            begun, record.clocks = True, system.clocks
             on_up(system)
             _run(system, scenario, drive, folder, record)
     except KeyboardInterrupt:
@@ -151,7 +155,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             record.parts = parts if parts and set(parts) != {""} else {}
         if record.ended == INTERRUPTED:  # whoever is still inside would hold up the end
             for replica in system.replicas:
-                replica.keeper.signal(replica.pid, signal.SIGKILL)
+                replica.abandon()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
 
 

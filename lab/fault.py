@@ -29,8 +29,8 @@ LOOK_EVERY_S = 0.003
 class System(Protocol):
     """What a fault may lay hands on."""
 
-    def thaw(self, pid: int) -> None:
-        """Let a stopped process of ours go on."""
+    def thaw(self, struck: Strike) -> None:
+        """Let the struck process go on."""
 
     def stop_lock_store(self) -> None:
         """Stop the lock's store where it is."""

@@ -100,6 +100,13 @@ class History:
         journals = [self.folder / "journal" / f"{replica}.jsonl" for replica in self.replicas]
         return in_order({path.stem: _lines(path, decoder) for path in journals})
 
+    def by_replica(self) -> Iterator[tuple[str, AnyEvent]]:
+        """The same, replica by replica, each in the order in which it was written: no two stamps are compared."""
+        decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+        for replica in self.replicas:
+            for event in _lines(self.folder / "journal" / f"{replica}.jsonl", decoder):
+                yield replica, event
+
     def strikes(self) -> Iterator[Strike]:
         """The faults that struck, in the order in which they were over."""
         path = self.folder / "faults.jsonl"

@@ -13,6 +13,8 @@ from lab.keeper import Keeper
 from lab.scenario import Scenario
 from lab.service import free_port, last_words, search_path
 
+RECORD = "requests.jsonl"
+MASTER_PORT = 5557  # where workers in other containers come to
 PATIENCE_S = 30.0  # without a single answer beyond what one request may take: something hangs
 LOCUSTFILES = Path(__file__).parents[1] / "locustfiles"
 
@@ -24,11 +26,13 @@ class LoadFailed(Exception):  # noqa: N818 - says what happened
 class Load:
     """One Locust run against a host, recording into ``folder/requests.jsonl``."""
 
-    def __init__(self, keeper: Keeper, scenario: Scenario, host: str, folder: Path) -> None:
+    def __init__(self, keeper: Keeper, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
+        """workers: how many in other containers come to drive it; 0 for processes here."""
         self._keeper = keeper
         self._scenario = scenario
-        self._record = folder / "requests.jsonl"
+        self._record = folder / RECORD
         self._record.touch()
+        self._workers = workers
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
         self._pid = keeper.start(self._argv(host), self._env(), LOCUSTFILES.parent, self._log)
@@ -76,12 +80,14 @@ class Load:
             "exit-code-on-error": 0,
             "loglevel": "WARNING",
         }
-        if scenario.processes > 1:
+        if self._workers:
+            options |= {"master-bind-port": MASTER_PORT, "expect-workers": self._workers, "expect-workers-max-wait": 30}
+        elif scenario.processes > 1:
             port = free_port()
             options |= {"processes": scenario.processes, "expect-workers": scenario.processes}
             options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        return [sys.executable, "-m", "locust", "--headless", "--only-summary", *words]
+        return [sys.executable, "-m", "locust", "--headless", "--only-summary", *(["--master"] if self._workers else []), *words]
 
     def _env(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}

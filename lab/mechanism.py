@@ -253,7 +253,9 @@ class Mechanism:
 
 
 UNEXPLAINED = "unexplained"
+UNREAD = "wrote over what it had not read"
 MECHANISMS = (
+    Mechanism(UNREAD, Claim.exclusive, lambda case: False),  # where nobody can say why: lab/clockfree.py
     Mechanism("no lock", Claim.exclusive_in_process, _no_lock),
     Mechanism("no lock between replicas", Claim.exclusive, _no_lock_across),
     Mechanism("process-local lock", Claim.exclusive, _process_local),

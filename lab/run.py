@@ -33,7 +33,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     scenario, stage: as plain data. ended: ``complete``, or why it was cut short. start, final: the counter before and
     after (null if it could not be read); parts: the latter part by part, where it has several. in_flight_left: whether
     requests were still inside when it was read. threads: of each replica, 0 where that is not on record. commands: how
-    often each command ran on each store. drawn_at: nothing in
+    often each command ran on each store. engine:
+    where the servers were. clocks: how many machines' clocks stamped the history. drawn_at: nothing in
     here changes when it is judged or drawn again.
     """
 
@@ -49,6 +50,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     final: int | None = None
     parts: dict[str, int] = msgspec.field(default_factory=dict)
     in_flight_left: bool = False
+    engine: str = "local"
+    clocks: int = 1
     threads: int = 0
     took_part: list[str] = msgspec.field(default_factory=list)
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
@@ -71,11 +74,16 @@ class RunFolder:
 
     @staticmethod
     def create(scenario: str, stage: str, reports: Path = REPORTS) -> RunFolder:
-        """A hidden, locked folder for a run that starts now."""
+        """A hidden, locked folder for a run that starts now. Raises BadInput where none can be made."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
-        path.mkdir(parents=True)
+        try:
+            path.mkdir(parents=True)
+        except PermissionError:
+            raise BadInput(
+                f"{reports} cannot be written to by user {os.getuid()}; in a container, that is LAB_UID and LAB_GID of .env"
+            ) from None
         lock = os.open(path, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
         return RunFolder(name, path, lock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import shutil
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.keeper import Keeper
+from lab.server import LOOPBACK
 
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 1.0
@@ -72,11 +74,18 @@ class Running:
     log: Path
     keeper: Keeper = field(repr=False)
     away: bool = False
+    host: str = LOOPBACK
+    secret: str = ""
+
+    @property
+    def name(self) -> str:
+        """The service's."""
+        return self.service.name
 
     @property
     def address(self) -> str:
         """``127.0.0.1:port``."""
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def alive(self) -> bool:
         """Whether its process still runs, or was ended on purpose: it was not lost by accident."""
@@ -95,7 +104,7 @@ class Running:
 
     def come_back(self) -> None:
         """Start it again on the same port and with the same folder; returns when it is ready."""
-        self.pid = _launch(self.service, self.keeper, self.port, self.log)
+        self.pid = launch(self.service, self.keeper, self.port, self.log)
         Starting(self, self.log.parent.parent, tries_left=1).wait()
         self.away = False
 
@@ -103,6 +112,23 @@ class Running:
         """Kill it and have it come back."""
         self.kill()
         self.come_back()
+
+    def pause(self) -> None:
+        """Stop it where it is: it takes what it is sent, and answers nothing."""
+        self.keeper.signal(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self.keeper.signal(self.pid, signal.SIGCONT)
+
+    def thaw(self, pid: int) -> None:
+        """Let one of its processes go on that stopped itself; nothing happens if it is no more."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+    def abandon(self) -> None:
+        """Have it end at once, whoever is still inside."""
+        self.keeper.signal(self.pid, signal.SIGKILL)
 
     def stop(self) -> None:
         """Ask it to end, and make it end when it does not."""
@@ -150,10 +176,10 @@ def start(service: Service, keeper: Keeper, folder: Path, tries: int = TRIES) ->
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = home / "log"
-    return Starting(Running(service, port, _launch(service, keeper, port, log), log, keeper), folder, tries)
+    return Starting(Running(service, port, launch(service, keeper, port, log), log, keeper), folder, tries)
 
 
-def _launch(service: Service, keeper: Keeper, port: int, log: Path) -> int:
+def launch(service: Service, keeper: Keeper, port: int, log: Path) -> int:
     """Have the keeper start the process; its pid. Raises MissingProgram, NotReady."""
     argv = service.argv(port, log.parent)
     env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | service.env(port)
@@ -182,8 +208,6 @@ def free_port() -> int:
 
 def search_path() -> str:
     """Where programs are looked for: beside this Python, on PATH, and where distributions keep their servers."""
-    import os
-
     beside = str(Path(sys.executable).parent)
     return os.pathsep.join([beside, os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
 

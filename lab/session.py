@@ -23,6 +23,7 @@ from lab.choice import BadInput, chosen
 from lab.cluster import Cluster, cluster
 from lab.compare import compare
 from lab.conductor import Conducted, by_locust, conduct, interruptible
+from lab.engine import as_many_as_are_up
 from lab.keeper import Keeper
 from lab.listing import find_stage
 from lab.matrix import Cell
@@ -60,7 +61,7 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
 def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool = True) -> int:
     """``lab run``. draw: or leave the pictures for later. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
     stage = find_stage(stage_name)
-    scenario = scenarios.override(scenarios.load(scenario_name), stage, given)
+    scenario = scenarios.override(scenarios.load(scenario_name), stage, as_many_as_are_up(given))
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     introduce(out, stage, scenario)
     with keeping() as keeper:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.scenario import Scenario
-from lab.service import Running, Service
+from lab.server import Server
+from lab.service import Service
 from lab.strike import Strike
 
 
@@ -24,20 +25,20 @@ class Store(Protocol):
     def services(self, scenario: Scenario) -> list[Service]:
         """The servers to start for a scenario, side by side."""
 
-    def url(self, running: Sequence[Running]) -> str:
+    def url(self, running: Sequence[Server]) -> str:
         """Where clients find them, as ``app/endpoint.py`` reads it."""
 
-    def commands(self, running: Sequence[Running]) -> dict[str, int]:
+    def commands(self, running: Sequence[Server]) -> dict[str, int]:
         """How often each command ran on them since they started, the lab's own left out. Raises OSError."""
 
-    def joined(self, running: Sequence[Running]) -> AbstractContextManager[None]:
+    def joined(self, running: Sequence[Server]) -> AbstractContextManager[None]:
         """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
 
-    def end_session(self, running: Sequence[Running], struck: Strike) -> int:
+    def end_session(self, running: Sequence[Server], struck: Strike) -> int:
         """End the sessions of the struck replica; how many. Only a store that has sessions is asked."""
 
-    def leader(self, running: Sequence[Running]) -> Running:
+    def leader(self, running: Sequence[Server]) -> Server:
         """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""
 
-    def witnesses(self, running: Sequence[Running], path: Path) -> list[Witnessing]:
+    def witnesses(self, running: Sequence[Server], path: Path) -> list[Witnessing]:
         """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""

@@ -23,6 +23,7 @@ from lab.choice import BadInput
 from lab.conductor import Conducted, conduct
 from lab.control import Control, failure
 from lab.doctor import missing
+from lab.engine import LOCAL, engine
 from lab.guard import LOOPBACK
 from lab.keeper import Keeper
 from lab.live_server import LiveServer
@@ -40,7 +41,7 @@ def serve(port: int, host: str = "127.0.0.1", live_port: int = 0, processes: int
 
     Raises BadInput when a port cannot be had, MissingProgram, and NotReady when Locust ends.
     """
-    for program in missing():
+    for program in missing() if engine() == LOCAL else ():
         service.program(program)  # says how to install it
     _check_port(host, port)
     password = "" if host in LOOPBACK else secrets.token_urlsafe(9)

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from lab import run
+from lab import clockfree, run
 from lab.check import Violation
 from lab.checks import checks
 from lab.examine import examine
@@ -48,7 +48,8 @@ class Judgement(msgspec.Struct, kw_only=True):
 
     throughput is of acknowledged requests; waits are from asking for the lock to getting it. commands are what the lock's
     store carried out, by its own count and those inside scripts included; sent, what the replicas sent it for that, by theirs.
-    danger: what must have happened and what did; ``why`` says in words what is behind VOID, UNSEEN or BROKEN.
+    replicas: how many took part. clocks: how many machines stamped the history; with more than one, only what needs no clock was
+    judged. danger: what must have happened and what did; ``why`` says in words what is behind VOID, UNSEEN or BROKEN.
     """
 
     schema: int = 1
@@ -73,6 +74,8 @@ class Judgement(msgspec.Struct, kw_only=True):
     commands_per_increment: float
     sent_per_increment: float = 0.0
     duration_s: float
+    replicas: int = 0
+    clocks: int = 1
 
     @property
     def exit_status(self) -> int:
@@ -85,7 +88,8 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
     encode = msgspec.json.Encoder().encode
     with (folder / "losses.jsonl").open("wb") as losses:
         try:
-            findings = examine(History(folder), _circumstances(record), tell=lambda loss: losses.write(encode(loss) + b"\n"))
+            look = examine if record.clocks == 1 else clockfree.examine
+            findings = look(History(folder), _circumstances(record), tell=lambda loss: losses.write(encode(loss) + b"\n"))
         except Damaged as damage:
             findings = Findings(mismatches=[f"the history is damaged: {damage}"])
     return weigh(record, findings), findings
@@ -130,7 +134,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         lost=account.lost,
         duplicated=findings.duplicated,
         violations=violations,
-        danger=danger | {"why": why},
+        danger=danger | {"why": why + _by_values(record)},
         throughput_per_s=round(findings.outcomes[ACKNOWLEDGED] / findings.duration_s, 1) if findings.duration_s else 0.0,
         wait_ms=wait_ms(findings.waits_ns),
         commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2)
@@ -138,7 +142,15 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         else 0.0,
         sent_per_increment=round(findings.sent / account.writes, 2) if account.writes else 0.0,
         duration_s=round(findings.duration_s, 3),
+        replicas=len(record.took_part),
+        clocks=record.clocks,
     )
+
+
+def _by_values(record: RunRecord) -> str:
+    """That not everything could be asked."""
+    several = f" (by values alone: the clocks of {record.clocks} machines cannot be compared)"
+    return several if record.clocks > 1 else ""
 
 
 def wait_ms(waits_ns: array[int]) -> dict[str, float]:
@@ -168,6 +180,8 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     reasons += findings.mismatches
     if findings.account.disagreement:
         reasons.append(findings.account.disagreement)
+    if record.clocks > 1 and record.scenario["tests"] not in clockfree.CLAIMS:
+        reasons.append(f"{record.scenario['tests']} is judged by one clock, and {record.clocks} machines stamped this history")
     sent, wanted = findings.requests, record.scenario["requests"]
     if sent != wanted and record.ended == "complete":
         reasons.append(f"{sent} requests are on record instead of {wanted}")

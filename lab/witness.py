@@ -12,6 +12,7 @@ import msgspec
 import redis
 
 from lab.history import KeyEvent
+from lab.server import LOOPBACK
 
 CHANNELS = "__keyevent@0__:*"
 
@@ -19,11 +20,11 @@ CHANNELS = "__keyevent@0__:*"
 class Witness:
     """Subscribes to a Redis server's keyspace events until closed; each becomes a line of ``server.jsonl``."""
 
-    def __init__(self, port: int, path: Path, node: str = "", away: bool = False) -> None:
+    def __init__(self, port: int, path: Path, node: str = "", away: bool = False, host: str = LOOPBACK) -> None:
         """Returns when the subscription stands: nothing that happens later is missed. node: the server's name, where there are
         several. away: it is not there yet, and will be heard from when it is.
         """
-        self._client = redis.Redis(port=port, socket_timeout=None, decode_responses=True)
+        self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True)
         self._subscription = self._client.pubsub()
         self._subscribed = False
         if not away:

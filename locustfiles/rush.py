@@ -6,6 +6,7 @@ as well, against anything that answers POST /increment.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from time import monotonic_ns
 
@@ -54,7 +55,8 @@ def begin(environment, **_):
     global recorder, tickets
     options = environment.parsed_options
     Rush.network_timeout = Rush.connection_timeout = options.timeout_s
-    recorder = Recorder(Path(options.record)) if options.record else None
+    record = os.environ.get("LAB_RECORD") or options.record
+    recorder = Recorder(Path(record)) if record else None
     tickets = share(environment, options.requests)
     end_when_done(environment, tickets)
 

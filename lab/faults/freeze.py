@@ -22,4 +22,4 @@ class Harm:
         """Nothing to do: the replica did it."""
 
     def heal(self, system: System, struck: Strike) -> None:
-        system.thaw(struck.pid)
+        system.thaw(struck)

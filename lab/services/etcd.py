@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.listening import listens
+from lab.server import LOOPBACK
 
 HEARTBEAT_MS = 50
 ELECTION_MS = 500  # a lease lives at least half as long again, rounded up to whole seconds: so 1 s, as its clients count
@@ -57,20 +58,20 @@ class Etcd:
         return bool(status(port)["leader"]) and listens(pid, port)
 
 
-def ask(port: int, path: str, **words: Any) -> dict[str, Any]:
+def ask(port: int, path: str, host: str = LOOPBACK, **words: Any) -> dict[str, Any]:
     """What a member answers. Raises OSError."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/v3/{path}", json.dumps(words).encode())
+    request = urllib.request.Request(f"http://{host}:{port}/v3/{path}", json.dumps(words).encode())
     with urllib.request.urlopen(request, timeout=2.0) as answer:  # noqa: S310 - as above
         said: dict[str, Any] = json.load(answer)
     return said
 
 
-def status(port: int) -> dict[str, Any]:
+def status(port: int, host: str = LOOPBACK) -> dict[str, Any]:
     """What a member says of itself: its leader ("0": none), and among its header its own id. Raises OSError."""
-    return {"leader": "0"} | ask(port, "maintenance/status")
+    return {"leader": "0"} | ask(port, "maintenance/status", host)
 
 
-def metrics(port: int) -> str:
+def metrics(port: int, host: str = LOOPBACK) -> str:
     """Its figures, as Prometheus reads them. Raises OSError."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=2.0) as answer:
+    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=2.0) as answer:
         return str(answer.read().decode())

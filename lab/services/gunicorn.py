@@ -9,22 +9,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lab.server import LOOPBACK
+
 THREADS = 32
 
 
 @dataclass(frozen=True)
 class Gunicorn:
-    """name: the replica's. settings: the app's own, by the names of ``app.settings.Settings``."""
+    """name: the replica's. settings: the app's own, by the names of ``app.settings.Settings``. listen: the
+    address it is reached at.
+    """
 
     name: str
     settings: dict[str, str] = field(default_factory=dict)
     threads: int = THREADS
+    listen: str = LOOPBACK
     program: str = "gunicorn"
     stop_signal: signal.Signals = signal.SIGQUIT  # quick: what is in flight has been waited for by then
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = {
-            "bind": f"127.0.0.1:{port}",
+            "bind": f"{self.listen}:{port}",
             "workers": 1,
             "worker-class": "gthread",
             "threads": self.threads,
@@ -46,9 +51,9 @@ class Gunicorn:
         return (about["run"], about["replica"]) == (self.settings["run"], self.name)
 
 
-def health(port: int, timeout_s: float = 2.0) -> dict[str, Any]:
+def health(port: int, host: str = LOOPBACK, timeout_s: float = 2.0) -> dict[str, Any]:
     """What the replica says of itself, asked directly. Raises OSError while it does not answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     try:
         connection.request("GET", "/health")
         response = connection.getresponse()

@@ -14,19 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.server import LOOPBACK
 from lab.service import NotReady, last_words
 from lab.service import program as found
 
-SCHEMA = """
-CREATE DATABASE lab;
-CREATE TABLE lab.lock_table (lock_name VARCHAR(190) NOT NULL PRIMARY KEY) ENGINE=InnoDB;
-CREATE TABLE lab.counter (
+TABLES = """
+CREATE TABLE IF NOT EXISTS lab.lock_table (lock_name VARCHAR(190) NOT NULL PRIMARY KEY) ENGINE=InnoDB;
+CREATE TABLE IF NOT EXISTS lab.counter (
   name VARCHAR(190) NOT NULL PRIMARY KEY,
   value BIGINT NOT NULL DEFAULT 0,
   overwrote BIGINT NOT NULL DEFAULT 0,
   version BIGINT NOT NULL DEFAULT 0
 ) ENGINE=InnoDB;
 """
+SCHEMA = "CREATE DATABASE lab;" + TABLES
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,20 @@ def _flags(options: dict[str, object]) -> list[str]:
     return ["--no-defaults", *(f"--{name}={value}" if name != "skip-log-bin" else f"--{name}" for name, value in options.items())]
 
 
-def ask(port: int, statement: str) -> list[tuple[Any, ...]]:
+def ask(port: int, statement: str, host: str = LOOPBACK, password: str = "") -> list[tuple[Any, ...]]:
     """One statement of the lab's own, and its rows. Raises OSError when the server does not answer."""
     import pymysql
 
     try:
         connection = pymysql.connect(
-            host="127.0.0.1", port=port, user="root", connect_timeout=2, read_timeout=2, autocommit=True, ssl_disabled=True
+            host=host,
+            port=port,
+            user="root",
+            password=password,
+            connect_timeout=2,
+            read_timeout=2,
+            autocommit=True,
+            ssl_disabled=True,
         )
         with connection, connection.cursor() as cursor:
             cursor.execute(statement)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.server import LOOPBACK
+
 
 @dataclass(frozen=True)
 class Redis:
@@ -55,11 +57,11 @@ def server_time_ms(port: int) -> float:
         client.close()
 
 
-def info(port: int, section: str) -> dict[str, Any]:
+def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
     """A section of the server's own statistics. Raises OSError when the server does not answer."""
     import redis
 
-    client = redis.Redis(port=port, socket_timeout=2.0)
+    client = redis.Redis(host, port, socket_timeout=2.0)
     try:
         return dict(client.info(section))
     except redis.RedisError as error:

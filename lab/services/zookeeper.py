@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lab.doctor import ZOOKEEPER_JARS, how_to_install
 from lab.listening import listens
+from lab.server import LOOPBACK
 from lab.service import MissingProgram
 
 CONFIG = """
@@ -74,9 +75,9 @@ def _jar() -> str:
     return found
 
 
-def said(port: int, word: str) -> str:
+def said(port: int, word: str, host: str = LOOPBACK) -> str:
     """What a server answers to one of its words of four letters. Raises OSError."""
-    with socket.create_connection(("127.0.0.1", port), timeout=2.0) as connection:
+    with socket.create_connection((host, port), timeout=2.0) as connection:
         connection.sendall(word.encode())
         parts = []
         while part := connection.recv(65536):

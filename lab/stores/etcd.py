@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.scenario import Scenario
-from lab.service import Running, Service, free_port
+from lab.server import Server
+from lab.service import Service, free_port
 from lab.services.etcd import Etcd, ask, metrics, status
 from lab.store import Witnessing
 from lab.strike import Strike
@@ -26,29 +27,29 @@ def services(scenario: Scenario) -> list[Service]:
     return [Etcd(name, peers) for name in names]
 
 
-def url(running: Sequence[Running]) -> str:
+def url(running: Sequence[Server]) -> str:
     return ",".join(one.address for one in running)
 
 
-def commands(running: Sequence[Running]) -> dict[str, int]:
+def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
         if not one.away:
-            for method, count in HANDLED.findall(metrics(one.port)):
+            for method, count in HANDLED.findall(metrics(one.port, one.host)):
                 if method not in LABS_OWN:
                     calls[method] = calls.get(method, 0) + int(float(count))
     return calls
 
 
-def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Running], struck: Strike) -> int:
+def end_session(running: Sequence[Server], struck: Strike) -> int:
     """Revoke the lease of the oldest key: of whoever is inside, as the struck one is."""
     everything = {"key": _coded("\0"), "range_end": _coded("\0")}
-    found = ask(running[0].port, "kv/range", **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)
-    ask(running[0].port, "lease/revoke", ID=found["kvs"][0]["lease"])
+    found = ask(running[0].port, "kv/range", running[0].host, **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)
+    ask(running[0].port, "lease/revoke", running[0].host, ID=found["kvs"][0]["lease"])
     return 1
 
 
@@ -56,10 +57,10 @@ def _coded(text: str) -> str:
     return b64encode(text.encode()).decode()
 
 
-def leader(running: Sequence[Running]) -> Running:
+def leader(running: Sequence[Server]) -> Server:
     """The one that leads. Raises OSError when none does."""
     for one in running:
-        said = status(one.port)
+        said = status(one.port, one.host)
         if said["leader"] == said["header"]["member_id"]:
             return one
     raise OSError("no etcd server leads")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.scenario import Scenario
-from lab.service import Running, Service
+from lab.server import Server
+from lab.service import Service
 from lab.services.mariadb import MariaDB, ask
 from lab.store import Witnessing
 from lab.strike import Strike
@@ -19,26 +21,30 @@ def services(scenario: Scenario) -> list[Service]:
     return [MariaDB()]
 
 
-def url(running: Sequence[Running]) -> str:
+def url(running: Sequence[Server]) -> str:
     return f"{running[0].address}/lab"
 
 
-def commands(running: Sequence[Running]) -> dict[str, int]:
+def commands(running: Sequence[Server]) -> dict[str, int]:
     """The server's own count of statements. Where the counter is in the same server, its statements are in there, too."""
-    rows = ask(running[0].port, "SHOW GLOBAL STATUS LIKE 'Com\\_%'")
+    rows = _ask(running[0], "SHOW GLOBAL STATUS LIKE 'Com\\_%'")
     counts = {name.removeprefix("Com_"): int(number) for name, number in rows}
     return {name: counts[name] for name in STATEMENTS}
 
 
-def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     """It tells nobody what happens to its rows."""
     return []
 
 
-def end_session(running: Sequence[Running], struck: Strike) -> int:
+def end_session(running: Sequence[Server], struck: Strike) -> int:
     """KILL every connection of the struck replica: a database's session is its connection."""
-    theirs = [number for number, user, *_ in ask(running[0].port, "SHOW PROCESSLIST") if user == struck.replica]
+    theirs = [number for number, user, *_ in _ask(running[0], "SHOW PROCESSLIST") if user == struck.replica]
     for number in theirs:
         with contextlib.suppress(OSError):  # closed meanwhile
-            ask(running[0].port, f"KILL CONNECTION {number}")
+            _ask(running[0], f"KILL CONNECTION {number}")
     return len(theirs)
+
+
+def _ask(one: Server, statement: str) -> list[tuple[Any, ...]]:
+    return ask(one.port, statement, one.host, one.secret)

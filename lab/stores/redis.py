@@ -16,7 +16,8 @@ import redis
 from app.stores.redis import PRIMARY
 from lab.link import Link
 from lab.scenario import Scenario
-from lab.service import NotReady, Running, Service
+from lab.server import Server
+from lab.service import NotReady, Service
 from lab.services.redis import Redis, info
 from lab.services.sentinel import Sentinel
 from lab.services.shifted_redis import ShiftedRedis
@@ -37,6 +38,7 @@ LABS_OWN = [
     "replconf",
 ]
 DOWN_AFTER_MS = 500  # how long a primary must be silent before the sentinel takes it for dead; its default is 30 s
+SENTINEL = Sentinel().name
 JOINED_WITHIN_S = 10.0
 REPLICATION = b"PSYNC"  # what a replica asks for when it connects
 
@@ -47,31 +49,27 @@ def services(scenario: Scenario) -> list[Service]:
     return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
 
 
-def url(running: Sequence[Running]) -> str:
+def url(running: Sequence[Server]) -> str:
     return f"sentinel://{running[-1].address}" if len(running) > 1 else running[0].address
 
 
-def commands(running: Sequence[Running]) -> dict[str, int]:
+def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        for key, figures in (
-            info(one.port, "commandstats").items() if not one.away and not isinstance(one.service, Sentinel) else ()
-        ):
+        for key, figures in info(one.port, "commandstats", one.host).items() if not one.away and one.name != SENTINEL else ():
             command = key.removeprefix("cmdstat_").partition("|")[0]
             if command not in LABS_OWN:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
     return calls
 
 
-def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     several = len(running) > 1
-    return [
-        Witness(one.port, path, one.service.name if several else "") for one in running if not isinstance(one.service, Sentinel)
-    ]
+    return [Witness(one.port, path, one.name if several else "", host=one.host) for one in running if one.name != SENTINEL]
 
 
 @contextlib.contextmanager
-def joined(running: Sequence[Running]) -> Iterator[None]:
+def joined(running: Sequence[Server]) -> Iterator[None]:
     """While the block runs, the replica follows the primary over a link that is held, and the sentinel watches both.
 
     Raises NotReady when they do not find each other.

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.scenario import Scenario
-from lab.service import Running, Service
+from lab.server import Server
+from lab.service import Service
 from lab.services.redis import Redis
 from lab.services.shifted_redis import ShiftedRedis
 from lab.store import Witnessing
@@ -23,9 +24,9 @@ def services(scenario: Scenario) -> list[Service]:
     return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
 
 
-def url(running: Sequence[Running]) -> str:
+def url(running: Sequence[Server]) -> str:
     return ",".join(one.address for one in running)
 
 
-def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
-    return [Witness(one.port, path, one.service.name, one.away) for one in running]
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+    return [Witness(one.port, path, one.name, one.away, one.host) for one in running]

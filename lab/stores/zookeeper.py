@@ -9,7 +9,8 @@ from pathlib import Path
 from kazoo.client import KazooClient
 
 from lab.scenario import Scenario
-from lab.service import Running, Service, free_port
+from lab.server import Server
+from lab.service import Service, free_port
 from lab.services.zookeeper import ZooKeeper, said
 from lab.store import Witnessing
 from lab.strike import Strike
@@ -27,24 +28,24 @@ def services(scenario: Scenario) -> list[Service]:
     return [ZooKeeper(f"lock-zookeeper-{number}", number, peers) for number in numbers]
 
 
-def url(running: Sequence[Running]) -> str:
+def url(running: Sequence[Server]) -> str:
     return ",".join(one.address for one in running)
 
 
-def commands(running: Sequence[Running]) -> dict[str, int]:
+def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
         if not one.away:
-            for kind, count in COUNTED.findall(said(one.port, "mntr")):
+            for kind, count in COUNTED.findall(said(one.port, "mntr", one.host)):
                 calls[kind] = calls.get(kind, 0) + int(count)
     return calls
 
 
-def witnesses(running: Sequence[Running], path: Path) -> list[Witnessing]:
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Running], struck: Strike) -> int:
+def end_session(running: Sequence[Server], struck: Strike) -> int:
     """Go on with the session of the lowest node, whose maker is inside as the struck one is, and close it."""
     looking = KazooClient(url(running))
     looking.start()
@@ -75,9 +76,9 @@ def _password(session: int) -> bytes:
     return password
 
 
-def leader(running: Sequence[Running]) -> Running:
+def leader(running: Sequence[Server]) -> Server:
     """The one that leads. Raises OSError when none does."""
     for one in running:
-        if LEADS.search(said(one.port, "srvr")):
+        if LEADS.search(said(one.port, "srvr", one.host)):
             return one
     raise OSError("no ZooKeeper server leads")

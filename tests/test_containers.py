@@ -1,0 +1,122 @@
+"""The files for containers agree with each other and with what a local run starts; what cannot work there is refused by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from app.locks import stages
+from lab import scenario
+from lab.choice import BadInput
+from lab.composed import COUNTER, NGINX, NGINX_PORT, PROFILES, REPLICAS, WORKERS, names, refuse
+from lab.contained import PORTS
+from lab.containers import services
+from lab.hands import Hands, Lending
+from lab.services.sentinel import Sentinel
+from lab.stores import stores
+from lab.warden import PORT, REPLICA_PORT
+
+HOME = Path(__file__).parents[1]
+COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"]
+RUSH = scenario.load("rush")
+
+
+@pytest.mark.parametrize("store", sorted(stores()))
+def test_every_server_that_a_local_run_starts_is_a_service_at_its_port(store):
+    for name in names(store, RUSH):
+        assert COMPOSE[name]["expose"] == [str(PORTS[store])]
+        assert COMPOSE[name].get("profiles", [""]) == [PROFILES.get(store, "")]
+
+
+def test_replicas_proxy_and_sentinel_are_where_the_lab_looks_for_them():
+    config = (HOME / "lab/containers/nginx.conf").read_text(encoding="utf-8")
+
+    assert COMPOSE[REPLICAS]["expose"] == [str(REPLICA_PORT), str(PORT)]
+    assert COMPOSE[WORKERS]["expose"] == [str(PORT)]
+    assert f"server {REPLICAS}:{REPLICA_PORT} " in config
+    assert f"listen {NGINX_PORT} " in config
+    assert {COUNTER, NGINX, Sentinel().name} <= COMPOSE.keys()
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSE))
+def test_only_the_proxy_and_the_pages_are_published_and_on_loopback_alone(name):
+    published = COMPOSE[name].get("ports", [])
+
+    assert all(port.startswith("127.0.0.1:") for port in published)
+    assert bool(published) == (name in ("nginx", "locust"))
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSE))
+def test_every_service_says_whether_it_is_well(name):
+    assert COMPOSE[name]["healthcheck"]["test"]
+
+
+def test_no_password_stands_in_a_file():
+    for file in ("docker-compose.yml", "docker-stack.yml", ".env.example"):
+        text = (HOME / file).read_text(encoding="utf-8")
+        assert not re.findall(r"PASSWORD(?:=|: )[^$\s]", text), file
+
+
+def as_unless_told(value):
+    """With the ports of the pages that hold where .env says nothing."""
+    return json.loads(re.sub(r"\$\{LAB_(?:UI|LIVE)_PORT:-(\d+)\}", r"\1", json.dumps(value)))
+
+
+@pytest.mark.parametrize("name", sorted(STACK))
+def test_a_service_of_the_stack_is_that_of_the_compose_file(name):
+    for key in ("command", "user", "healthcheck"):
+        assert STACK[name].get(key) == as_unless_told(COMPOSE[name].get(key)), key
+    assert "endpoint_mode" in STACK[name]["deploy"]
+
+
+def test_only_what_the_stage_needs_is_started():
+    assert services(stages()["none"], RUSH) == [COUNTER]
+    assert services(stages()["lua"], RUSH) == ["lock-redis", COUNTER]
+    assert services(stages()["mysql_for_update"], RUSH) == ["mariadb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "stage", "word"),
+    [
+        ("failover", "lua", "store_replica"),
+        ("clock_jump", "redlock", "store_clocks"),
+        ("leader_killed", "etcd", "store_nodes"),
+        ("store_restart_persisted", "lua", "store_persists"),
+        ("session_loss", "mysql_for_update", "end_session"),
+    ],
+)
+def test_what_cannot_work_in_containers_is_refused_by_name(name, stage, word):
+    with pytest.raises(BadInput, match=rf"{name} does not work in containers.*{word}"):
+        refuse(stages()[stage], scenario.load(name), hands=True)
+
+
+def test_a_fault_that_needs_the_engine_is_refused_where_nobody_has_power_over_it():
+    silent, stage = scenario.load("two_nodes_silent"), stages()["redlock"]
+
+    refuse(stage, silent, hands=True)
+    with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):
+        refuse(stage, silent, hands=False)
+
+
+def test_hands_do_what_they_are_asked_and_bring_back_what_went_wrong(tmp_path):
+    done = []
+
+    def act(what: str, service: str) -> None:
+        if service == "nobody":
+            raise OSError("there is no such container")
+        done.append((what, service))
+
+    hands, lending = Hands(tmp_path), Lending(tmp_path, act)
+    lending.start()
+    try:
+        hands.do("pause", "lock-redis")
+        with pytest.raises(OSError, match="pause nobody: there is no such container"):
+            hands.do("pause", "nobody")
+    finally:
+        lending.close()
+    assert done == [("pause", "lock-redis")]
