@@ -274,7 +274,8 @@ def connect(control: str) -> socket.socket:
 
 
 def keep_to_itself(response: Response) -> Response:
-    """Take back what Locust lets every site read."""
+    """Take back what Locust lets every site read, and let none put its buttons into a frame."""
+    response.headers["X-Frame-Options"] = "DENY"
     for name in [name for name, _ in response.headers if name.lower().startswith("access-control-")]:
         del response.headers[name]
     return response

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.real import wait_for
-from tests.test_ui import Ui
+from tests.ui import Ui
 
 pytestmark = pytest.mark.real
 
@@ -165,6 +165,7 @@ def test_another_sites_page_can_start_and_stop_nothing(lab, path):
         urllib.request.urlopen(request, timeout=10)
     with urllib.request.urlopen(lab.address, timeout=10) as answer:
         assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+        assert answer.headers["X-Frame-Options"] == "DENY"
     assert lab.at_rest()
     assert lab.verdicts() == []
 
@@ -183,7 +184,7 @@ def test_a_page_of_another_origin_cannot_start_a_run_from_a_browser(browser, lab
     assert told == "not told"
     assert lab.at_rest()
     assert not (tmp_path / "reports").exists()
-    assert lab.asked("POST", "/live/prediction", {}, Origin="http://evil.example")[0] == 403
+    assert lab.asked("POST", "/live/prediction", {}, origin="http://evil.example")[0] == 403  # a name in whatever case
     assert lab.asked("GET", "/live", Host="evil.example")[0] == 403
 
 

@@ -1,21 +1,15 @@
-"""``lab ui`` by the page's own means: forms are posted and figures fetched as the page does it."""
+"""``lab ui`` by the page's own means."""
 
 from __future__ import annotations
 
 import base64
-import contextlib
-import http.client
 import json
-import signal
 import socket
 import subprocess
-import sys
-import threading
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,82 +20,7 @@ from app.locks import stages
 from lab.history import History
 from lab.order import read, scenario_names
 from tests.real import LAB, wait_for
-
-RUSH = Path(__file__).parents[1] / "locustfiles" / "rush.py"
-FORM = {"stage": "none", "scenario": "rush", "requests": "600", "user_count": "50", "spawn_rate": "50"}
-EMPTY = {"work_ms": "", "ttl_ms": "", "rate": "", "host": "", "run_time": "", "profile": ""}
-
-
-class Page:
-    """Locust's page at an address."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def get(self, path: str) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.address}{path}", timeout=10) as answer:
-            return json.load(answer)
-
-    def post(self, path: str, form: dict[str, str]) -> dict[str, Any]:
-        data = urllib.parse.urlencode(form).encode()
-        with urllib.request.urlopen(f"{self.address}{path}", data=data, timeout=60) as answer:
-            return json.load(answer)
-
-    def press(self, **fields: str) -> dict[str, Any]:
-        """The answer to Start."""
-        return self.post("/swarm", FORM | EMPTY | fields)
-
-    def stop(self) -> None:
-        self.post("/stop", {})
-
-    def options(self) -> dict[str, Any]:
-        """The form's own fields, out of the page's text."""
-        with urllib.request.urlopen(f"{self.address}/", timeout=10) as answer:
-            text = answer.read().decode()
-        arguments = text[text.index("window.templateArgs = ") + len("window.templateArgs = ") :]
-        return json.JSONDecoder().raw_decode(arguments)[0]["extra_options"]
-
-    def stats(self) -> dict[str, Any]:
-        return self.get("/stats/requests")
-
-    def at_rest(self) -> bool:
-        return self.stats()["state"] in ("ready", "stopped")
-
-
-class Ui(Page):
-    """A ``lab ui`` in a folder of the test's own."""
-
-    def __init__(self, cwd: Path, *options: str) -> None:
-        self.cwd = cwd
-        about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen([LAB, "ui", "--port", "0", *options], start_new_session=True, **about)
-        self.told = self.process.stdout.readline()
-        super().__init__(self.told.split()[0])
-
-    def verdicts(self) -> list[dict[str, Any]]:
-        return self.get("/lab")["verdicts"]
-
-    def run(self, **fields: str) -> dict[str, Any]:
-        """Press Start and wait for the verdict that the page gets."""
-        before = len(self.verdicts())
-        assert self.press(**fields)["success"] is True
-        return wait_for(lambda: self.verdicts()[before:])[0]
-
-    def recorded(self) -> int:
-        """Requests of the run under way."""
-        return sum(path.read_bytes().count(b"\n") for path in self.cwd.glob("reports/runs/.*.part/requests.jsonl"))
-
-    def folders(self) -> list[Path]:
-        return sorted(self.cwd.glob("reports/runs/2*"))
-
-    def family(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children(recursive=True)
-
-    def end(self) -> tuple[int, str, str]:
-        """Ctrl-C; the exit status, and what it said."""
-        self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=30)
-        return self.process.returncode, out, err
+from tests.ui import EMPTY, FORM, Ui
 
 
 @pytest.fixture
@@ -142,6 +61,8 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
     assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
 
+    with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
+        assert b"/increment" in answer.read()  # Locust's own report
     wait_for(ui.at_rest)  # the page looks again for as long as it is told that the test runs
     (tab,) = ui.stats()["extended_stats"]
     assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
@@ -149,6 +70,15 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert status == 0
     assert "lua under rush: 601 acknowledged, the counter says 601; 0 lost" in out
     assert "nothing is left running" in err
+
+
+@pytest.mark.real
+def test_the_faults_of_the_chosen_scenario_strike(ui):
+    facts = ui.run(stage="watchdog", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
+
+    assert facts["verdict"] != "VOID"
+    (strike,) = History(ui.folders()[0]).strikes()
+    assert strike.kind == "freeze"
 
 
 @pytest.mark.real
@@ -354,72 +284,3 @@ def test_what_a_form_makes_different_from_the_command_line_is_noted():
     assert slow.notes == ("the users were started at 10 a second, not all at once",)
     assert "users do not count" in at_rate.notes[0]
     assert at_rate.rate == 100
-
-
-class Counting(BaseHTTPRequestHandler):
-    """Anything that answers POST /increment."""
-
-    protocol_version = "HTTP/1.1"
-    posted = 0
-    mutex = threading.Lock()
-
-    def do_POST(self) -> None:
-        with self.mutex:
-            type(self).posted += 1
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class has it
-        """Not a word."""
-
-
-@pytest.fixture
-def counting() -> Iterator[str]:
-    """A server that is none of the lab's."""
-    Counting.posted = 0
-    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
-def locust(*words: str) -> list[str]:
-    return [sys.executable, "-m", "locust", "-f", str(RUSH), "--users", "20", "--spawn-rate", "20", *words]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("rate", ["0", "200"])
-def test_the_locustfile_alone_sends_as_many_as_asked(counting, rate, tmp_path):
-    words = locust("--headless", "--host", counting, "--requests", "101", "--rate", rate)
-
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-
-    assert done.returncode == 0, done.stderr
-    assert Counting.posted == 101
-
-
-@pytest.mark.real
-def test_the_locustfile_alone_has_a_page_without_the_labs_fields_and_stops_by_itself_again_and_again(counting, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    words = locust("--web-host", "127.0.0.1", "--web-port", str(port), "--host", counting)
-    page = Page(f"http://127.0.0.1:{port}")
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            wait_for(lambda: answers(page))
-            assert page.options().keys() == {"requests", "rate"}
-            for number, requests in enumerate((101, 57)):
-                form = {"user_count": "20", "spawn_rate": "20", "requests": str(requests), "rate": "0.0", "host": counting}
-                assert page.post("/swarm", form)["success"]
-                wait_for(lambda: page.stats()["state"] == "stopped" and page.stats()["stats"][-1]["num_requests"] == requests)  # noqa: B023
-                assert Counting.posted == (101, 158)[number]
-        finally:
-            process.kill()
-
-
-def answers(page: Page) -> bool:
-    with contextlib.suppress(urllib.error.URLError, http.client.HTTPException, ConnectionError):
-        return bool(page.stats())
-    return False

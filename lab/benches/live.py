@@ -6,28 +6,85 @@ import http.client
 import math
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from time import monotonic_ns
 
 import msgspec
 
+from app.journal import AnyEvent, Got, Released, Writing, Wrote
 from app.locks import stages
 from lab import scenario
 from lab.bench import Measured, Promise, Unmeasured, pairwise
+from lab.broadcast import encoded
 from lab.cluster import Cluster
 from lab.conductor import Drive, by_locust, conduct
+from lab.history import ACKNOWLEDGED, Request
 from lab.interval import mean, mean_of_ratios
 from lab.keeper import Keeper
+from lab.live import Live
 from lab.live_server import LiveServer
 from lab.order import Order
-from lab.show import Show
+from lab.show import EVERY_S, Show
 
 STAGE = "none"  # the fastest: most is written, and most has to be read
 LATE = 0.99
+FAST_PER_S, REPLICAS, LOOKS = 3000, 3, 50
+PER_LOOK = int(FAST_PER_S * EVERY_S)
 
 
 def measure(pairs: int) -> Iterator[Measured]:
+    busy = [_busy() for _ in range(pairs)]
+    value, low, high = mean(busy)
+    what = f"processor time of following {FAST_PER_S} requests a second, as a share of one core"
+    promise = Promise(at_most=0.1)  # 5 % of two
+    yield Measured(name="live alone", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=busy)
+    yield from _watched(pairs)
+
+
+def _busy() -> float:
+    """Files grow as those of a run at this speed do, without a run; only what looks at them is timed, by its own clock."""
+    encode, now_ns, spent_s, numbers = msgspec.json.Encoder().encode_lines, 0, 0.0, count()
+    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
+        folder = Path(name)
+        (folder / "journal").mkdir()
+        live = Live(folder, {"requests": 0}, REPLICAS, lambda: now_ns)
+        for _ in range(LOOKS):
+            taken = [(next(numbers), now_ns + place * int(EVERY_S * 1e9) // PER_LOOK) for place in range(PER_LOOK)]
+            now_ns += int(EVERY_S * 1e9)
+            requests = [Request(f"r{one}", at_ns, at_ns, at_ns, ACKNOWLEDGED, 200, "replica-1") for one, at_ns in taken]
+            _append(folder / "requests.jsonl", encode(requests))
+            for replica in range(REPLICAS):
+                events = [event for one, at_ns in taken[replica::REPLICAS] for event in _events(one, at_ns)]
+                _append(folder / "journal" / f"replica-{replica + 1}.jsonl", encode(events))
+            began_s = time.thread_time()
+            encoded(live.look())
+            spent_s += time.thread_time() - began_s
+        if live.counter != PER_LOOK * LOOKS:
+            raise Unmeasured(f"the counter was seen at {live.counter} instead of {PER_LOOK * LOOKS}")
+        live.close()
+    return spent_s / (LOOKS * EVERY_S)
+
+
+def _events(number: int, at_ns: int) -> list[AnyEvent]:
+    """Those of one increment, as its replica writes them."""
+    name = f"r{number}"
+    return [
+        Got(request=name, key="lock", asked_ns=at_ns, got_ns=at_ns, commands=1),
+        Writing(request=name, reading_ns=at_ns, read_ns=at_ns + 100_000, read=number, value=number + 1),
+        Wrote(request=name, wrote_ns=at_ns + 200_000, value=number + 1, overwrote=number),
+        Released(request=name, releasing_ns=at_ns + 250_000, released_ns=at_ns + 300_000, result="ok", commands=1),
+    ]
+
+
+def _append(path: Path, content: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def _watched(pairs: int) -> Iterator[Measured]:
     order = Order(stages()[STAGE], scenario.load("rush"), "")
     keeper, show = Keeper(), Show()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
