@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from lab.choice import BadInput
-from lab.order import offered
+from lab.order import Order, offered
 from lab.press import Press
 
-Check = Callable[[Mapping[str, str]], object]
+Check = Callable[[Mapping[str, str]], Order]
 
 
 class Control(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -54,12 +54,12 @@ class Listener(socketserver.StreamRequestHandler):
 
     def _check(self, form: Mapping[str, str]) -> dict[str, Any]:
         try:
-            self.server.check(form)
+            order = self.server.check(form)
         except BadInput as reason:
             return {"refused": str(reason)}
         except Exception as error:  # noqa: BLE001 - such as a stage's file that cannot be imported just now
             return {"refused": failure(error)}
-        return {}
+        return {} if order.scenario.rate else {"users": order.scenario.users}
 
     def _converse(self, press: Press) -> None:
         self.server.presses.put(press)

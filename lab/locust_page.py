@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.keeper import Keeper
 from lab.load import LOCUSTFILES
-from lab.order import LOCUSTFILE
+from lab.order import LOCUSTFILE, USERS
 from lab.service import NotReady, free_port, last_words, search_path
 
 CONTROL, LIVE, PASSWORD = "LOCK_LAB_CONTROL", "LOCK_LAB_LIVE", "LOCK_LAB_PASSWORD"  # also named in lab/remote.py
@@ -89,7 +89,7 @@ class LocustPage:
 
 def _argv(place: Place) -> list[str]:
     options: dict[str, object] = {"locustfile": LOCUSTFILE, "web-host": place.host, "web-port": place.port}
-    options |= {"users": 100, "spawn-rate": 100, "requests": 0}  # what the form shows at first
+    options |= {"users": USERS, "spawn-rate": USERS, "requests": 0}  # what the form shows at first
     if place.processes > 1:
         port = free_port()
         options |= {"processes": place.processes, "expect-workers": place.processes}

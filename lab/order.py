@@ -18,6 +18,7 @@ from lab.scenario import Scenario
 LOCUSTFILE = LOCUSTFILES / "rush.py"
 # whoever reaches the page may press Start: what a machine can bear; the command line asks nobody
 MOST = {"requests": 1_000_000, "users": 5000, "replicas": 32}
+USERS = 100  # what the form says at first
 SHOWN = 90  # letters of a stage's idea in the form: a longer line is not read there
 
 
@@ -41,7 +42,8 @@ class Order:
 def read(form: Mapping[str, str], processes: int = 1) -> Order:
     """Check a form as the page posts it: texts by field; of the numbers, empty or 0 is the scenario's own.
 
-    The number of users is the form's, always. processes: that send. Raises BadInput, with the names that would do.
+    The number of users is the form's, unless it is what the form says at first. processes: that send. Raises BadInput, with
+    the names that would do.
     """
     shelf = stages()  # files are for the command line: what a web page may post must not choose code to run
     stage = shelf[chosen("stage", _name(form, "stage"), shelf)]
@@ -52,7 +54,8 @@ def read(form: Mapping[str, str], processes: int = 1) -> Order:
     if given["rate"] or scenario.rate:
         notes.append("at a rate, requests arrive whatever the answers do: the page's users do not count")
     else:
-        given["users"] = users = _number("users", int, form.get("user_count", ""))
+        users = _number("users", int, form.get("user_count", ""))
+        given["users"] = None if users == USERS else users  # nobody chose them: Locust's form cannot be empty there
         if users > (rate := _number("ramp up", float, form.get("spawn_rate", ""))):
             notes.append(f"the users were started at {rate:g} a second, not all at once")
     for name, most in MOST.items():

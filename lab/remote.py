@@ -131,10 +131,12 @@ class Page:
         self.busy = g.admitted = True
         self.form = request.form.to_dict()
         try:
-            ask(self.control, ask="check", form=self.form)
+            checked = ask(self.control, ask="check", form=self.form)
         except Refused as reason:
             log.warning("not started: %s", reason)
             return refusal(str(reason))
+        if "users" in checked:  # as many as the lab says, and no more who would find nothing to do
+            self.form["user_count"] = str(checked["users"])
         rest = {name: value for name, value in self.form.items() if name not in OURS}
         request.form = ImmutableMultiDict(rest)  # Locust would trip over an empty number
         return None

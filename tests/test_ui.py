@@ -18,7 +18,7 @@ import pytest
 
 from app.locks import stages
 from lab.history import History
-from lab.order import read, scenario_names
+from lab.order import USERS, read, scenario_names
 from tests.real import LAB, wait_for
 from tests.ui import EMPTY, FORM, Ui
 
@@ -275,6 +275,22 @@ def test_a_form_is_read_with_the_scenarios_own_where_it_is_silent():
 
     assert (order.scenario.requests, order.scenario.users, order.scenario.work_ms, order.scenario.ttl_ms) == (9, 9, 450, 300)
     assert order.scenario.notes == ()
+
+
+@pytest.mark.real
+def test_a_scenario_of_few_users_is_started_from_the_form_as_it_stands(ui):
+    facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(USERS))
+
+    assert (facts["verdict"], facts["requests"]) == ("KEPT", 6)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "requests", "users"), [("frozen_holder", "", 12), ("frozen_holder", "5", 5), ("rush", "", 100)]
+)
+def test_users_that_nobody_chose_are_the_scenarios_own(scenario, requests, users):
+    order = read(FORM | EMPTY | {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": str(USERS)})
+
+    assert order.scenario.users == users
 
 
 def test_what_a_form_makes_different_from_the_command_line_is_noted():
