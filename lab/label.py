@@ -24,6 +24,7 @@ PARAMETERS: dict[str, str] = {  # by name, as a label says them
     "processes": "{} Locust processes",
     "seed": "seed {}",
 }
+ONE = {"replicas": "s", "users": "s", "requests": "s", "processes": "es"}  # what falls away where there is one of them
 NONE = "–"
 MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: the time, with the day, with milliseconds
 
@@ -71,7 +72,7 @@ def _said(result: Result, name: str) -> str:
     if value is None:
         return f"no {name.removesuffix('_ms').replace('ttl', 'TTL')}"
     text = PARAMETERS[name].format(value)
-    return text.removesuffix("s") if value == 1 and name in ("replicas", "users", "requests", "processes") else text
+    return text.removesuffix(ONE[name]) if value == 1 and name in ONE else text
 
 
 def _moment(alike: Sequence[Result]) -> Callable[[Result], str]:
