@@ -17,7 +17,7 @@ CELLS = {
     "work_outlasts_ttl": (),
     "slow_holder": (),
     "retry_counts_twice": ("setnx_no_else",),
-    "holder_crash": ("setnx", "ttl", "watchdog", "mysql_insert", "mysql_for_update", "zookeeper", "etcd"),
+    "holder_crash": ("setnx", "watchdog", "mysql_insert", "mysql_for_update", "etcd"),
     "crash_while_acquiring": ("setnx_expire", "ttl", "mysql_for_update"),
     "error_while_acquiring": ("setnx_expire", "watchdog"),
     "release_race": ("uuid", "lua"),
