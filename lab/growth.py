@@ -29,6 +29,7 @@ from lab.verdict import Judgement
 
 LOOK_EVERY_S = 0.2
 MIB = 2**20
+STORE_PROGRAMS = ("redis-server", "mariadbd", "zookeeper", "etcd")
 PARTS = ("locust", "nginx", "replicas", "counter's store", "lock's store", "the lab")
 SERIES: tuple[tuple[str, str, tuple[int, ...], dict[str, int]], ...] = (
     ("requests", "incr", (5000, 50_000, 500_000), {}),
@@ -197,14 +198,16 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _part(process: psutil.Process) -> str:
-    """Servers are told apart by the folder they were started in."""
+    """By what it runs; the two Redis by the folder they were started in."""
+    line = " ".join(process.cmdline())
+    if "--version" in line:  # asked for the record
+        return "the lab"
     if "locust" in process.cmdline():
         return "locust"
-    place = Path(process.cwd()).name
-    if place.startswith("replica"):
+    if "gunicorn" in line:
         return "replicas"
-    if place == "counter-redis":
-        return "counter's store"
-    if place == "nginx":
+    if "nginx" in line:
         return "nginx"
-    return "lock's store" if Path(process.cwd()).parent.name == "logs" else "the lab"
+    if Path(process.cwd()).name == "counter-redis":
+        return "counter's store"
+    return "lock's store" if any(name in line for name in STORE_PROGRAMS) else "the lab"

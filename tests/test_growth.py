@@ -35,6 +35,7 @@ def test_each_part_of_a_run_is_seen_with_its_time_and_memory(tmp_path):
     assert set(locked.peak_mib) == set(growth.PARTS)
     assert all(mib > 0.5 for mib in locked.peak_mib.values())
     assert locked.cpu_ms["locust"] > 0
+    assert locked.cpu_ms["replicas"] > locked.cpu_ms["lock's store"] > 0  # Python, against Redis
     assert 0 < locked.folder_mib < 20
     assert min(locked.judging_s, locked.drawing_s, locked.judging_mib, locked.drawing_mib) > 0
 
