@@ -128,9 +128,7 @@ class _Pass:
                 self.mismatch(f"{request.id} was {request.outcome}, and replicas wrote {wrote} times for it")
         if strangers := len(self.wrote_times) - matched:
             self.mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
-        if acknowledged := findings.outcomes[ACKNOWLEDGED]:
-            least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
-            findings.measures["least_share_percent"] = 100 * least // acknowledged
+        findings.measure_shares(history.replicas)
 
     def mismatch(self, what: str) -> None:
         if len(self.findings.mismatches) < EXAMPLES:

@@ -268,9 +268,7 @@ class _Pass:
         findings.origin_ns, findings.end_ns = first_ns, last_ns
         self.end_the_open(last_ns)
         self.draw_curves(ends)
-        if acknowledged := findings.outcomes[ACKNOWLEDGED]:
-            least = min((findings.acknowledged_by_replica[name] for name in history.replicas), default=0)
-            findings.measures["least_share_percent"] = 100 * least // acknowledged
+        findings.measure_shares(history.replicas)
 
     def end_the_open(self, last_ns: int) -> None:
         """Who never let go was inside until its process was killed, or else until the end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from lab.account import Account
 from lab.blame import Losses
 from lab.crowd import Crowd
 from lab.extremes import Idle, Overtaken, Repeated, Wait
+from lab.history import ACKNOWLEDGED
 from lab.increment import Increment
 from lab.strike import Strike
 
@@ -71,6 +73,13 @@ class Findings:
     def duration_s(self) -> float:
         """From the first request's start to the last one's end."""
         return max(0, self.end_ns - self.origin_ns) / 1e9
+
+    def measure_shares(self, replicas: Sequence[str]) -> None:
+        """What the least busy of them acknowledged: of all there was, and of what each would have if all had as much."""
+        if acknowledged := self.outcomes[ACKNOWLEDGED]:
+            least = min((self.acknowledged_by_replica[name] for name in replicas), default=0)
+            self.measures["least_share_percent"] = 100 * least // acknowledged
+            self.measures["least_of_even_share_percent"] = 100 * least * len(replicas) // acknowledged
 
 
 @dataclass(frozen=True)

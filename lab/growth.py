@@ -31,11 +31,13 @@ LOOK_EVERY_S = 0.2
 MIB = 2**20
 STORE_PROGRAMS = ("redis-server", "mariadbd", "zookeeper", "etcd")
 PARTS = ("locust", "nginx", "replicas", "counter's store", "lock's store", "the lab")
-SERIES: tuple[tuple[str, str, tuple[int, ...], dict[str, int]], ...] = (
-    ("requests", "incr", (5000, 50_000, 500_000), {}),
-    ("users", "incr", (100, 500, 2000), {"requests": 20_000}),
-    ("replicas", "incr", (3, 6, 12), {"requests": 20_000}),
-    ("processes", "incr", (1, 2, 4), {"requests": 20_000}),
+# what a series is called, which option it varies, on what stage, over which values, and the options that stay
+SERIES: tuple[tuple[str, str, str, tuple[int, ...], dict[str, int]], ...] = (
+    ("requests", "requests", "incr", (5000, 50_000, 500_000), {}),
+    ("users", "users", "incr", (100, 500, 2000), {"requests": 20_000}),
+    ("waiters", "users", "lua", (25, 100, 500, 2000), {"requests": 5000}),
+    ("replicas", "replicas", "incr", (3, 6, 12), {"requests": 20_000}),
+    ("processes", "processes", "incr", (1, 2, 4), {"requests": 20_000}),
 )
 STORES = ("lua", "queued", "mysql_for_update", "zookeeper", "etcd")  # one lock of each store, to see what its store spends
 
@@ -44,14 +46,16 @@ Planned = tuple[str, int, str, dict[str, int]]  # what is varied, its value, the
 
 
 class Point(msgspec.Struct, kw_only=True):
-    """One run. varied: what the series varies, ``store`` for the stages of STORES. cpu_ms and peak_mib by part: processor
-    time a request, and the most resident memory at once (pages that processes share count in each of them).
+    """One run. varied: its series, ``store`` for the stages of STORES. why: what is behind another verdict than KEPT. cpu_ms
+    and peak_mib by part: processor time a request, and the most resident memory at once (pages that processes share count
+    in each of them).
     """
 
     varied: str
     value: int
     stage: str
     verdict: str
+    why: str
     requests: int
     per_s: float
     wait_p99_ms: float
@@ -68,7 +72,7 @@ class Point(msgspec.Struct, kw_only=True):
         judging = f"judged: {self.judging_s:.1f} s, {self.judging_mib:.0f} MiB"
         drawing = f"drawn: {self.drawing_s:.1f} s, {self.drawing_mib:.0f} MiB"
         which = f"{self.varied:10}{self.value:>8}  {self.stage:18}{self.verdict:9}"
-        return f"{which}{self.per_s:7.0f} a second; {judging}; {drawing}"
+        return f"{which}{self.per_s:7.0f} a second; {judging}; {drawing}" + (f"; {self.why}" if self.why else "")
 
 
 class Growth(msgspec.Struct, kw_only=True):
@@ -104,9 +108,9 @@ def measure(planned: Iterable[Planned], command: str, into: Path | None, tell: C
 
 def plan(most_requests: int) -> Iterator[Planned]:
     """All series, no run of more requests than told."""
-    for varied, stage, values, fixed in SERIES:
+    for varied, option, stage, values, fixed in SERIES:
         for value in values:
-            options = fixed | {varied: value}
+            options = fixed | {option: value}
             if value <= most_requests or value == values[0]:
                 yield varied, value, stage, options | {"requests": min(options["requests"], most_requests)}
     for number, stage in enumerate(STORES):
@@ -129,6 +133,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
         value=value,
         stage=stage,
         verdict=judgement.verdict,
+        why=judgement.danger["why"],
         requests=judgement.requests,
         per_s=judgement.throughput_per_s,
         wait_p99_ms=judgement.wait_ms["p99"],

@@ -48,9 +48,9 @@ def processor_table(varied: str) -> str:
 
 
 def saturation(part: str, stage: str = "incr") -> float:
-    """Requests a second at which one core is full of this part's work."""
+    """Requests a second at which one core is full of this part's work, by the longest run of the plain series."""
     chosen("part", part, PARTS)
-    found = [one for one in kept().points if one.stage == stage and part in one.cpu_ms]
+    found = [one for one in kept().points if one.stage == stage and one.varied in ("requests", "store") and part in one.cpu_ms]
     of = max(found, key=lambda one: one.requests)
     return 1000 / of.cpu_ms[part]
 

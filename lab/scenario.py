@@ -68,6 +68,7 @@ MEASURES = (
     "handovers",
     "handovers_between_replicas",
     "late_releases",
+    "least_of_even_share_percent",
     "least_share_percent",
     "outlasted_ttl",
     "outlived_freezes",

@@ -68,6 +68,17 @@ def test_a_write_can_bring_increments_back_and_the_sum_stays_exact(made):
     assert sum(one.restored for one in findings.losses.values()) == 1
 
 
+def test_a_replica_of_many_is_measured_against_an_even_share(made):
+    for number in range(24):
+        made.increment(
+            f"r{number}", number, number, at=tuple(10 * number + step for step in range(4)), replica=f"replica-{number % 12}"
+        )
+
+    measures = made.examine(final=24).measures
+
+    assert (measures["least_share_percent"], measures["least_of_even_share_percent"]) == (8, 100)
+
+
 def test_a_duplicate_is_a_duplicate_and_not_a_gain(made):
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
 
