@@ -72,7 +72,7 @@ class Point(msgspec.Struct, kw_only=True):
         judging = f"judged: {self.judging_s:.1f} s, {self.judging_mib:.0f} MiB"
         drawing = f"drawn: {self.drawing_s:.1f} s, {self.drawing_mib:.0f} MiB"
         which = f"{self.varied:10}{self.value:>8}  {self.stage:18}{self.verdict:9}"
-        return f"{which}{self.per_s:7.0f} a second; {judging}; {drawing}" + (f"; {self.why}" if self.why else "")
+        return f"{which}{self.per_s:7.0f} a second; {judging}; {drawing}" + (f"; {self.why}" if self.verdict != "KEPT" else "")
 
 
 class Growth(msgspec.Struct, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from lab.choice import chosen
-from lab.growth import PARTS, Growth, Point, load
+from lab.growth import MIB, PARTS, Growth, Point, load
 from lab.reference import REFERENCE
 
 KEPT = REFERENCE / "growth"
@@ -83,6 +83,37 @@ def _plan(per_s: str) -> str:
     return _markdown(lines)
 
 
+def _stores() -> str:
+    """By store: what one lock there reached, and what fills a core of it and of the replicas that ask it."""
+    lines = []
+    for one in sorted(points("store"), key=lambda one: -one.per_s):
+        parts = (part if part in one.cpu_ms else "counter's store" for part in ("lock's store", "replicas"))
+        lines.append((f"`{one.stage}`", f"{one.per_s:.0f}", *(_rounded(saturation(part, one.stage)) for part in parts)))
+    return _markdown(lines)
+
+
+# What one more of a series costs: of which points, by how much their value is counted, and in what
+SLOPES: dict[str, tuple[str, float, Callable[[Point], float]]] = {
+    "folder_bytes": ("requests", 1 / MIB, lambda one: one.folder_mib),
+    "judging_bytes": ("requests", 1 / MIB, lambda one: one.judging_mib),
+    "judging_us": ("requests", 1e-6, lambda one: one.judging_s),
+    "user_kib": ("users", 1 / 1024, lambda one: one.peak_mib["locust"]),
+    "replica_mib": ("replicas", 1, lambda one: one.peak_mib["replicas"]),
+}
+
+
+def slope(name: str) -> float:
+    """From a series' first point to its last, for one more."""
+    varied, unit, figure = SLOPES[chosen("slope", name, SLOPES)]
+    first, *_, last = points(varied)
+    return (figure(last) - figure(first)) / (last.value - first.value) / unit
+
+
+def _each(name: str, times: str = "1") -> str:
+    """``growth_each user_kib``; times: for so many."""
+    return f"{slope(name) * float(times):,.0f}".replace(",", " ")
+
+
 def _conditions() -> str:
     about = kept()
     machine = f"{about.machine['cores']} cores ({about.machine['processor']}), {about.machine['memory_gib']} GiB"
@@ -91,6 +122,8 @@ def _conditions() -> str:
 
 DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
     "growth_plan": _plan,
+    "growth_stores": _stores,
+    "growth_each": _each,
     "growth_conditions": _conditions,
     "growth": table,
     "growth_processor": processor_table,
