@@ -40,8 +40,9 @@ sweep: setup-dev ## one parameter over many values: SWEEP=retry or ttl [STAGE="l
 	@$(LAB) sweep '$(SWEEP)' $(foreach name,$(STAGE),--stage '$(name)') $(if $(VALUES),--values '$(VALUES)') \
 	  $(if $(REPEATS),--repeats '$(REPEATS)') $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
 
-ui: setup-all ## the lab in the browser: Locust's own page, and the live page beside it [PORT=8089 PROCESSES=]
-	@$(LAB) ui $(if $(PORT),--port '$(PORT)') $(if $(PROCESSES),--processes '$(PROCESSES)')
+ui: setup-all ## the lab in the browser: Locust's own page, and the live page beside it [STAGE= SCENARIO= PORT=8089 PROCESSES=]
+	@$(LAB) ui $(if $(STAGE),--stage '$(STAGE)') $(if $(SCENARIO),--scenario '$(SCENARIO)') \
+	  $(if $(PORT),--port '$(PORT)') $(if $(PROCESSES),--processes '$(PROCESSES)')
 
 compare: setup ## lay runs over each other: RUN="one two"
 	@$(LAB) compare $(RUN) $(if $(OUT),--out '$(OUT)')

@@ -131,11 +131,16 @@ def up(stage: str, **given: Any) -> int:
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="where to listen; beyond this machine, a password is asked for"
 )
-def ui(port: int, live_port: int, processes: int, host: str) -> int:
+@click.option("--stage", default="none", show_default=True, help="that the form says at first")
+@click.option("--scenario", default="rush", show_default=True, help="that the form says at first")
+def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenario: str) -> int:
     """The lab in the browser: choose a stage, press start, watch it live, again and again."""
+    from functools import partial
+
+    from lab.order import offered
     from lab.ui import serve
 
-    return serve(port, host, live_port, processes)
+    return serve(port, host, live_port, processes, partial(offered, stage, scenario))
 
 
 @lab.command()

@@ -20,14 +20,14 @@ Check = Callable[[Mapping[str, str]], Order]
 class Control(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     """A socket in a folder that only this user can enter. Runs are put into ``presses``.
 
-    check: reads a form, and raises BadInput for what cannot be run.
+    check: reads a form, and raises BadInput for what cannot be run. offer: what its drop-downs say.
     """
 
     daemon_threads = True
 
-    def __init__(self, path: Path, check: Check) -> None:
+    def __init__(self, path: Path, check: Check, offer: Callable[[], dict[str, Any]] = offered) -> None:
         super().__init__(str(path), Listener)
-        self.path, self.check = path, check
+        self.path, self.check, self.offer = path, check, offer
         self.presses: queue.Queue[Press] = queue.Queue()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -46,7 +46,7 @@ class Listener(socketserver.StreamRequestHandler):
         press = Press(question.get("form", {}), self.wfile)
         match question.get("ask"):
             case "shelf":
-                press.say(**offered())
+                press.say(**self.server.offer())
             case "check":
                 press.say(**self._check(press.form))
             case "run":

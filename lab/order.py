@@ -7,11 +7,13 @@ import math
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app.lock import Stage
 from app.locks import stages
 from lab import scenario as scenarios
 from lab.choice import BadInput, chosen
+from lab.engine import as_many_as_are_up
 from lab.load import LOCUSTFILES
 from lab.scenario import Scenario
 
@@ -49,7 +51,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> Order:
     stage = shelf[chosen("stage", _name(form, "stage"), shelf)]
     scenario = scenarios.load(chosen("scenario", _name(form, "scenario"), scenario_names()))
     kinds: dict[str, Callable[[str], float]] = {"requests": int, "work_ms": int, "ttl_ms": int, "replicas": int, "rate": float}
-    given = {name: _number(name, kind, form.get(name, "")) or None for name, kind in kinds.items()}
+    given = as_many_as_are_up({name: _number(name, kind, form.get(name, "")) or None for name, kind in kinds.items()})
     notes = []
     if given["rate"] or scenario.rate:
         notes.append("at a rate, requests arrive whatever the answers do: the page's users do not count")
@@ -69,11 +71,16 @@ def read(form: Mapping[str, str], processes: int = 1) -> Order:
     return Order(stage, scenario, f"{command}  # asked for in the page of lab ui")
 
 
-def offered() -> dict[str, list[str]]:
-    """What the form's drop-downs say: each name with what it is about; ``read`` takes it with that or without."""
-    about = {name: stage.story.idea for name, stage in stages().items()}
+def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:
+    """What the form's drop-downs say: each name with what it is about; ``read`` takes it with that or without.
+
+    stage, scenario: the lines that are chosen at first. Raises BadInput for a name that is not among them.
+    """
+    about = {name: one.story.idea for name, one in stages().items()}
     titles = {name: scenarios.load(name).title for name in scenario_names()}
-    return {"stages": _lines(about), "scenarios": _lines(titles)}
+    first = {"stage": _line(stage, about[chosen("stage", stage, about)])}
+    first |= {"scenario": _line(scenario, titles[chosen("scenario", scenario, titles)])}
+    return {"stages": _lines(about), "scenarios": _lines(titles)} | first
 
 
 def scenario_names() -> list[str]:
@@ -82,7 +89,11 @@ def scenario_names() -> list[str]:
 
 
 def _lines(about: Mapping[str, str]) -> list[str]:
-    return [f"{name}: {text if len(text) <= SHOWN else text[:SHOWN].rpartition(' ')[0] + ' …'}" for name, text in about.items()]
+    return [_line(name, text) for name, text in about.items()]
+
+
+def _line(name: str, text: str) -> str:
+    return f"{name}: {text if len(text) <= SHOWN else text[:SHOWN].rpartition(' ')[0] + ' …'}"
 
 
 def _name(form: Mapping[str, str], field: str) -> str:

@@ -3,7 +3,8 @@
 The lab listens on a Unix socket whose path is in the environment; where it is not, nothing here does anything. Questions
 and answers are lines of JSON, a connection for each question:
 
-    {"ask": "shelf"}                → {"stages": […], "scenarios": […]}: names, each with what it is about
+    {"ask": "shelf"}                → {"stages": […], "scenarios": […], "stage", "scenario"}: names, each with what it is
+                                      about, and those that are chosen at first
     {"ask": "check", "form": {…}}   → {} or {"refused": why}
     {"ask": "run", "form": {…}}     → {"plan": {…}} once the servers are up, or {"refused": why};
                                       {"stop": why} if the load has to end early
@@ -78,9 +79,10 @@ class Page:
     def add_options(self, parser: Any) -> None:
         """The lab's own fields of the form; the rest are the locustfile's."""
         shelf = ask(self.control, ask="shelf")
-        rush = next(line for line in shelf["scenarios"] if line.startswith("rush:"))
-        parser.add_argument("--stage", choices=shelf["stages"], default=shelf["stages"][0], help="the lock")
-        parser.add_argument("--scenario", choices=shelf["scenarios"], default=rush, help="what is put under stress, and how")
+        parser.add_argument("--stage", choices=shelf["stages"], default=shelf["stage"], help="the lock")
+        parser.add_argument(
+            "--scenario", choices=shelf["scenarios"], default=shelf["scenario"], help="what is put under stress, and how"
+        )
         parser.add_argument("--work-ms", type=int, default=0, help="between reading and writing; 0: the scenario's own")
         parser.add_argument("--ttl-ms", type=int, default=0, help="the lock's time to live; 0: the scenario's or the stage's own")
         parser.add_argument("--replicas", type=int, default=0, help="behind nginx; 0: the scenario's own")

@@ -28,19 +28,26 @@ from lab.guard import LOOPBACK
 from lab.keeper import Keeper
 from lab.live_server import LiveServer
 from lab.locust_page import LocustPage, Place
-from lab.order import Order, read
+from lab.order import Order, offered, read
 from lab.press import Press, by_page
 from lab.service import MissingProgram, NotReady, free_port
 from lab.session import INTERRUPTED, finish, keeping
 from lab.show import Show
 
 
-def serve(port: int, host: str = "127.0.0.1", live_port: int = 0, processes: int = 1) -> int:
-    """Keep the pages up until Ctrl-C; port 0 for any free one. processes: that send. Returns the exit status: 130 if Ctrl-C
-    cut a run short.
+def serve(
+    port: int,
+    host: str = "127.0.0.1",
+    live_port: int = 0,
+    processes: int = 1,
+    offer: Callable[[], dict[str, Any]] = offered,
+) -> int:
+    """Keep the pages up until Ctrl-C; port 0 for any free one. processes: that send. offer: what the form's drop-downs say.
+    Returns the exit status: 130 if Ctrl-C cut a run short.
 
-    Raises BadInput when a port cannot be had, MissingProgram, and NotReady when Locust ends.
+    Raises BadInput when a port cannot be had or the offer is none, MissingProgram, and NotReady when Locust ends.
     """
+    offer()
     for program in missing() if engine() == LOCAL else ():
         service.program(program)  # says how to install it
     _check_port(host, port)
@@ -49,7 +56,7 @@ def serve(port: int, host: str = "127.0.0.1", live_port: int = 0, processes: int
     with (
         contextlib.suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
-        Control(Path(folder) / "control", lambda form: read(form, processes)) as control,
+        Control(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
         keeping() as keeper,
         _showing(host, live_port, port := port or free_port(), password) as live,
     ):

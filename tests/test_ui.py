@@ -19,7 +19,7 @@ import pytest
 from app.locks import stages
 from lab.history import History
 from lab.order import USERS, read, scenario_names
-from tests.real import LAB, wait_for
+from tests.real import LAB, lab, wait_for
 from tests.ui import EMPTY, FORM, Ui
 
 
@@ -268,6 +268,26 @@ def test_a_port_that_is_taken_is_named(tmp_path):
     assert f"port {port} of 127.0.0.1" in done.stderr
     assert "--port" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.real
+def test_the_form_says_at_first_what_was_asked_for(tmp_path):
+    ui = Ui(tmp_path, "--stage", "ttl", "--scenario", "slow_holder")
+    try:
+        options = ui.options()
+    finally:
+        ui.end()
+
+    said = {name: options[name]["default_value"].partition(":")[0] for name in ("stage", "scenario")}
+    assert said == {"stage": "ttl", "scenario": "slow_holder"}
+
+
+@pytest.mark.parametrize(("option", "wrong", "nearest"), [("--stage", "lau", "'lua'"), ("--scenario", "rsh", "'rush'")])
+def test_a_form_that_cannot_say_that_is_refused_before_anything_starts(option, wrong, nearest, tmp_path):
+    done = lab("ui", "--port", "0", option, wrong, cwd=tmp_path)
+
+    assert done.status == 2
+    assert nearest in done.err
 
 
 def test_a_form_is_read_with_the_scenarios_own_where_it_is_silent():
