@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from app.stores.redis import Redis as Client
 from lab import outside, service
 from lab.contained import Warded
 from lab.keeper import Keeper
+from lab.link import Link
 from lab.scenario import Scenario
 from lab.server import Server
 from lab.service import NotReady, Running
@@ -29,6 +30,7 @@ from lab.services.shifted_redis import leap
 from lab.store import Witnessing
 from lab.stores import stores
 from lab.strike import Strike
+from lab.wire import Wire, wires
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Cluster:
 
     stores: servers by the name of the store; counter_redis: None where the counter is kept in the lock's own store.
     workers: Locust's, where they are containers of their own. clocks: how many the replicas, the load and the judge have.
+    wires: by replica, its ways to the lock's store, where they can be cut.
     """
 
     run: str
@@ -48,6 +51,7 @@ class Cluster:
     nginx: Server
     workers: tuple[Warded, ...] = ()
     clocks: int = 1
+    wires: Mapping[str, Sequence[Wire]] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -128,6 +132,16 @@ class Cluster:
                 running.come_back()
             else:
                 running.resume()
+
+    def cut_off(self, struck: Strike) -> None:
+        """Let nothing through between the struck replica and the lock's store."""
+        for wire in self.wires[struck.replica]:
+            wire.cut()
+
+    def connect_again(self, struck: Strike) -> None:
+        """Let it through again."""
+        for wire in self.wires[struck.replica]:
+            wire.mend()
 
     def end_session(self, struck: Strike) -> int:
         """Have the lock's store end the sessions of the struck replica; how many."""
@@ -222,12 +236,13 @@ def cluster(
         if scenario.faults:
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
-        told = {name: {"journal": str(journal / f"{name}.jsonl")} if journals else {} for name in names}
+        laid = started.enter_context(wires(names, found.get(stage.store or "", ()), scenario.faults))
+        told = {name: _told(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
         replicas = up(*(Gunicorn(name, settings | told[name]) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         known = Settings.read({}, **settings)
-        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx)
+        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, wires=laid)
         if dead := system.dead():
             raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
         system.kill_nodes(scenario.nodes_away)
@@ -237,6 +252,12 @@ def cluster(
 def _alone(_running: Sequence[Running]) -> contextlib.AbstractContextManager[None]:
     """Of a store whose servers need not know of each other."""
     return contextlib.nullcontext()
+
+
+def _told(name: str, journal: Path | None, store: str | None, links: Sequence[Link]) -> dict[str, str]:
+    """What one replica alone is told: where to write its journal, and its own way to the lock's store where it has one."""
+    told = {"journal": str(journal / f"{name}.jsonl")} if journal else {}
+    return told | ({f"{store}_url": stores()[store].url(links)} if store and links else {})
 
 
 def replica_settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:

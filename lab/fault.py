@@ -53,6 +53,12 @@ class System(Protocol):
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
 
+    def cut_off(self, struck: Strike) -> None:
+        """Let nothing through between the struck replica and the lock's store."""
+
+    def connect_again(self, struck: Strike) -> None:
+        """Let it through again."""
+
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store; it does not come back."""
 

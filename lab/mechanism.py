@@ -198,6 +198,11 @@ def _session_ended(case: Case) -> bool:
     return any(_stopped_at(strike, one) for strike in case.struck("end_session") for one in case.both)
 
 
+def _cut_off(case: Case) -> bool:
+    """One of the two was inside while its replica could not reach the store."""
+    return any(_stopped_at(strike, one) for strike in case.struck("cut_off") for one in case.both)
+
+
 def _told_no(case: Case) -> bool:
     """One of the two went in although the store had answered that nothing was set: it was there already."""
     return any(one.told_no for one in case.both)
@@ -269,6 +274,7 @@ MECHANISMS = (
     Mechanism("stopped after its last look", Claim.survives_a_late_freeze, _frozen_late),
     Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _frozen),
     Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _store_silent),
+    Mechanism("cut off from the store for longer than the TTL", Claim.stops_when_lost, _cut_off),
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _store_forgot_what_it_wrote),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _store_forgot),
     Mechanism("the new primary had not heard of the lock", Claim.survives_failover, _replaced),

@@ -7,6 +7,14 @@ from typing import Protocol
 LOOPBACK = "127.0.0.1"
 
 
+class Reachable(Protocol):
+    """Something to connect to."""
+
+    @property
+    def address(self) -> str:
+        """``host:port``."""
+
+
 class Server(Protocol):
     """What the lab reads off a server, and what a fault may do to it. away: it was ended on purpose."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.scenario import Scenario
-from lab.server import Server
+from lab.server import Reachable, Server
 from lab.service import Service
 from lab.strike import Strike
 
@@ -25,7 +25,7 @@ class Store(Protocol):
     def services(self, scenario: Scenario) -> list[Service]:
         """The servers to start for a scenario, side by side."""
 
-    def url(self, running: Sequence[Server]) -> str:
+    def url(self, running: Sequence[Reachable]) -> str:
         """Where clients find them, as ``app/endpoint.py`` reads it."""
 
     def commands(self, running: Sequence[Server]) -> dict[str, int]:

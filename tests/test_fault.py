@@ -26,6 +26,7 @@ NEEDED = {
     "jump_clock": {"for_ms": 50},
     "kill_leader": {"for_ms": 50},
     "end_session": {"for_ms": 50},
+    "cut_off": {"for_ms": 50},
 }
 
 
@@ -84,6 +85,7 @@ def strike(folder, name: str) -> None:
         ("silence_nodes", ["silence_nodes", "revive_nodes"]),
         ("restart_nodes", ["kill_nodes", "revive_nodes", "revive_nodes"]),
         ("end_session", ["end_session"]),
+        ("cut_off", ["cut_off", "connect_again"]),
     ],
 )
 def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):

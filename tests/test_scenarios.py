@@ -26,6 +26,7 @@ CELLS = {
     "frozen_holder": ("setnx", "ttl", "watchdog", "watchdog_abort", "zookeeper", "etcd"),
     "frozen_before_write": ("setnx", "watchdog_abort", "mysql_version", "fencing"),
     "renewal_stalls": ("watchdog", "watchdog_abort"),
+    "cut_off": ("watchdog", "watchdog_abort", "zookeeper", "etcd_fenced"),
     "orphan_renewal": ("watchdog", "watchdog_abort", "lua"),
     "lost_reply": ("lua", "reentrant", "mysql_insert", "mysql_for_update"),
     "store_restart": ("lua",),

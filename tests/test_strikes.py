@@ -21,6 +21,7 @@ def made(tmp_path: Path) -> Made:
         ("freeze", "read.after", False, ("survives_a_freeze", "stopped until its lease had run out")),
         ("freeze", "write.before", False, ("survives_a_late_freeze", "stopped after its last look")),
         ("stall_redis", "read.after", False, ("stops_when_lost", "the store was silent for longer than the TTL")),
+        ("cut_off", "read.after", False, ("stops_when_lost", "cut off from the store for longer than the TTL")),
         ("restart_redis", "read.after", False, ("survives_store_restart", "the store had forgotten the lock")),
         ("restart_redis", "read.after", True, ("survives_persisted_restart", "the store had forgotten what it wrote")),
         ("slow", "read.after", False, ("held_to_the_end", "the TTL ran out in the work")),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.scenario import Scenario
-from lab.server import Server
+from lab.server import Reachable, Server
 from lab.service import Service, free_port
 from lab.services.etcd import Etcd, ask, metrics, status
 from lab.store import Witnessing
@@ -27,7 +27,7 @@ def services(scenario: Scenario) -> list[Service]:
     return [Etcd(name, peers) for name in names]
 
 
-def url(running: Sequence[Server]) -> str:
+def url(running: Sequence[Reachable]) -> str:
     return ",".join(one.address for one in running)
 
 

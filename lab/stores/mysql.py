@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.scenario import Scenario
-from lab.server import Server
+from lab.server import Reachable, Server
 from lab.service import Service
 from lab.services.mariadb import MariaDB, ask
 from lab.store import Witnessing
@@ -21,7 +21,7 @@ def services(scenario: Scenario) -> list[Service]:
     return [MariaDB()]
 
 
-def url(running: Sequence[Server]) -> str:
+def url(running: Sequence[Reachable]) -> str:
     return f"{running[0].address}/lab"
 
 

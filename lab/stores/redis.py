@@ -16,7 +16,7 @@ import redis
 from app.stores.redis import PRIMARY
 from lab.link import Link
 from lab.scenario import Scenario
-from lab.server import Server
+from lab.server import Reachable, Server
 from lab.service import NotReady, Service
 from lab.services.redis import Redis, info
 from lab.services.sentinel import Sentinel
@@ -49,7 +49,7 @@ def services(scenario: Scenario) -> list[Service]:
     return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
 
 
-def url(running: Sequence[Server]) -> str:
+def url(running: Sequence[Reachable]) -> str:
     return f"sentinel://{running[-1].address}" if len(running) > 1 else running[0].address
 
 

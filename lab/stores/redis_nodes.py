@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.scenario import Scenario
-from lab.server import Server
+from lab.server import Reachable, Server
 from lab.service import Service
 from lab.services.redis import Redis
 from lab.services.shifted_redis import ShiftedRedis
@@ -24,7 +24,7 @@ def services(scenario: Scenario) -> list[Service]:
     return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
 
 
-def url(running: Sequence[Server]) -> str:
+def url(running: Sequence[Reachable]) -> str:
     return ",".join(one.address for one in running)
 
 

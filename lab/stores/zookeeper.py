@@ -9,7 +9,7 @@ from pathlib import Path
 from kazoo.client import KazooClient
 
 from lab.scenario import Scenario
-from lab.server import Server
+from lab.server import Reachable, Server
 from lab.service import Service, free_port
 from lab.services.zookeeper import ZooKeeper, said
 from lab.store import Witnessing
@@ -28,7 +28,7 @@ def services(scenario: Scenario) -> list[Service]:
     return [ZooKeeper(f"lock-zookeeper-{number}", number, peers) for number in numbers]
 
 
-def url(running: Sequence[Server]) -> str:
+def url(running: Sequence[Reachable]) -> str:
     return ",".join(one.address for one in running)
 
 
