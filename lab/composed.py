@@ -11,6 +11,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.lock import Stage
@@ -21,7 +22,7 @@ from lab.choice import BadInput
 from lab.cluster import Cluster, replica_settings
 from lab.contained import PORTS, Contained, Fetching, Warded, until_ready
 from lab.fault import kind_of
-from lab.hands import RELOAD, Hands
+from lab.hands import CUT, MEND, RELOAD, Hands
 from lab.keeper import Keeper
 from lab.outside import HARMLESS
 from lab.scenario import Scenario
@@ -31,11 +32,27 @@ from lab.services.mariadb import TABLES, ask
 from lab.stores import stores
 
 REPLICAS, WORKERS = "app", "locust-worker"  # the services that are scaled
+REPLICA = "replica"  # what replicas are called on the network that all share; they are on that of the locks as well
+LOCKS = "locks"
 NGINX, NGINX_PORT = "nginx", 8080
 COUNTER = "counter-redis"
 PROFILES = {"redis_nodes": "redlock", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadb"}
 SEEN_WITHIN_S = 3.0
 STORES_UP_WITHIN_S = 20.0
+
+
+@dataclass(frozen=True)
+class Cable:
+    """What connects a replica's container to the network of the locks."""
+
+    container: str
+    hands: Hands
+
+    def cut(self) -> None:
+        self.hands.do(CUT, self.container)
+
+    def mend(self) -> None:
+        self.hands.do(MEND, self.container)
 
 
 def addresses(service: str) -> list[str]:
@@ -113,7 +130,8 @@ def cluster(
         known = Settings.read({}, **settings)
         clocks = {warden.clock(), *(one.clock for one in replicas), *(one.ask("GET", "/")["clock"] for one in workers)}
         nginx = Contained(NGINX, NGINX_PORT, hands=hands)
-        system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, len(clocks))
+        laid = {one.name: [Cable(str(one.ask("GET", "/")["container"]), hands)] for one in replicas} if hands else {}
+        system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, len(clocks), laid)
         system.kill_nodes(scenario.nodes_away)
         yield system
 
@@ -136,7 +154,7 @@ def _make_tables(server: Contained) -> None:
 
 def _replicas(scenario: Scenario) -> tuple[Warded, ...]:
     """All that are up, by name. Raises BadInput when the run is to be over another number: nginx sends to all of them."""
-    places = addresses(REPLICAS)
+    places = addresses(REPLICA)
     if len(places) != scenario.replicas:
         raise BadInput(
             f"{len(places)} replicas are up, and this run is over {scenario.replicas}: docker compose up -d --scale "

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +23,9 @@ from app.lock import Stage
 from app.resources import resources
 from lab import scenario as scenarios
 from lab.choice import BadInput
-from lab.composed import COUNTER, NGINX, REPLICAS, WORKERS, names, refuse
+from lab.composed import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, names, refuse
 from lab.conductor import interruptible
-from lab.hands import KILL, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, Lending
+from lab.hands import CUT, KILL, MEND, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, Lending
 from lab.listing import find_stage
 from lab.run import REPORTS
 from lab.scenario import OVERRIDES, Scenario
@@ -39,6 +40,7 @@ ACTS = {
     UNPAUSE: ("unpause",),
     RELOAD: ("kill", "--signal", "HUP"),
 }
+CABLE = {CUT: "disconnect", MEND: "connect"}
 
 
 class EngineFailed(Exception):  # noqa: N818 - says what happened
@@ -89,16 +91,21 @@ class Compose:
 
     def container(self, service: str) -> str:
         """The id of a service's only container. Raises OSError."""
-        label = f"label=com.docker.compose.project={self.project}"
-        of_service = f"label=com.docker.compose.service={service}"
-        found = docker("ps", "--all", "--quiet", "--filter", label, "--filter", of_service).split()
-        if len(found) != 1:
-            raise OSError(f"{len(found)} containers are called {service}")
-        return found[0]
+        return self._only(service, f"label=com.docker.compose.service={service}")
 
-    def act(self, what: str, service: str) -> None:
-        """What the hands of a run inside ask for. Raises OSError."""
-        docker(*ACTS[what], self.container(service))
+    def act(self, what: str, whom: str) -> None:
+        """What the hands of a run inside ask for: of a service, or of one replica of several by its container. Raises OSError."""
+        if what in CABLE:
+            docker("network", CABLE[what], f"{self.project}_{LOCKS}", self._only(whom, f"id={whom}"))
+        else:
+            docker(*ACTS[what], self.container(whom))
+
+    def _only(self, whom: str, wanted: str) -> str:
+        project = f"label=com.docker.compose.project={self.project}"
+        found = docker("ps", "--all", "--quiet", "--filter", project, "--filter", wanted).split()
+        if len(found) != 1:
+            raise OSError(f"{len(found)} containers of {self.project} are called {whom}")
+        return found[0]
 
     def _argv(self, *words: str) -> list[str]:
         return [*self.command, "-p", self.project, *words]
@@ -132,7 +139,8 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     compose = Compose(project, _environment(stage, hands))
     words = [word for name in OVERRIDES if given.get(name) is not None for word in _option(name, given[name])]
     words += ["--json"] * as_json + ["--no-draw"] * (not draw)
-    with interruptible(), _lending(hands, compose), _up(compose, stage, scenario):
+    with interruptible(), _lending(hands, compose), _buried(compose, hands):
+        _up(compose, stage, scenario)
         return compose.run("locust", "lab", "run", scenario.name, "--stage", stage.name, *words)
 
 
@@ -166,18 +174,29 @@ def _lending(folder: Path, compose: Compose) -> Iterator[None]:
         yield
     finally:
         lending.close()
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # the undertaker has been there
 
 
 @contextlib.contextmanager
-def _up(compose: Compose, stage: Stage, scenario: Scenario) -> Iterator[None]:
-    """What the run needs, and nothing else; all of it gone at the end. nginx last: it resolves the replicas when it starts."""
+def _buried(compose: Compose, folder: Path) -> Iterator[None]:
+    """All containers are gone when the block ends, and when this process does. Raises EngineFailed."""
+    argv = [sys.executable, "-m", "lab.undertaker", compose.project, str(folder)]
+    undertaking = subprocess.Popen(
+        argv, cwd=HOME, env=compose.environ, start_new_session=True, text=True, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with undertaking as undertaker:
+        try:
+            yield
+        finally:
+            _, said = undertaker.communicate("done")
+    if undertaker.returncode:
+        raise EngineFailed(said)
+
+
+def _up(compose: Compose, stage: Stage, scenario: Scenario) -> None:
+    """What the run needs, and nothing else. nginx last: it resolves the replicas when it starts."""
     scale = ["--scale", f"{REPLICAS}={scenario.replicas}"]
     workers = [WORKERS] if scenario.processes > 1 else []
     scale += ["--scale", f"{WORKERS}={scenario.processes}"] if workers else []
-    try:
-        compose.do("up", "-d", "--build", "--no-deps", *scale, *services(stage, scenario), REPLICAS, *workers, quietly=True)
-        compose.do("up", "-d", "--no-deps", "--no-recreate", *scale, NGINX, quietly=True)
-        yield
-    finally:
-        compose.do("down", "--volumes", "--remove-orphans", "--timeout", "1", quietly=True)
+    compose.do("up", "-d", "--build", "--no-deps", *scale, *services(stage, scenario), REPLICAS, *workers, quietly=True)
+    compose.do("up", "-d", "--no-deps", "--no-recreate", *scale, NGINX, quietly=True)

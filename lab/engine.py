@@ -34,7 +34,7 @@ def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:
     """In containers, a run is over the replicas and workers that are there, unless it was told how many."""
     if engine() == LOCAL:
         return dict(given)
-    from lab.composed import REPLICAS, WORKERS, addresses
+    from lab.composed import REPLICA, WORKERS, addresses
 
-    there = {"replicas": len(addresses(REPLICAS)), "processes": len(addresses(WORKERS))}
+    there = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
     return {name: value if value is not None else there.get(name) or None for name, value in given.items()}

@@ -16,6 +16,7 @@ from pathlib import Path
 
 VARIABLE = "LAB_HANDS"
 KILL, START, PAUSE, UNPAUSE, RELOAD = ("kill", "start", "pause", "unpause", "reload")
+CUT, MEND = ("cut", "mend")  # of a replica, named by its container: from the network of the locks, and back to it
 ANSWERED_WITHIN_S = 30.0
 LOOK_EVERY_S = 0.005
 

@@ -19,6 +19,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -55,7 +56,13 @@ class Warden:
 
     def state(self) -> dict[str, Any]:
         """What ``GET /`` answers."""
-        return {"clock": clock(), "kind": self.kind, "running": self.running(), "shared": self.record is None}
+        return {
+            "clock": clock(),
+            "container": socket.gethostname(),  # Docker's own name for it, unless one was given
+            "kind": self.kind,
+            "running": self.running(),
+            "shared": self.record is None,
+        }
 
     def running(self) -> bool:
         return bool(self.pid) and self.keeper.exit_of(self.pid) is None

@@ -12,7 +12,7 @@ import yaml
 from app.locks import stages
 from lab import scenario
 from lab.choice import BadInput
-from lab.composed import COUNTER, NGINX, NGINX_PORT, PROFILES, REPLICAS, WORKERS, names, refuse
+from lab.composed import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
 from lab.contained import PORTS
 from lab.containers import services
 from lab.hands import Hands, Lending
@@ -54,6 +54,14 @@ def test_only_the_proxy_and_the_pages_are_published_and_on_loopback_alone(name):
 @pytest.mark.parametrize("name", sorted(COMPOSE))
 def test_every_service_says_whether_it_is_well(name):
     assert COMPOSE[name]["healthcheck"]["test"]
+
+
+@pytest.mark.parametrize("store", sorted(stores()))
+def test_a_replica_that_is_cut_off_from_the_locks_still_reaches_the_counter_and_is_reached(store):
+    assert [COMPOSE[name]["networks"] for name in names(store, RUSH)] == [[LOCKS]] * len(names(store, RUSH))
+    assert COMPOSE[REPLICAS]["networks"] == {"default": {"aliases": [REPLICA]}, LOCKS: {}}
+    assert COMPOSE[COUNTER]["networks"] == ["default"]
+    assert "networks" not in COMPOSE[NGINX]  # on the default one
 
 
 def test_no_password_stands_in_a_file():

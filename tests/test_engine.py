@@ -17,7 +17,7 @@ import pytest
 
 from lab.containers import HOME, Compose, docker
 from lab.service import free_port
-from tests.real import Done, lab, run, wait_for
+from tests.real import LAB, Done, lab, run, wait_for
 
 pytestmark = pytest.mark.engine
 SOMEBODY = 1234  # not who runs the tests
@@ -31,7 +31,7 @@ def contained(scenario: str, stage: str, cwd: Path, **options: object) -> Done:
     command = ("run", scenario, "--stage", stage, "--engine", "docker", "--no-draw", *words)
     done = lab(*command, cwd=cwd, timeout_s=240)
     assert done.status in (0, 1, 3), done.err
-    assert docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project") == ""
+    assert not ours()
     assert "lab-" not in docker("network", "ls", "--format", "{{.Name}}")
     assert not list((cwd / "reports").glob(".hands-*"))
     return done
@@ -84,6 +84,29 @@ def test_a_holder_paused_past_its_ttl_destroys_what_was_done_meanwhile(tmp_path)
     assert strike["healed_ns"] > strike["at_ns"]
 
 
+@pytest.mark.parametrize(("stage", "verdict"), [("watchdog", "ADMITTED"), ("fencing", "KEPT")])
+def test_a_replica_cut_off_from_the_locks_goes_on_and_only_a_fence_stops_it(stage, verdict, tmp_path):
+    done = contained("cut_off", stage, tmp_path)
+
+    assert done.verdict["verdict"] == verdict, done.verdict["danger"]["why"]
+    assert done.verdict["danger"]["seen"]["late_releases"] >= 1
+
+
+def test_containers_do_not_outlive_a_lab_that_was_killed(tmp_path):
+    argv = [LAB, "run", "rush", "--stage", "none", "--engine", "docker", "--requests", "1000000"]
+    with subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL) as running:
+        assert wait_for(lambda: len(ours()) >= 5, within_s=120)  # the counter, three replicas, nginx, and who judges
+        running.kill()
+
+    wait_for(lambda: not ours(), within_s=60)
+    wait_for(lambda: not list((tmp_path / "reports").glob(".hands-*")), within_s=30)
+
+
+def ours() -> list[str]:
+    """The containers of all compose projects."""
+    return docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project").split()
+
+
 def test_a_store_that_is_paused_through_the_engine_goes_on_afterwards(tmp_path):
     done = contained("two_nodes_silent", "redlock_fixed", tmp_path)
 
@@ -122,6 +145,20 @@ def test_the_file_serves_the_counter_and_leaves_runs_to_whoever_started_them(up,
     assert status == 0
     assert {path.stat().st_uid for path in folder.rglob("*")} == {SOMEBODY}
     assert (folder / "report.html").exists()
+
+
+def test_the_sentinel_knows_the_locks_redis_and_the_one_that_follows_it():
+    compose = Compose("lab-sentinel", os.environ | {"COMPOSE_PROFILES": "sentinel"})
+
+    def said(*words: str) -> list[str]:
+        return docker("exec", compose.container("sentinel"), "redis-cli", "-p", "26379", "sentinel", *words, "lock").split()
+
+    try:
+        compose.do("up", "-d", "sentinel", quietly=True)
+        assert wait_for(lambda: _or_none(lambda: said("get-master-addr-by-name"))) == ["lock-redis", "6379"]
+        assert wait_for(lambda: "lock-replica:6379" in said("replicas"))
+    finally:
+        compose.do("down", "--volumes", "--timeout", "1", quietly=True)
 
 
 def _asked(port: int) -> int:
