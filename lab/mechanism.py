@@ -136,10 +136,18 @@ def _stopped_at(strike: Strike, one: Increment) -> bool:
     return one.replica == strike.replica and one.got_ns < strike.healed_ns and strike.at_ns < one.wrote_ns
 
 
+def _to_one_of_them(case: Case, kind: str) -> bool:
+    """A fault of this kind struck the replica of one of the two while that one was inside."""
+    return any(_stopped_at(strike, one) for strike in case.struck(kind) for one in case.both)
+
+
+def _while_held(case: Case, kind: str) -> bool:
+    """A fault of this kind, on the store, hurt after the first of the two had got the lock, and before the second had."""
+    return any(case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck(kind))
+
+
 def _store_silent(case: Case) -> bool:
-    return any(
-        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("stall_redis")
-    )
+    return _while_held(case, "stall_redis")
 
 
 def _store_forgot_what_it_wrote(case: Case) -> bool:
@@ -147,20 +155,16 @@ def _store_forgot_what_it_wrote(case: Case) -> bool:
 
 
 def _store_forgot(case: Case) -> bool:
-    return any(
-        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("restart_redis")
-    )
+    return _while_held(case, "restart_redis")
 
 
 def _replaced(case: Case) -> bool:
     """The store died and its replica took over while the first of the two was inside."""
-    return any(
-        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("kill_primary")
-    )
+    return _while_held(case, "kill_primary")
 
 
 def _clock_leapt(case: Case) -> bool:
-    return any(case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("jump_clock"))
+    return _while_held(case, "jump_clock")
 
 
 def _forgot_its_vote_on_disk(case: Case) -> bool:
@@ -168,16 +172,12 @@ def _forgot_its_vote_on_disk(case: Case) -> bool:
 
 
 def _forgot_its_vote(case: Case) -> bool:
-    return any(
-        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("restart_nodes")
-    )
+    return _while_held(case, "restart_nodes")
 
 
 def _leader_died(case: Case) -> bool:
     """The server that led the store died, and another was elected, while the first of the two was inside."""
-    return any(
-        case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck("kill_leader")
-    )
+    return _while_held(case, "kill_leader")
 
 
 def _between_look_and_delete(case: Case) -> bool:
@@ -195,12 +195,12 @@ def _between_look_and_delete(case: Case) -> bool:
 
 def _session_ended(case: Case) -> bool:
     """One of the two was inside while its replica's session ended."""
-    return any(_stopped_at(strike, one) for strike in case.struck("end_session") for one in case.both)
+    return _to_one_of_them(case, "end_session")
 
 
 def _cut_off(case: Case) -> bool:
     """One of the two was inside while its replica could not reach the store."""
-    return any(_stopped_at(strike, one) for strike in case.struck("cut_off") for one in case.both)
+    return _to_one_of_them(case, "cut_off")
 
 
 def _told_no(case: Case) -> bool:
