@@ -61,14 +61,6 @@ def _rounded(per_s: float) -> str:
     return f"{round(per_s, -digits):,.0f}".replace(",", " ")
 
 
-def _per_core(*words: str) -> str:
-    """``growth_per_core locust`` or ``growth_per_core lock's store lua``."""
-    *part, last = words
-    if last in {one.stage for one in kept().points}:
-        return _rounded(saturation(" ".join(part), last))
-    return _rounded(saturation(" ".join(words)))
-
-
 def _markdown(lines: Sequence[tuple[str, ...]]) -> str:
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
@@ -127,5 +119,4 @@ DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
     "growth_conditions": _conditions,
     "growth": table,
     "growth_processor": processor_table,
-    "growth_per_core": _per_core,
 }
