@@ -22,7 +22,8 @@ from lab.warden import PORT, REPLICA_PORT
 
 HOME = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"]
+STORES = yaml.safe_load((HOME / "docker-stack.stores.yml").read_text(encoding="utf-8"))["services"]
+STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"] | STORES
 RUSH = scenario.load("rush")
 
 
@@ -65,7 +66,7 @@ def test_a_replica_that_is_cut_off_from_the_locks_still_reaches_the_counter_and_
 
 
 def test_no_password_stands_in_a_file():
-    for file in ("docker-compose.yml", "docker-stack.yml", ".env.example"):
+    for file in ("docker-compose.yml", "docker-stack.yml", "docker-stack.stores.yml", ".env.example"):
         text = (HOME / file).read_text(encoding="utf-8")
         assert not re.findall(r"PASSWORD(?:=|: )[^$\s]", text), file
 
@@ -77,9 +78,20 @@ def as_unless_told(value):
 
 @pytest.mark.parametrize("name", sorted(STACK))
 def test_a_service_of_the_stack_is_that_of_the_compose_file(name):
-    for key in ("command", "user", "healthcheck"):
+    for key in ("command", "user", "healthcheck", "read_only", "cap_drop"):
         assert STACK[name].get(key) == as_unless_told(COMPOSE[name].get(key)), key
     assert "endpoint_mode" in STACK[name]["deploy"]
+
+
+@pytest.mark.parametrize("name", sorted(STORES))
+def test_a_store_of_the_stack_is_set_up_as_that_of_the_compose_file_and_published_nowhere(name):
+    for key in ("image", "environment"):
+        assert STORES[name].get(key) == COMPOSE[name].get(key), key
+    assert "ports" not in STORES[name]
+
+
+def test_the_stack_has_every_store_of_the_compose_file_but_the_sentinels():
+    assert COMPOSE.keys() - STACK.keys() == {"lock-replica", "sentinel"}
 
 
 def test_only_what_the_stage_needs_is_started():

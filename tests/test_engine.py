@@ -188,9 +188,9 @@ def swarm(tmp_path) -> Iterator[Path]:
     Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
     docker("swarm", "init", "--advertise-addr", "127.0.0.1")
     try:
-        deploy = ["docker", "stack", "deploy", "-c", "docker-stack.yml", STACK]
+        deploy = ["docker", "stack", "deploy", "-c", "docker-stack.yml", "-c", "docker-stack.stores.yml", STACK]
         subprocess.run(deploy, cwd=HOME, env=os.environ | who, check=True, capture_output=True)
-        wanted = ("app", "nginx", "locust-worker", "lock-redis", "counter-redis", "locust")
+        wanted = ("app", "nginx", "locust-worker", "lock-redis", "counter-redis", "locust", "lock-etcd-1")
         wait_for(lambda: all(_whole(f"{STACK}_{service}") for service in wanted), within_s=120)
         docker("service", "update", "--force", f"{STACK}_nginx")  # it resolves its replicas when it starts
         yield reports
@@ -209,7 +209,9 @@ def _whole(service: str) -> bool:
 def test_a_swarm_of_one_node_runs_the_stack_and_brings_its_journals_home(swarm):
     judge = docker("ps", "--quiet", "--filter", f"name={STACK}_locust.1").strip()
 
-    docker("exec", judge, "lab", "run", "rush", "--stage", "lua", "--requests", "1000", "--no-draw")
+    for stage, requests in (("lua", 1000), ("etcd", 300)):
+        docker("exec", judge, "lab", "run", "rush", "--stage", stage, "--requests", str(requests), "--no-draw")
 
-    verdict = json.loads((swarm / "runs" / "latest" / "verdict.json").read_text(encoding="utf-8"))
-    assert (verdict["verdict"], verdict["replicas"], verdict["clocks"]) == ("KEPT", 3, 1)
+        verdict = json.loads((swarm / "runs" / "latest" / "verdict.json").read_text(encoding="utf-8"))
+        facts = [verdict[name] for name in ("stage", "verdict", "requests", "replicas", "clocks")]
+        assert facts == [stage, "KEPT", requests, 3, 1]
