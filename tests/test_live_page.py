@@ -7,10 +7,13 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
 
+from lab.live_server import LiveServer
+from lab.show import Show
 from tests.real import wait_for
 from tests.ui import Ui
 
@@ -116,6 +119,36 @@ def test_none_loses_and_lua_loses_none_in_the_tab_and_on_the_live_page_and_predi
     locust.locator("td", has_text="KEPT").wait_for()  # without a reload
     assert locust.locator("tbody tr", has_text="KEPT").locator("td").nth(4).inner_text() == "0"
     browser.look(live, "live-after-lua")
+
+
+def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
+    """Of two writes at the same moment, their stamps do not say which was the last."""
+    about = {"stage": "none", "scenario": "rush", "idea": "", "title": "", "requests": 600, "replicas": 3}
+    seen = {
+        "at_s": 1.0,
+        "acknowledged": 600,
+        "failed": 0,
+        "unknown": 0,
+        "counter": 154,
+        "per_s": 1.0,
+        "bins": None,
+        "strikes": [],
+    }
+    found = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "requests": 600}
+    show = Show()
+    with closing(LiveServer(show, "127.0.0.1", 0, 8089, "")) as server:
+        live = browser.open(f"http://127.0.0.1:{server.server_port}/live")
+        live.locator("#phase").filter(has_text="Nobody").or_(live.locator("#rungs tr").first).first.wait_for()
+        show.news.tell(kind="begin", phase="running", about=about | {"predicted": {"some": 0, "none": 0}})
+        show.news.tell(kind="look", **seen)
+        wait_for(lambda: live.locator("#counter").inner_text() == "154")
+
+        result = found | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "ADMITTED", "why": "it was lost"}
+        show.news.tell(kind="judged", phase="judged", result=result, tally=show.predictions.tally())
+
+        live.locator("#outcome").wait_for()
+        assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
+        show.close()
 
 
 def test_who_comes_in_the_middle_sees_what_has_happened_and_what_goes_on(browser, lab):

@@ -104,7 +104,10 @@
     $("against").textContent = one.verdict === "VOID" ? "It proves nothing, so nobody's prediction counts."
       : said ? `Predicted: ${predicted.some} said it would lose some, ${predicted.none} said none. It ${some ? "lost some" : "lost none"}: ${right} of ${said} right.`
       : "Nobody had predicted it.";
-    $("gap").textContent = thin(one.lost); $("gap").className = some ? "big bad" : "big good";
+    // of two writes at the same moment, the stamps do not say which came last: what was judged stands
+    const { acknowledged, unknown, failed, final: counter, lost: gap } = one;
+    for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, gap })) $(name).textContent = thin(value);
+    $("gap").className = some ? "big bad" : "big good";
     $("outcome").hidden = false;
     tally(told.tally);
     ask();
