@@ -138,7 +138,7 @@ def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
     show = Show()
     with closing(LiveServer(show, "127.0.0.1", 0, 8089, "")) as server:
         live = browser.open(f"http://127.0.0.1:{server.server_port}/live")
-        live.locator("#phase").filter(has_text="Nobody").or_(live.locator("#rungs tr").first).first.wait_for()
+        wait_for(lambda: not live.locator("#phase").inner_text().startswith("Connecting"))
         show.news.tell(kind="begin", phase="running", about=about | {"predicted": {"some": 0, "none": 0}})
         show.news.tell(kind="look", **seen)
         wait_for(lambda: live.locator("#counter").inner_text() == "154")
