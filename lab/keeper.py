@@ -42,7 +42,7 @@ class Keeper:
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
         self._socket = ours
         self._asking = threading.Lock()  # the thread that watches faults asks as well
-        self._lines = ours.makefile("rw", encoding="utf-8")
+        self._heard = b""
         self._asked = 0
         self.pid = self._process.pid
 
@@ -68,7 +68,6 @@ class Keeper:
 
     def close(self) -> None:
         """Let go: the keeper kills what is left and ends. Returns when it has."""
-        self._lines.close()
         self._socket.close()
         try:
             self._process.wait(LONGEST_END_S)
@@ -80,14 +79,23 @@ class Keeper:
         try:
             with self._asking:
                 self._asked += 1
-                print(json.dumps(request | {"number": self._asked}), file=self._lines, flush=True)
-                for line in iter(self._lines.readline, ""):
-                    answer: dict[str, Any] = json.loads(line)
+                # by the socket's own calls: an interrupt in a buffered file's leaves half a line in it, or sends one twice
+                self._socket.sendall(json.dumps(request | {"number": self._asked}).encode() + b"\n")
+                while True:
+                    answer: dict[str, Any] = json.loads(self._line())
                     if answer["number"] == self._asked:  # any other is to a request whose wait an interrupt cut short
                         return answer
         except (OSError, ValueError) as error:
             raise ConnectionError("the keeper of the servers is gone") from error
-        raise ConnectionError("the keeper of the servers is gone")
+
+    def _line(self) -> bytes:
+        """The keeper's next one; empty when it is gone."""
+        while b"\n" not in self._heard:
+            if not (more := self._socket.recv(65536)):
+                return b""
+            self._heard += more
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
 
 
 class Charges:
@@ -176,11 +184,12 @@ def keep(line: socket.socket) -> None:
         signal.signal(number, signal.SIG_IGN)
     charges = Charges()
     try:
-        with line.makefile("rw", encoding="utf-8") as lines:
-            for text in lines:
+        # two files: one that is read and written forgets, when it is written, what it has read and not yet given
+        with line.makefile("r", encoding="utf-8") as asked, line.makefile("w", encoding="utf-8") as answers:
+            for text in asked:
                 request = json.loads(text)
                 answer = charges.answer(request) | {"number": request["number"]}
-                print(json.dumps(answer), file=lines, flush=True)
+                print(json.dumps(answer), file=answers, flush=True)
     except OSError:
         pass  # the lab is gone in the middle of a line: the same as the end
     finally:

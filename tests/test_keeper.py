@@ -1,0 +1,70 @@
+"""The keeper's line: whatever an interrupt leaves on it, the next question is answered."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from lab.keeper import Keeper
+
+
+@pytest.fixture
+def keeper() -> Iterator[Keeper]:
+    with closing(Keeper()) as one:
+        one._socket.settimeout(10)  # of a question that is not answered: fail, and do not wait for ever
+        yield one
+
+
+def test_two_questions_that_arrive_as_one_are_both_answered(keeper):
+    """As after an interrupt: what it kept from being sent goes with the next."""
+    line = json.dumps({"descendants": 0, "number": 7}) + "\n"
+    keeper._socket.sendall((line + line.replace("7", "8")).encode())
+
+    assert [json.loads(keeper._line())["number"] for _ in range(2)] == [7, 8]
+
+
+def test_an_answer_that_nobody_waits_for_any_more_is_passed_over(keeper):
+    keeper._socket.sendall(json.dumps({"descendants": 0, "number": 99}).encode() + b"\n")
+
+    assert keeper.descendants() == []
+    assert keeper.descendants() == []
+
+
+def test_interrupts_at_any_moment_of_a_question_leave_the_line_whole(keeper):
+    asking, interrupted = False, 0
+
+    def interrupt(*_: object) -> None:
+        nonlocal asking
+        if asking:
+            asking = False
+            raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGUSR1, interrupt)
+    main, over = threading.main_thread().ident, threading.Event()
+
+    def pester() -> None:
+        while not over.wait(0.0007):
+            signal.pthread_kill(main, signal.SIGUSR1)
+
+    pestering = threading.Thread(target=pester)
+    pestering.start()
+    try:
+        for _ in range(2000):
+            try:
+                asking = True
+                keeper.descendants()
+                asking = False
+            except KeyboardInterrupt:
+                interrupted += 1
+    finally:
+        over.set()
+        pestering.join()
+        signal.signal(signal.SIGUSR1, previous)
+
+    assert interrupted > 20
+    assert keeper.descendants() == []
