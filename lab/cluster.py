@@ -205,6 +205,7 @@ def cluster(
     elsewhere = outside.urls()
     outside.refuse_harm(stage, scenario, elsewhere)
     needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
+    outside.refuse_silence(needed, elsewhere)
     wanted = {name: stores()[name].services(scenario) for name in needed if name not in elsewhere}
     kept_apart = any(not resources()[one.resource].in_lock_store for one in (stage, *also))
     counter = [Redis("counter-redis")] if kept_apart else []

@@ -7,9 +7,10 @@ which all begin with ``lab:<run>:``, where it can tell them. An address is hande
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import socket
+from collections.abc import Iterable, Mapping
 
-from app.endpoint import Endpoint
+from app.endpoint import Address, Endpoint
 from app.lock import Stage
 from lab.choice import BadInput
 from lab.fault import kind_of
@@ -43,6 +44,31 @@ def refuse_harm(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> N
     if breaks or shapes:
         what = ", ".join((*breaks, *shapes))
         raise BadInput(f"{scenario.name} needs a store of the lab's own ({what}); unset LAB_{stage.store.upper()}_URL for it")
+
+
+def note(stage: Stage, given: Mapping[str, str]) -> tuple[str, ...]:
+    """What a run over such a store is to say of it."""
+    if stage.store is None or stage.store not in given:
+        return ()
+    named = f"the one that LAB_{stage.store.upper()}_URL names"
+    return (f"the lock's store is {named}, not the lab's own; what it carries out is not counted",)
+
+
+def refuse_silence(stores: Iterable[str], given: Mapping[str, str]) -> None:
+    """A store where nobody listens is found out before anything is started. Raises BadInput, and quotes no password."""
+    for name in given.keys() & set(stores):
+        addresses = Endpoint.parse(given[name]).addresses
+        if not any(_listens(one) for one in addresses):
+            where = ", ".join(map(str, addresses))
+            raise BadInput(f"LAB_{name.upper()}_URL: nobody listens at {where}; unset it to use a store of the lab's own")
+
+
+def _listens(address: Address) -> bool:
+    try:
+        socket.create_connection((address.host, address.port), timeout=2.0).close()
+    except OSError:
+        return False
+    return True
 
 
 def take_away(store: str, url: str, run: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.lock import Stage
 from app.locks import stages
-from lab import doctor, matrix, site
+from lab import doctor, matrix, outside, site
 from lab import run as runs
 from lab import scenario as scenarios
 from lab.choice import BadInput, chosen
@@ -62,6 +63,7 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     """``lab run``. draw: or leave the pictures for later. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
     stage = find_stage(stage_name)
     scenario = scenarios.override(scenarios.load(scenario_name), stage, as_many_as_are_up(given))
+    scenario = dataclasses.replace(scenario, notes=(*scenario.notes, *outside.note(stage, outside.urls())))
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     introduce(out, stage, scenario)
     with keeping() as keeper:

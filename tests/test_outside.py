@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import socket
+
 import pytest
 import redis
 
@@ -30,6 +33,18 @@ def test_one_that_only_breaks_replicas_is_for_any(name):
     outside.refuse_harm(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
 
 
+def test_a_store_where_nobody_listens_is_refused_before_anything_starts(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]  # nobody's, once this is closed
+
+    done = lab("run", "rush", "--stage", "lua", cwd=tmp_path, env={"LAB_REDIS_URL": f"me:secret@127.0.0.1:{port}"})
+
+    assert done.status == 2
+    assert f"LAB_REDIS_URL: nobody listens at 127.0.0.1:{port}" in done.err
+    assert "secret" not in done.err + done.out
+    assert not (tmp_path / "reports" / "runs" / "latest").exists()
+
+
 @pytest.mark.real
 def test_a_run_on_an_outside_redis_leaves_it_as_it_was_and_writes_its_address_nowhere(tmp_path, redis_port):
     store = redis.Redis(port=redis_port, decode_responses=True)
@@ -41,6 +56,8 @@ def test_a_run_on_an_outside_redis_leaves_it_as_it_was_and_writes_its_address_no
     done = lab(*words, cwd=tmp_path, env={"LAB_REDIS_URL": url})
 
     assert done.verdict["verdict"] == "ADMITTED"
+    (note,) = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["scenario"]["notes"]
+    assert "LAB_REDIS_URL" in note
     assert store.get("somebody:else") == "theirs"
     assert set(store.scan_iter(match="lab:*")) == before
     files = [path for path in done.folder.rglob("*") if path.is_file()]
