@@ -231,7 +231,7 @@ def doctor() -> int:
     from lab.doctor import examine, missing
 
     for name, found, remark in examine():
-        click.echo(f"{name:14}{found}\n{'':14}{remark}")
+        click.echo(f"{name:18}{found}\n{'':18}{remark}")
     return MISSING if missing() else 0  # a store is missed when a stage that needs it is asked for
 
 

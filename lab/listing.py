@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 from rich.tree import Tree
 
-from app.lock import Stage
+from app.lock import Claim, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
 from lab import scenario
@@ -22,6 +22,10 @@ from lab.words import terminal
 
 def find_stage(name: str) -> Stage:
     """A stage by name or by the path of a file. Raises BadInput."""
+    if not name:
+        raise BadInput(
+            f"no stage was named: make scenario STAGE=lua, or lab run rush --stage lua; there are {', '.join(stages())}"
+        )
     if not name.endswith(".py"):
         chosen("stage", name, stages())
     try:
@@ -32,6 +36,11 @@ def find_stage(name: str) -> Stage:
         ) from None
     except (ImportError, SyntaxError) as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
+    except KeyError as error:  # most likely a claim that nobody knows
+        chosen("claim", str(error.args[0]), [claim.name for claim in Claim], name)
+        raise
+    except Exception as error:  # somebody's own file: whatever it does, it is not our lock that is broken
+        raise BadInput(f"{name} cannot be read: {type(error).__name__}: {error}") from error
 
 
 def print_stages() -> None:
@@ -42,9 +51,11 @@ def print_stages() -> None:
     }
     for name, stage in shelf.items():
         claims = ", ".join(sorted(claim.name for claim in stage.claims)) or "nothing about safety"
-        text = f"[bold]{escape(name)}[/]  {escape(stage.story.idea)}\n[dim]claims {escape(claims)}[/]"
-        branches[name] = branches[stage.follows].add(text)
-    terminal().print(branches[None])
+        text = f"[bold]{escape(name)}[/]  [italic]{escape(stage.story.problem)}[/]\n{escape(stage.story.idea)}"
+        branches[name] = branches[stage.follows].add(f"{text}\n[dim]claims {escape(claims)}[/]")
+    console = terminal()
+    console.soft_wrap = False  # a tree's lines are wrapped within their branch, or they are cut
+    console.print(branches[None])
 
 
 def print_diff(one: str, other: str | None) -> None:

@@ -40,6 +40,7 @@ def said(monkeypatch, capsys, tmp_path):
         (("run", "rush", "--stage", "lua", "--requests", "0"), ["requests", "at least 1"]),
         (("run", "rush", "--stage", "lua", "--requests", "many"), ["--requests", "many"]),
         (("run", "rush", "--stage", "nowhere.py"), ["nowhere.py", "watchdog"]),
+        (("run", "rush", "--stage", ""), ["no stage was named", "STAGE=lua"]),
         (("diff", "ttl", "uid"), ["no stage 'uid'", "Did you mean 'uuid'"]),
         (("diff", "none"), ["follows no other stage"]),
         (("check", "yesterday"), ["no run 'yesterday'"]),
@@ -139,3 +140,32 @@ def test_the_matrix_shows_a_stage_without_its_server_as_not_run(said, monkeypatc
     assert "nstall" in out
     assert table.count("| not run |") > 5
     assert "kept" not in table
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ('claims("exclusiv")', ["no claim 'exclusiv'", "Did you mean 'exclusive'"]),
+        ("1 / 0", ["cannot be read", "ZeroDivisionError"]),
+        ("1 +", ["holds no stage", "invalid syntax"]),
+        ("pass", ["no STAGE"]),
+    ],
+)
+def test_a_mistake_in_somebodys_own_stage_is_bad_input_and_not_a_broken_lock(said, tmp_path, wrong, words):
+    (tmp_path / "mine.py").write_text(f"from app.lock import claims\n{wrong}\n", encoding="utf-8")
+
+    status, _, errors = said("run", "rush", "--stage", "./mine.py")
+
+    assert status == 2
+    assert [word for word in words if word not in errors] == []
+
+
+def test_the_ladder_is_listed_with_nothing_cut_off(said, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+    _, out, _ = said("stages")
+
+    told = " ".join(out.replace("│", " ").split())
+    for stage in stages().values():
+        assert " ".join(stage.story.idea.split()[:6]) in told
+        assert [claim.name for claim in stage.claims if claim.name not in told] == []
