@@ -174,6 +174,8 @@ class _Pass:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self.findings.gave_up += 1
+        if event.why in self.findings.whys or len(self.findings.whys) < EXAMPLES:
+            self.findings.whys[event.why] += 1
         self.findings.sent += event.commands
         self.findings.in_vain_ns.append(event.gave_up_ns - event.asked_ns)
         if len(self.findings.in_vain) < EXAMPLES:

@@ -25,7 +25,8 @@ class Findings:
     longest of those who got it. sent: how many commands the replicas sent to the lock's store to get it and to let go, each
     script one. freed_early, freed_first: who took its lock twice and found nothing left to release at the
     end, though its lease was not over. in_vain: the first who gave up; in_vain_ns: how long
-    each of them had waited. repeated: who wrote most often of those who wrote again.
+    each of them had waited. repeated: who wrote most often of those who wrote again. whys: what
+    was said of those who gave up or failed, and how often; the first few kinds.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -41,6 +42,7 @@ class Findings:
     overlapping_beliefs: int = 0
     renewals: int = 0
     gave_up: int = 0
+    whys: Counter[str] = field(default_factory=Counter)
     sent: int = 0
     not_owner: int = 0
     thefts: int = 0

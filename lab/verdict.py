@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from lab import clockfree, run
-from lab.check import Violation
+from lab.check import Violation, counted
 from lab.checks import checks
 from lab.examine import examine
 from lab.findings import Circumstances, Findings
@@ -116,7 +116,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     claimed = claim in record.stage["claims"]
     violations = [violation for check in checks().values() for violation in check(findings)]
     danger = _danger(record, findings)
-    verdict, why = _verdict(record, claim, violations, danger, _void_reasons(record, findings))
+    verdict, why = _verdict(record, findings, claim, violations, danger)
     account = findings.account
     return Judgement(
         run=record.run,
@@ -193,13 +193,24 @@ def _broke(violation: Violation, claims: list[str]) -> str:
     return f"{promised}{violation.what}: {violation.mechanism}"
 
 
+def _what_was_missing(findings: Findings) -> str:
+    """Most likely, where the danger was never reached: requests that were served, or more of them."""
+    refused = findings.requests - findings.outcomes[ACKNOWLEDGED]
+    if not refused:
+        return f"{counted(findings.requests, 'request')} may be too few for it, or came too slowly"
+    why, often = next(iter(findings.whys.most_common(1)), ("nobody said why", refused))
+    return (
+        f"{refused} of {counted(findings.requests, 'request')} were not served, {often} of them because: {why} (logs/ has more)"
+    )
+
+
 def _verdict(
-    record: RunRecord, claim: str, violations: list[Violation], danger: dict[str, Any], void: list[str]
+    record: RunRecord, findings: Findings, claim: str, violations: list[Violation], danger: dict[str, Any]
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
     if broken := [violation for violation in violations if violation.claim in claims or violation.mechanism == UNEXPLAINED]:
         return Verdict.BROKEN, "; ".join(_broke(one, claims) for one in broken)
-    if void:
+    if void := _void_reasons(record, findings):
         return Verdict.VOID, "; ".join(void)
     own = [violation for violation in violations if violation.claim == claim]
     if own:
@@ -210,7 +221,7 @@ def _verdict(
             for name, least in danger["needed"].items()
             if danger["seen"][name] < least
         ]
-        return Verdict.VOID, "the danger was never reached: " + "; ".join(short)
+        return Verdict.VOID, "the danger was never reached: " + "; ".join((*short, _what_was_missing(findings)))
     if claim in claims:
         return Verdict.KEPT, Verdict.KEPT.value
     return Verdict.UNSEEN, Verdict.UNSEEN.value

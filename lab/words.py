@@ -59,18 +59,26 @@ def summarise(console: Console, judgement: Judgement, paths: list[Path]) -> None
         table.add_row(str(number), what)
     console.print()
     console.print(table)
-    waits = judgement.wait_ms
-    console.print(
-        f"\n{judgement.throughput_per_s:.0f} increments a second; wait for the lock: half under {waits['p50']:.1f} ms, "
-        f"99 % under {waits['p99']:.1f} ms, longest {waits['max']:.1f} ms; "
-        f"{judgement.sent_per_increment:.1f} commands sent to the lock's store an increment, which carried out "
-        f"{judgement.commands_per_increment:.1f}, those inside scripts included.",
-    )
+    console.print(f"\n{_price(judgement)}")
     console.print(
         f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement))}\n",
     )
     for path in paths:
         console.print(escape(str(_short(path))), style="dim", soft_wrap=True)
+
+
+def _price(judgement: Judgement) -> str:
+    """How fast, after what waits, and with how many commands where there were any."""
+    waits = judgement.wait_ms
+    said = (
+        f"{counted(round(judgement.throughput_per_s), 'increment')} a second; "
+        f"wait for the lock: half under {waits['p50']:.1f} ms, 99 % under {waits['p99']:.1f} ms, longest {waits['max']:.1f} ms"
+    )
+    if judgement.sent_per_increment:
+        said += f"; {judgement.sent_per_increment:.1f} commands sent to the lock's store an increment"
+    if judgement.commands_per_increment:
+        said += f", which carried out {judgement.commands_per_increment:.1f}, those inside scripts included"
+    return f"{said}."
 
 
 def in_words(judgement: Judgement) -> str:

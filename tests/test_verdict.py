@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from lab.account import Account
@@ -92,3 +94,13 @@ def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
         "UNSEEN": 3,
         "VOID": 3,
     }
+
+
+def test_a_danger_that_was_never_reached_says_what_was_missing():
+    few = weigh(record(["exclusive"]), findings(handovers=4))
+    whys = Counter({"TypeError: no such option": 8, "it was not free within 10 ms": 1})
+    refused = findings(handovers=0, requests=1, whys=whys)
+    refused.outcomes["failed"] = 9
+
+    assert "10 requests may be too few" in few.danger["why"]
+    assert "9 of 10 requests were not served, 8 of them because: TypeError" in weigh(record(), refused).danger["why"]
