@@ -123,7 +123,8 @@ def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], No
 
 def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     one = scenarios.load(cell.scenario)
-    command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json", *_smaller(one)]
+    command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json"]
+    command += ["--requests", str(requests(one))] if requests(one) < one.requests else []
     command += [] if draw else ["--no-draw"]
     done = subprocess.run(command, cwd=reports.parent, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     if not done.stdout.startswith("{"):
@@ -136,8 +137,9 @@ def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     return cell
 
 
-def _smaller(one: Scenario) -> list[str]:
-    return ["--requests", str(SMALLER["requests"])] if one.requests > SMALLER["requests"] else []
+def requests(one: Scenario) -> int:
+    """How many a cell sends: the scenario's own, unless they are more than it needs."""
+    return min(one.requests, SMALLER["requests"])
 
 
 def never_admitted(cells: Sequence[Cell]) -> list[str]:

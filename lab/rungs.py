@@ -7,6 +7,7 @@ from typing import Any
 
 from app.locks import stages
 from lab import matrix, reference
+from lab.scenario import load
 
 CORE = ("none", "local", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog")  # the documents' own ladder; the rest branch off
 
@@ -20,6 +21,12 @@ def rungs(scenario: str, may_see: Callable[[str], bool]) -> list[dict[str, Any]]
     return [_rung(name, cells.get(name) if may_see(name) else None, may_see(name)) for name in order]
 
 
+def _said(cell: matrix.Cell) -> str:
+    """In short; a loss also out of how many, since the matrix sends fewer requests than a run does by itself."""
+    short = matrix.in_short(cell)
+    return f"{short} of {matrix.requests(load(cell.scenario))}" if cell.lost else short
+
+
 def _rung(name: str, cell: matrix.Cell | None, open_: bool) -> dict[str, Any]:
-    seen = {"verdict": cell.verdict, "said": matrix.in_short(cell)} if cell else {"verdict": "", "said": "–"}
+    seen = {"verdict": cell.verdict, "said": _said(cell)} if cell else {"verdict": "", "said": "–"}
     return {"stage": name, "idea": stages()[name].story.idea, "core": name in CORE, "cell": seen if open_ else None}

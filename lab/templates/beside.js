@@ -11,7 +11,16 @@
   region.append(way);
   document.body.append(region);
   const run = /^\d{8}T\d{6}\.\d{3}Z-[\w-]+$/;
+  const opened = new WeakSet(); // which lock and which scenario are what the form is about: they are shown, until somebody closes them
+  const open = () => {
+    for (const summary of document.querySelectorAll('[aria-expanded="false"]')) {
+      if (summary.textContent.trim() !== "Custom parameters" || opened.has(summary)) continue;
+      opened.add(summary);
+      summary.click();
+    }
+  };
   const mark = () => {
+    open();
     for (const cell of document.querySelectorAll("td")) {
       const name = cell.firstChild?.nodeType === Node.TEXT_NODE ? cell.firstChild.nodeValue : ""; // stays: it is Locust's to change
       let added = cell.querySelector("a.lab-report");
