@@ -121,8 +121,9 @@ def _of_a_loss(picture: Timeline, say: Clock) -> str:
 
 def _price(picture: Timeline, destroyed: int) -> str:
     """What that cost, and whether it was all."""
-    more = f", of {thousands(picture.lost)} in this run" if picture.lost > destroyed else ""
-    return f"{counted(destroyed, 'increment')} lost{more}"
+    if destroyed == picture.lost:
+        return f"{counted(destroyed, 'increment')} lost"
+    return f"{counted(destroyed, 'increment')} destroyed, and {thousands(picture.lost)} lost in the whole run"
 
 
 def _struck_before(picture: Timeline, loss: Loss, say: Clock) -> str:
