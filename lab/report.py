@@ -20,6 +20,7 @@ from lab.picture import FIELDS, Timeline
 from lab.run import save
 from lab.series import Result
 from lab.verdict import Judgement, judge
+from lab.words import beside
 
 DOCUMENTED = {  # what the documents say a stage leaves of 5000 requests, by stage and replicas
     ("none", 3): "114 (replicas not stated)",
@@ -40,7 +41,8 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name != "timeline"])
-    about = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
+    about: dict[str, Any] = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
+    about["beside"] = beside(judgement)
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site, which is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"

@@ -16,6 +16,7 @@ from lab.live import Live
 from lab.order import Order
 from lab.picture import Timeline
 from lab.prediction import Predictions
+from lab.words import beside
 
 EVERY_S = 0.1
 UNHEARD_EVERY_S = 0.2  # nobody looks; who comes later shall find a curve
@@ -62,7 +63,8 @@ class Show:
         """It is over, and the verdict is known."""
         judgement = done.judgement
         self.predictions.settle(None if judgement.verdict == "VOID" else judgement.lost > 0)
-        result = {name: getattr(judgement, name) for name in FIGURES} | {"why": judgement.danger["why"]}
+        result = {name: getattr(judgement, name) for name in FIGURES}
+        result |= {"why": f"{judgement.danger['why']}. {beside(judgement)}".rstrip()}
         with self._mutex:
             if self._live is not None:
                 if not self._live.over:

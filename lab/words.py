@@ -85,7 +85,6 @@ def in_words(judgement: Judgement) -> str:
     """The verdict as sentences: the promise, whether it was made, and what came of it."""
     promise = f"“{Claim[judgement.claim].value}”"
     made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
-    beside = [one for one in judgement.violations if one.claim != judgement.claim]
     said = {
         "KEPT": "The danger was real, and it kept the promise.",
         "ADMITTED": f"Here is what happens: {judgement.danger['why']}.",
@@ -93,9 +92,15 @@ def in_words(judgement: Judgement) -> str:
         "UNSEEN": "Nothing happened, so this scenario was too gentle to show anything.",
         "VOID": f"This run proves nothing: {judgement.danger['why']}.",
     }[judgement.verdict]
-    if beside and judgement.verdict in ("KEPT", "ADMITTED", "UNSEEN"):
-        said += " Beside that, " + "; ".join(f"{one.what} ({one.mechanism})" for one in beside) + "."
-    return f"{made} {said}"
+    return f"{made} {said} {beside(judgement)}".rstrip()
+
+
+def beside(judgement: Judgement) -> str:
+    """What else was seen than the claim under test, as a sentence; empty if that was nothing."""
+    others = [one for one in judgement.violations if one.claim != judgement.claim]
+    if not others or judgement.verdict not in ("KEPT", "ADMITTED", "UNSEEN"):
+        return ""
+    return "Beside that, " + "; ".join(f"{one.what} ({one.mechanism})" for one in others) + "."
 
 
 def _short(path: Path) -> Path:
