@@ -11,6 +11,7 @@ from lab.blame import Losses
 from lab.findings import Findings
 from lab.run import RunRecord
 from lab.verdict import Verdict, weigh
+from lab.words import beside
 
 EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
 
@@ -59,6 +60,8 @@ def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
 
     assert judgement.verdict == "KEPT"
     assert [one.mechanism for one in judgement.violations] == ["the TTL ran out in the work"]
+    assert beside(judgement).startswith("Beside that, 3 increments destroyed")
+    assert beside(weigh(record(["exclusive"]), findings())) == ""
 
 
 @pytest.mark.parametrize(
