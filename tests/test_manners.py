@@ -43,7 +43,7 @@ class Started:
         return found
 
     def end(self) -> Done:
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         return Done(self.process.returncode, out, err, (self.cwd / "reports" / "runs" / "latest").resolve())
 
 

@@ -251,7 +251,7 @@ def test_a_locust_that_ends_is_reported(ui):
 
     locust.kill()
 
-    _, err = ui.process.communicate(timeout=30)
+    _, err = ui.process.communicate(timeout=120)
     assert ui.process.returncode == 4
     assert "Locust ended with -9" in err
 

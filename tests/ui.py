@@ -87,5 +87,5 @@ class Ui(Page):
     def end(self) -> tuple[int, str, str]:
         """Ctrl-C; the exit status, and what it said."""
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         return self.process.returncode, out, err
