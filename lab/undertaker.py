@@ -19,14 +19,16 @@ from lab.containers import Compose, EngineFailed, docker
 
 QUIET_FOR_S = 3.0
 LONGEST_S = 120.0
+KEPT = "the engine keeps the network {0}, though nothing of the lab is on it any more; later: docker network rm {0}\n"
 
 
-def bury(compose: Compose, late: bool) -> None:
-    """Take it down. late: nobody waits for that, and somebody may still be bringing it up. Raises EngineFailed."""
+def bury(compose: Compose, late: bool) -> list[str]:
+    """Take it down. late: nobody waits for that, and somebody may still be bringing it up. Returns and raises as Compose.down."""
     until = time.monotonic() + LONGEST_S
-    compose.do("down", "--volumes", "--remove-orphans", "--timeout", "1", quietly=True)
+    kept = compose.down()
     while late and time.monotonic() < until and _appears(compose.project, docker):
-        compose.do("down", "--volumes", "--remove-orphans", "--timeout", "1", quietly=True)
+        kept = compose.down()
+    return kept
 
 
 def _appears(project: str, ask: Callable[..., str]) -> bool:
@@ -45,10 +47,11 @@ def main(project: str, folder: Path) -> int:
         signal.signal(number, signal.SIG_IGN)
     said = sys.stdin.read()
     try:
-        bury(Compose(project, os.environ), late=not said)
-    except EngineFailed as error:
+        for network in bury(Compose(project, os.environ), late=not said):
+            sys.stderr.write(KEPT.format(network))
+    except (EngineFailed, OSError) as error:
         sys.stderr.write(str(error))
-        return error.exit_status
+        return EngineFailed.exit_status
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0

@@ -14,7 +14,7 @@ from lab import scenario
 from lab.choice import BadInput
 from lab.composed import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
 from lab.contained import PORTS
-from lab.containers import services
+from lab.containers import Compose, EngineFailed, services
 from lab.hands import Hands, Lending
 from lab.services.sentinel import Sentinel
 from lab.stores import stores
@@ -140,3 +140,35 @@ def test_hands_do_what_they_are_asked_and_bring_back_what_went_wrong(tmp_path):
     finally:
         lending.close()
     assert done == [("pause", "lock-redis")]
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """An engine whose ``docker ... ls`` and ``docker ps`` answer with what is in its folder."""
+    fake = tmp_path / "docker"
+    fake.write_text(f"#!/bin/sh\ncat {tmp_path}/$1\n", encoding="utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr("lab.containers.DOWN_PAUSE_S", 0)
+
+    def answers(networks: str, containers: str, down: str) -> Compose:
+        (tmp_path / "network").write_text(networks, encoding="utf-8")
+        (tmp_path / "ps").write_text(containers, encoding="utf-8")
+        return Compose("lab-1", {}, [down])
+
+    return answers
+
+
+@pytest.mark.parametrize("down", ["true", "false"])  # compose 2 says that it is done, compose 1 that it failed
+def test_an_empty_network_that_the_engine_keeps_is_named_and_loses_no_run(engine, down):
+    assert engine("lab-1_default\n", "", down).down() == ["lab-1_default"]
+
+
+def test_nothing_is_kept_when_all_is_gone(engine):
+    assert engine("", "", "true").down() == []
+
+
+@pytest.mark.parametrize(("networks", "containers"), [("lab-1_default\n", "4f1d\n"), ("", "")])
+def test_a_down_that_failed_is_said_when_it_left_containers_or_nobody_knows_what(engine, networks, containers):
+    with pytest.raises(EngineFailed, match="down --volumes"):
+        engine(networks, containers, "false").down()
