@@ -9,13 +9,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
-
-from matplotlib import style
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Protocol
 
 from lab.series import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
@@ -36,6 +35,9 @@ class Chart(Protocol):
 
 def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
     """Draw to ``stem.svg`` and so on; returns the paths."""
+    from matplotlib import style  # takes half a second, which who does not draw need not wait for
+    from matplotlib.figure import Figure
+
     with style.context(STYLE):
         height = 1.9 + 0.42 * len(results) if getattr(chart, "GROWS", False) else max(4.6, 1 + 0.22 * len(results))
         figure = Figure(figsize=(9.6, height), layout="constrained")

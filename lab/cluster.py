@@ -214,14 +214,15 @@ def cluster(
     with contextlib.ExitStack() as started:
 
         def up(*services: service.Service) -> list[Running]:
-            starting = []
+            starting: list[service.Starting] = []
+            running: list[Running] = []
+            started.callback(service.stop_all, running)
             for one in services:
                 starting.append(service.start(one, keeper, logs))
-                started.callback(starting[-1].running.stop)  # at once: an interrupt may come before the next
-            running = [one.wait() for one in starting]
-            for again in running:  # a second try is another process than the one that was started first
-                started.callback(again.stop)
-            return running
+                running.append(starting[-1].running)  # at once: an interrupt may come before the next
+            ready = [one.wait() for one in starting]
+            running[:] = ready  # a second try is another process than the one that was started first
+            return ready
 
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None

@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -132,13 +133,29 @@ class Running:
 
     def stop(self) -> None:
         """Ask it to end, and make it end when it does not."""
+        self.ask_to_end()
+        self.end()
+
+    def ask_to_end(self) -> None:
+        """Tell it, and do not wait."""
         self.keeper.signal(self.pid, signal.SIGCONT)  # a stopped process hears nothing else
         self.keeper.signal(self.pid, self.service.stop_signal)
+
+    def end(self) -> None:
+        """Give it a moment to do as it was asked, and make it end when it does not."""
         until = time.monotonic() + STOPPED_WITHIN_S
         while self.running() and time.monotonic() < until:
             time.sleep(0.005)
         self.keeper.signal(self.pid, signal.SIGKILL)
         getattr(self.service, "tidy", _nothing)(self.log.parent)  # what nobody will read, once it has ended
+
+
+def stop_all(several: Iterable[Running]) -> None:
+    """Stop servers that need not wait for each other."""
+    with contextlib.ExitStack() as ending:  # an interrupt while one is awaited leaves none of the others
+        for running in several:
+            ending.callback(running.end)
+            running.ask_to_end()
 
 
 def _nothing(_folder: Path) -> None:

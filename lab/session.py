@@ -32,7 +32,6 @@ from lab.report import keep, report_many, report_run, runs_in
 from lab.run import REPORTS, RunFolder
 from lab.scenario import Scenario
 from lab.service import MissingProgram
-from lab.sweep_report import write_again
 from lab.verdict import Verdict, judge
 from lab.words import introduce, summarise, terminal
 
@@ -234,6 +233,8 @@ def report_again(names: tuple[str, ...], out: Path | None) -> None:
     elif out is not None:
         raise BadInput("--out is for a comparison of several runs; a run or a sweep is drawn into its own folder")
     elif (first / "sweep.json").exists():
+        from lab.sweep_report import write_again  # with matplotlib, which not every command waits for
+
         written = write_again(first)
     elif names or runs.finished():
         written = report_run(runs.find(names[0] if names else "latest"))
