@@ -57,16 +57,16 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*.js*") if path.is_file()}
 
 
-@pytest.mark.parametrize("stage", ["none", "lua"])
-def test_a_run_in_containers_has_the_shape_and_the_verdict_of_a_local_one(stage, tmp_path):
+@pytest.mark.parametrize(("stage", "requests"), [("none", 5000), ("lua", 1500)])
+def test_a_run_in_containers_has_the_shape_and_the_verdict_of_a_local_one(stage, requests, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
-    local, container = run("rush", stage, here), contained("rush", stage, there)
+    local, container = run("rush", stage, here, requests=requests), contained("rush", stage, there, requests=requests)
 
     assert container.status == local.status
     assert container.verdict["verdict"] == local.verdict["verdict"]
-    assert (container.verdict["requests"], container.verdict["acknowledged"]) == (5000, 5000)
+    assert (container.verdict["requests"], container.verdict["acknowledged"]) == (requests, requests)
     assert (container.verdict["lost"] > 0) == (local.verdict["lost"] > 0)
     assert container.verdict["lost"] == container.verdict["writes"] - container.verdict["final"]
     assert files(container.folder) == files(local.folder)
