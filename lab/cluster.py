@@ -10,9 +10,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from app import resources
 from app.journal import Journal
 from app.lock import Stage
-from app.resources import resource, resources
 from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
@@ -166,7 +166,7 @@ class Cluster:
         client = lock_store(self.stage.store, self.settings, Journal(None))
         errors = (Client.Error, client.Error) if client else (Client.Error,)
         try:
-            return resource(self.stage, self.settings, client).parts()
+            return resources.resource(self.stage, self.settings, client).parts()
         except errors:
             return None
 
@@ -207,7 +207,7 @@ def cluster(
     needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
     outside.refuse_silence(needed, elsewhere)
     wanted = {name: stores()[name].services(scenario) for name in needed if name not in elsewhere}
-    kept_apart = any(not resources()[one.resource].in_lock_store for one in (stage, *also))
+    kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
     counter = [Redis("counter-redis")] if kept_apart else []
     for program in dict.fromkeys(one.program for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         service.program(program)  # refuse before anything has been started

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from app import resources
 from app.lock import Stage
-from app.resources import resources
 from app.settings import Settings
 from lab import warden
 from lab.choice import BadInput
@@ -112,7 +112,7 @@ def cluster(
         name: tuple(Contained(one, PORTS[name], name, secret if name == "mysql" else "", hands) for one in names(name, scenario))
         for name in dict.fromkeys(one.store for one in several if one.store)
     }
-    apart = any(not resources()[one.resource].in_lock_store for one in several)
+    apart = any(not resources.kind(one.resource).in_lock_store for one in several)
     counter = Contained(COUNTER, PORTS["redis"], "redis", hands=hands) if apart else None
     settings = replica_settings(scenario, run, shelf_name or stage.name)
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app import resources
 from app.lock import Stage
-from app.resources import resources
 from lab import scenario as scenarios
 from lab.choice import BadInput
 from lab.composed import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, names, refuse
@@ -150,7 +150,7 @@ def docker(*words: str) -> str:
 def services(stage: Stage, scenario: Scenario) -> list[str]:
     """What the stage needs before its replicas, by the names in the file."""
     stores = names(stage.store, scenario) if stage.store else []
-    return stores + ([] if resources()[stage.resource].in_lock_store else [COUNTER])
+    return stores + ([] if resources.kind(stage.resource).in_lock_store else [COUNTER])
 
 
 def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, draw: bool) -> int:

@@ -6,6 +6,8 @@ import ast
 import inspect
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,3 +134,22 @@ def test_no_room_has_grown_past_three_hundred_and_fifty_lines():
     rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
 
     assert [path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350] == []
+
+
+HEAVY = {"matplotlib", "numpy", "sqlalchemy", "pymysql", "kazoo", "locust"}
+LOADS = {  # what is run, and what of the above it needs
+    "import lab.session": set(),
+    "from app.web import create_app; create_app(run='t', replica='r', stage='lua')": set(),
+    "from app.web import create_app; create_app(run='t', replica='r', stage='etcd')": set(),
+    "from app.web import create_app; create_app(run='t', replica='r', stage='zookeeper')": {"kazoo"},
+    "from app.web import create_app; create_app(run='t', replica='r', stage='mysql_version')": {"sqlalchemy", "pymysql"},
+}
+
+
+@pytest.mark.parametrize("what", LOADS)
+def test_nobody_waits_for_a_library_that_another_stage_needs(what):
+    code = f"import sys; {what}; print(*sys.modules)"
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
+
+    assert HEAVY & set(said.stdout.split()) == LOADS[what]

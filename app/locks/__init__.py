@@ -36,7 +36,9 @@ def stage(name: str) -> Stage:
     Raises KeyError for a name that is not on the shelf, FileNotFoundError for a path that is not there.
     """
     if not name.endswith(".py"):
-        return stages()[name]
+        if name not in _names():
+            raise KeyError(name)
+        return _stage(importlib.import_module(f"{__name__}.{name}"), name)
     path = Path(name).resolve(strict=True)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

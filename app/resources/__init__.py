@@ -12,15 +12,16 @@ from app.settings import Settings
 from app.stores.redis import counter_redis
 
 
-def resources() -> dict[str, Any]:
-    """The classes, by file name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {name: importlib.import_module(f"{__name__}.{name}").Counter for name in names}
+def kind(name: str) -> Any:
+    """The class in one file of the shelf, and no other's libraries with it. Raises KeyError for a resource nobody knows."""
+    if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
+        raise KeyError(name)
+    return importlib.import_module(f"{__name__}.{name}").Counter
 
 
 def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "counter") -> Resource:
     """A number of one stage in one run. Raises KeyError for a resource nobody knows."""
-    kind = resources()[stage.resource]
-    client = lock_store if kind.in_lock_store else counter_redis(settings)
-    made: Resource = kind(client, f"lab:{settings.run}:{stage.name}:{name}")
+    of = kind(stage.resource)
+    client = lock_store if of.in_lock_store else counter_redis(settings)
+    made: Resource = of(client, f"lab:{settings.run}:{stage.name}:{name}")
     return made
