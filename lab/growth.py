@@ -205,6 +205,8 @@ def _family(pid: int) -> list[psutil.Process]:
 def _part(process: psutil.Process) -> str:
     """By what it runs; the two Redis by the folder they were started in."""
     line = " ".join(process.cmdline())
+    if not line:  # it is ending, and has forgotten; what it was before holds
+        raise psutil.ZombieProcess(process.pid)
     if "--version" in line:  # asked for the record
         return "the lab"
     if "locust" in process.cmdline():
