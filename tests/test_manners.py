@@ -140,7 +140,8 @@ def test_two_runs_at_once_do_not_meet(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    pair = [Started(folder, "run", "rush", "--stage", "lua", "--requests", "800") for folder in folders]
+    words = ("run", "rush", "--stage", "lua", "--requests", "800", "--wait-ms", "60000")  # who polls may be overtaken for long
+    pair = [Started(folder, *words) for folder in folders]
 
     for one in pair:
         done = one.end()

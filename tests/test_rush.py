@@ -85,7 +85,7 @@ def test_no_lock_and_a_lock_of_one_process_lose(scenario, stage, least_lost, tmp
 
 
 def test_a_local_lock_is_enough_in_one_process(tmp_path):
-    done = run("one_replica", "local", tmp_path)
+    done = run("one_replica", "local", tmp_path, wait_ms=60_000)
 
     assert (done.status, done.verdict["verdict"]) == (0, "KEPT")
     assert (done.verdict["lost"], done.verdict["final"]) == (0, 5000)
