@@ -27,7 +27,7 @@ PORTS = {name: str(free_port()) for name in ("LAB_PORT", "LAB_UI_PORT", "LAB_LIV
 
 def contained(scenario: str, stage: str, cwd: Path, **options: object) -> Done:
     """``lab run SCENARIO --stage STAGE --engine docker``, and nothing of it left."""
-    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     command = ("run", scenario, "--stage", stage, "--engine", "docker", "--no-draw", *words)
     before = networks()
     done = lab(*command, cwd=cwd, timeout_s=240)
