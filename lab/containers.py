@@ -26,6 +26,7 @@ from lab import scenario as scenarios
 from lab.choice import BadInput
 from lab.composed import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, names, refuse
 from lab.conductor import interruptible
+from lab.flag import flags
 from lab.hands import CUT, KILL, MEND, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, Lending
 from lab.listing import find_stage
 from lab.run import REPORTS
@@ -165,15 +166,11 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     project = f"lab-{os.getpid()}"
     hands = REPORTS.resolve() / f".hands-{project}"
     compose = Compose(project, _environment(stage, hands))
-    words = [word for name in OVERRIDES if given.get(name) is not None for word in _option(name, given[name])]
+    words = flags({name: given.get(name) for name in OVERRIDES})
     words += ["--json"] * as_json + ["--no-draw"] * (not draw)
     with interruptible(), _lending(hands, compose), _buried(compose, hands):
         _up(compose, stage, scenario)
         return compose.run("locust", "lab", "run", scenario.name, "--stage", stage.name, *words)
-
-
-def _option(name: str, value: Any) -> tuple[str, str]:
-    return f"--{name.replace('_', '-')}", str(value)
 
 
 def _environment(stage: Stage, hands: Path) -> dict[str, str]:

@@ -23,6 +23,7 @@ import psutil
 
 from lab import circumstances
 from lab.bench import Unmeasured
+from lab.flag import flags
 from lab.run import REPORTS, save
 from lab.service import program
 from lab.verdict import Judgement
@@ -119,8 +120,7 @@ def plan(most_requests: int) -> Iterator[Planned]:
 
 def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> Point:
     with tempfile.TemporaryDirectory(prefix="lab-growth-") as name:
-        words = [word for option, number in options.items() for word in (f"--{option}", str(number))]
-        done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *words], name)
+        done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
         if not done.out.startswith("{"):
             raise Unmeasured(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
         judgement = msgspec.json.decode(done.out, type=Judgement)

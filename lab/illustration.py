@@ -18,6 +18,7 @@ from lab import scenario, timeline
 from lab.chart import save
 from lab.charts import charts
 from lab.choice import BadInput, chosen
+from lab.flag import flags
 from lab.picture import NEVER, Held, Timeline
 from lab.run import load as load_record
 from lab.scenario import OVERRIDES
@@ -57,8 +58,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def command(self) -> list[str]:
         """What a reader types to have such a run."""
-        options = [word for key, value in self.options.items() for word in (f"--{key.replace('_', '-')}", str(value))]
-        return ["lab", "run", self.scenario, "--stage", self.stage, *options]
+        return ["lab", "run", self.scenario, "--stage", self.stage, *flags(self.options)]
 
 
 def illustrations() -> dict[str, Illustration]:

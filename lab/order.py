@@ -14,6 +14,7 @@ from app.locks import stages
 from lab import scenario as scenarios
 from lab.choice import BadInput, chosen
 from lab.engine import as_many_as_are_up
+from lab.flag import flags
 from lab.load import LOCUSTFILES
 from lab.scenario import Scenario
 
@@ -65,8 +66,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> Order:
             raise BadInput(f"{name}: at most {most} from a page, not {asked:g}; `lab run` takes more")
     fitted = scenarios.override(scenario, stage, given | {"processes": processes})
     given |= {"processes": processes} if processes > 1 else {}
-    words = [word for name, value in given.items() if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]
-    command = shlex.join(["lab", "run", scenario.name, "--stage", stage.name, *words])
+    command = shlex.join(["lab", "run", scenario.name, "--stage", stage.name, *flags(given)])
     scenario = dataclasses.replace(fitted, notes=(*fitted.notes, *notes))
     return Order(stage, scenario, f"{command}  # asked for in the page of lab ui")
 

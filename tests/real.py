@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.flag import flags
+
 LAB = Path(sys.executable).with_name("lab")
 
 
@@ -48,6 +50,5 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
 
 def run(scenario: str, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
     """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them."""
-    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    words += [] if draw else ["--no-draw"]
-    return lab("run", scenario, "--stage", stage, "--json", *words, cwd=cwd)
+    words = [] if draw else ["--no-draw"]
+    return lab("run", scenario, "--stage", stage, "--json", *flags(options), *words, cwd=cwd)

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from lab.containers import HOME, Compose, docker
+from lab.flag import flags
 from lab.service import free_port
 from tests.real import LAB, Done, lab, run, wait_for
 
@@ -27,8 +28,7 @@ PORTS = {name: str(free_port()) for name in ("LAB_PORT", "LAB_UI_PORT", "LAB_LIV
 
 def contained(scenario: str, stage: str, cwd: Path, **options: object) -> Done:
     """``lab run SCENARIO --stage STAGE --engine docker``, and nothing of it left."""
-    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
-    command = ("run", scenario, "--stage", stage, "--engine", "docker", "--no-draw", *words)
+    command = ("run", scenario, "--stage", stage, "--engine", "docker", "--no-draw", *flags(options))
     before = networks()
     done = lab(*command, cwd=cwd, timeout_s=240)
     assert done.status in (0, 1, 3), done.err

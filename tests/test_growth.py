@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psutil
 import pytest
 
 from app.locks import stages
@@ -46,3 +47,20 @@ def test_a_run_that_fails_is_told_with_its_last_words(tmp_path):
 
     assert done.status == 3
     assert "users" in done.err
+
+
+class Ending:
+    """A process between its last instruction and its end: its command line is gone, and it is not yet a zombie."""
+
+    pid = 1
+
+    def cmdline(self):
+        return []
+
+    def cwd(self):
+        return "/"
+
+
+def test_a_process_that_is_ending_is_booked_on_nobody_else():
+    with pytest.raises(psutil.ZombieProcess):
+        growth._part(Ending())

@@ -77,7 +77,7 @@ def test_an_interrupt_stops_everything_and_keeps_the_partial_run_marked(started,
     assert len(family) >= 10  # keeper, two Redis, three masters and workers, nginx, locust
 
     started.process.send_signal(number)
-    done = started.end()  # within 30 s; the requests that are left would take minutes
+    done = started.end()  # sooner than the requests that are left would take
 
     assert done.status == 130
     assert gone(family)

@@ -25,10 +25,8 @@ MECHANISMS = {
 }
 RUSH = ("rush", {"requests": 1500, "users": 60})
 UNDER = {  # what harms only in a situation of its own
-    "skips_one_in_a_hundred": (
-        "rush",
-        {"requests": 1500, "users": 60, "work_ms": 5},
-    ),  # held nearly always: who slips in meets somebody
+    # held nearly always: who slips in meets somebody
+    "skips_one_in_a_hundred": ("rush", {"requests": 1500, "users": 60, "work_ms": 5}),
     "deletes_without_compare": ("slow_holder", {}),
     "renews_a_foreign_key": ("holder_crash", {}),
     "releases_a_lost_lock": ("frozen_holder", {"work_ms": 100}),  # time enough for another to come in after the theft

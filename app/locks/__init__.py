@@ -6,18 +6,17 @@ Stages are copied, not inherited: the difference between a stage and the one it 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import importlib.util
-import pkgutil
 from pathlib import Path
 from types import ModuleType
 
+from app import shelf
 from app.lock import Stage, Story
 
 
 def stages() -> dict[str, Stage]:
     """All stages by name, in the order of the ladder: a stage comes after the one it follows, the longest branch first."""
-    found = {name: _stage(importlib.import_module(f"{__name__}.{name}"), name) for name in _names()}
+    found = {name: _stage(file, name) for name, file in shelf.files(__name__).items()}
     children: dict[str | None, list[str]] = {}
     for name, stage in found.items():
         children.setdefault(stage.follows, []).append(name)
@@ -36,9 +35,7 @@ def stage(name: str) -> Stage:
     Raises KeyError for a name that is not on the shelf, FileNotFoundError for a path that is not there.
     """
     if not name.endswith(".py"):
-        if name not in _names():
-            raise KeyError(name)
-        return _stage(importlib.import_module(f"{__name__}.{name}"), name)
+        return _stage(shelf.file(__name__, name), name)
     path = Path(name).resolve(strict=True)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
@@ -46,10 +43,6 @@ def stage(name: str) -> Stage:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return _stage(module, path.stem)
-
-
-def _names() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def _stage(module: ModuleType, name: str) -> Stage:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
 
+from app import shelf
 from app.lock import Stage
 from app.resource import Resource
 from app.settings import Settings
@@ -14,9 +13,7 @@ from app.stores.redis import counter_redis
 
 def kind(name: str) -> Any:
     """The class in one file of the shelf, and no other's libraries with it. Raises KeyError for a resource nobody knows."""
-    if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
-        raise KeyError(name)
-    return importlib.import_module(f"{__name__}.{name}").Counter
+    return shelf.file(__name__, name).Counter
 
 
 def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "counter") -> Resource:

@@ -7,20 +7,17 @@ without importing the library; and ``CLIENT_OPTIONS``, every option that decides
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from types import ModuleType
 from typing import Any
 
+from app import shelf
 from app.journal import Journal
 from app.settings import Settings
 
 
 def store(name: str) -> ModuleType:
     """The file of a store. Raises KeyError for a name nobody knows."""
-    if name not in {module.name for module in pkgutil.iter_modules(__path__)}:
-        raise KeyError(name)
-    return importlib.import_module(f"{__name__}.{name}")
+    return shelf.file(__name__, name)
 
 
 def lock_store(name: str | None, settings: Settings, journal: Journal) -> Any:

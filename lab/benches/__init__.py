@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from typing import cast
 
+from app import shelf
 from lab.bench import Bench
 
 
 def benches() -> dict[str, Bench]:
     """All measurements, by file name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {name: cast(Bench, file) for name, file in shelf.files(__name__).items()}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
+
+from app import shelf
 
 
 def faults() -> dict[str, Any]:
     """The harms, by file name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {name: importlib.import_module(f"{__name__}.{name}").Harm for name in names}
+    return {name: file.Harm for name, file in shelf.files(__name__).items()}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
+from app import shelf
 from lab.sweep import Sweep
 
 
 def names() -> list[str]:
     """The sweeps there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return shelf.names(__name__)
 
 
 def load(name: str) -> Sweep:
     """A sweep by its file's name, which must be one of ``names()``."""
-    sweep: Sweep = importlib.import_module(f"{__name__}.{name}").SWEEP
+    sweep: Sweep = shelf.file(__name__, name).SWEEP
     return sweep
