@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.endpoint import Endpoint
-from app.nested import NESTINGS
+from app.nested_lock import NESTINGS
 
 PREFIX = "LAB_"
 LOCAL_REDIS = Endpoint.parse("127.0.0.1:6379")

@@ -14,14 +14,13 @@ from uuid import uuid4
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app import gate
-from app.counter import Increment
-from app.gate import ACQUIRE, READ, THINK, WRITE_AGAIN, Struck
+from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError, RequestContext
+from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
-from app.nested import SAME, Nested
+from app.nested_lock import SAME, NestedLock
 from app.resources import resource
 from app.settings import Settings, SettingsError
 from app.stores import lock_store, store
@@ -30,11 +29,11 @@ from app.stores.redis import Redis
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
-class Absurd(Exception):  # noqa: N818 - names what the request is
+class BadRequest(Exception):  # noqa: N818 - the field's name of status 400
     """A request that cannot be served as it stands; the message says what would do."""
 
 
-class Counter:
+class StageEndpoint:
     """One replica's counter under one stage: where its lock and its number are, and who is inside."""
 
     def __init__(self, stage: Stage, settings: Settings, journal: Journal) -> None:
@@ -53,10 +52,10 @@ class Counter:
         if not self.settings.nested:
             return self._new(self.lock_key)
         if self.settings.nested == SAME:
-            return Nested(self._new(self.lock_key), self._new(self.lock_key))
+            return NestedLock(self._new(self.lock_key), self._new(self.lock_key))
         keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
         first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
-        return Nested(self._new(first), self._new(second), pause_s=0.05)
+        return NestedLock(self._new(first), self._new(second), pause_s=0.05)
 
     def _new(self, key: str) -> Lock:
         lease = {"lease_ms": self.settings.lease_ms} if self.stage.lease else {}
@@ -78,8 +77,8 @@ class Counter:
             half = increment.failed_in is WRITE_AGAIN
             reason = f"half done: the second write was refused: {error}" if half else str(error)
             return about | {"error": "refused", "reason": reason}, 500 if half else 409
-        except Struck as error:
-            return about | {"error": "struck", "reason": str(error)}, 500
+        except InjectedError as error:
+            return about | {"error": "injected error", "reason": str(error)}, 500
         except self.errors as error:
             nothing_written = increment.failed_in in (ACQUIRE, READ, THINK) and increment.turn <= 1
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
@@ -109,20 +108,20 @@ def create_app(**flags: Any) -> Flask:
     settings = Settings.read(**flags)
     journal = Journal(settings.journal)
     if settings.gates is not None:
-        gate.gates = gate.Gates(settings.gates, settings.replica)
-    counters = {stage.name: Counter(stage, settings, journal) for stage in _enabled(settings)}
+        RequestContext.failpoints = Failpoints(settings.gates, settings.replica)
+    endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
     client_options = {
-        name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in counters.values())} if name
+        name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in endpoints.values())} if name
     }
     in_flight = InFlight()
     app = Flask("app")
 
-    def chosen() -> Counter:
-        default = next(iter(counters))
+    def chosen() -> StageEndpoint:
+        default = next(iter(endpoints))
         name = request.args.get("stage", default)
-        if name not in counters:
-            raise Absurd(f"stage {name!r} is not enabled here; enabled: {', '.join(counters)}")
-        return counters[name]
+        if name not in endpoints:
+            raise BadRequest(f"stage {name!r} is not enabled here; enabled: {', '.join(endpoints)}")
+        return endpoints[name]
 
     @app.post("/increment")
     def increment() -> tuple[dict[str, Any], int]:
@@ -131,17 +130,17 @@ def create_app(**flags: Any) -> Flask:
 
     @app.get("/value")
     def value() -> dict[str, Any]:
-        counter = chosen()
-        return {"value": sum(counter.resource.parts().values()), "stage": counter.stage.name}
+        endpoint = chosen()
+        return {"value": sum(endpoint.resource.parts().values()), "stage": endpoint.stage.name}
 
     @app.get("/health")
     def health() -> dict[str, Any]:
-        about = {"replica": settings.replica, "run": settings.run, "stages": list(counters), "pid": os.getpid()}
+        about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
         return about | {"in_flight": in_flight.count, "client_options": client_options}
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:
-        if isinstance(error, Absurd):
+        if isinstance(error, BadRequest):
             return {"error": "bad request", "reason": str(error)}, 400
         if isinstance(error, HTTPException):
             return {"error": error.name.lower(), "reason": error.description}, error.code or 500
@@ -167,5 +166,5 @@ def _request_id() -> str:
     if text is None:
         return uuid4().hex
     if not REQUEST_ID.fullmatch(text):
-        raise Absurd("X-Request-ID must be 1 to 64 letters, digits or any of . _ : -")
+        raise BadRequest("X-Request-ID must be 1 to 64 letters, digits or any of . _ : -")
     return text

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from app.gate import MOMENTS, PHASES, Armed
+from app.failpoints import MOMENTS, PHASES, Injection
 from lab.choice import BadInput, chosen
 from lab.strike import Strike
 
@@ -75,7 +75,7 @@ class Fault(Protocol):
     @property
     def for_ms(self) -> int: ...
 
-    def armed(self, name: str) -> Armed:
+    def armed(self, name: str) -> Injection:
         """What a replica is to do when it comes by the gate."""
 
     def harm(self, system: System, struck: Strike) -> None:

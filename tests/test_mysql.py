@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from app.counter import Increment
 from app.endpoint import Endpoint
-from app.gate import passage
+from app.failpoints import request_context
+from app.increment import Increment
 from app.journal import Journal, Released, Writing, Wrote
 from app.lock import Grant, NotAcquired, Refused
 from app.locks import stages
@@ -258,7 +258,7 @@ def test_only_the_locks_own_statements_are_counted_as_its_commands(increment, ke
 
     (released,) = events(tmp_path, "r2", Released)
     assert (released.command, released.answer, released.commands) == ("COMMIT", "OK", 1)
-    assert passage.commands == 0
+    assert request_context.commands == 0
 
 
 def test_a_write_in_a_transaction_is_journalled_when_it_is_committed_and_not_when_that_fails(increment, other, key, tmp_path):

@@ -8,9 +8,8 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from app import gate
 from app.endpoint import Endpoint
-from app.gate import Armed, Gates, passage
+from app.failpoints import Failpoints, Injection, RequestContext, request_context
 from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
@@ -175,14 +174,14 @@ def test_a_place_in_the_queue_outlives_the_ttl_while_its_process_lives(name, con
 
 def test_a_lost_answer_to_entering_the_queue_leaves_one_place_and_not_two(name, connect, key, tmp_path, monkeypatch):
     store, seen = connect(), []
-    armed = Armed(name="lose_reply-1", gate="acquire.after_first", action="lose_reply")
-    monkeypatch.setattr(gate, "gates", gates := Gates(tmp_path, "replica-1"))
-    gates.armed["lose_reply-1"] = armed
+    injection = Injection(name="lose_reply-1", gate="acquire.after_first", action="lose_reply")
+    monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))
+    failpoints.pending["lose_reply-1"] = injection
     (tmp_path / "lose_reply-1.json").touch()
 
-    passage.begin("r1")
+    request_context.begin("r1")
     lock(name, store, key).run(lambda grant: seen.append(queued(name, store, key)))
-    passage.end()
+    request_context.end()
 
     assert (tmp_path / "lose_reply-1.struck").exists()
     assert seen == [1]

@@ -10,13 +10,13 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from app import shelf
+from app import plugins
 from app.lock import Stage, Story
 
 
 def stages() -> dict[str, Stage]:
     """All stages by name, in the order of the ladder: a stage comes after the one it follows, the longest branch first."""
-    found = {name: _stage(file, name) for name, file in shelf.files(__name__).items()}
+    found = {name: _stage(file, name) for name, file in plugins.files(__name__).items()}
     children: dict[str | None, list[str]] = {}
     for name, stage in found.items():
         children.setdefault(stage.follows, []).append(name)
@@ -35,7 +35,7 @@ def stage(name: str) -> Stage:
     Raises KeyError for a name that is not on the shelf, FileNotFoundError for a path that is not there.
     """
     if not name.endswith(".py"):
-        return _stage(shelf.file(__name__, name), name)
+        return _stage(plugins.file(__name__, name), name)
     path = Path(name).resolve(strict=True)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

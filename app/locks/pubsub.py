@@ -83,7 +83,7 @@ class Pubsub:
             if wait_s < 0:
                 raise NotAcquired(self.key, self.wait_ms)
             if message is None:  # and try again: a release may have come before the subscription
-                message = self.store.hearing.channel(self.channel)
+                message = self.store.subscriptions.channel(self.channel)
             else:
                 message.wait(min(wait_s, max(left_ms, 1) / 1000))
 

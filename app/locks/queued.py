@@ -19,8 +19,8 @@ import time
 from contextlib import nullcontext, suppress
 from uuid import uuid4
 
+from app.fair_mutex import FairMutex
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
-from app.turns import Turns
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -51,7 +51,7 @@ return 0
 """
 
 CLIENT = uuid4().hex
-TURNS = Turns()
+MUTEX = FairMutex()
 
 
 class Queued:
@@ -79,14 +79,14 @@ class Queued:
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
         held = (self.key, self.owner) in RENEWER.held  # who holds it would wait behind those who wait for it
-        with nullcontext() if held else TURNS.turn(self.key, self.wait_ms / 1000):
+        with nullcontext() if held else MUTEX.hold(self.key, self.wait_ms / 1000):
             message = None
             while (left_ms := self.left_ms()) >= 0:
                 wait_s = deadline_s - time.monotonic()
                 if wait_s < 0:
                     raise NotAcquired(self.key, self.wait_ms)
                 if message is None:  # and try again: a release may have come before the subscription
-                    message = self.store.hearing.channel(self.channel)
+                    message = self.store.subscriptions.channel(self.channel)
                 else:
                     message.wait(min(wait_s, max(left_ms, 1) / 1000))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app import shelf
+from app import plugins
 from app.lock import Stage
 from app.resource import Resource
 from app.settings import Settings
@@ -13,7 +13,7 @@ from app.stores.redis import counter_redis
 
 def kind(name: str) -> Any:
     """The class in one file of the shelf, and no other's libraries with it. Raises KeyError for a resource nobody knows."""
-    return shelf.file(__name__, name).Counter
+    return plugins.file(__name__, name).Counter
 
 
 def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "counter") -> Resource:

@@ -22,7 +22,7 @@ from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
 from app.endpoint import Endpoint
-from app.gate import RENEW, ReplyLost, passage
+from app.failpoints import RENEW, ReplyLost, request_context
 from app.journal import Journal, Renewed
 from app.settings import Settings
 
@@ -40,7 +40,7 @@ class Queued:
 
 
 class Etcd:
-    """The client a lock is handed: passes the gates, and journals what is sent outside any request."""
+    """The client a lock is handed: reaches the failpoints, and journals what is sent outside any request."""
 
     Error = (Etcd3Exception, requests.RequestException)
 
@@ -59,7 +59,7 @@ class Etcd:
         self._session.close()
 
     def grant(self, ttl_s: int) -> int:
-        """A new lease: its id. As long as nothing hangs on it nobody is kept out, so to the gates it is not yet a yes."""
+        """A new lease: its id. As long as nothing hangs on it nobody is kept out, so for the failpoints it is not yet a yes."""
         granted: Lease = self._ask("LeaseGrant", lambda server: server.lease(ttl_s), tell=lambda granted: False)
         return granted.id
 
@@ -140,17 +140,17 @@ class Etcd:
         key: str = "",
         tell: Callable[[Any], object] = lambda answer: answer,
     ) -> Any:
-        """Send it, and pass the gates where a journal is kept; sent again when the answer is lost, as to another server."""
+        """Send it, and reach the failpoints where a journal is kept; sent again when the answer is lost, as to another server."""
         if not self.journal.on:
             return self._answer(send)
-        passage.sending()
+        request_context.sending()
         answer = self._answer(send)
         try:
-            passage.sent(command, tell(answer))
+            request_context.sent(command, tell(answer))
         except ReplyLost:
             answer = self._answer(send)
-            passage.sent(command, tell(answer))
-        if passage.phase is RENEW:
+            request_context.sent(command, tell(answer))
+        if request_context.phase is RENEW:
             self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
         return answer
 

@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from app.endpoint import Endpoint
-from app.gate import ReplyLost, passage
+from app.failpoints import ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
 
@@ -145,18 +145,18 @@ class MySQL:
 
 
 class GatedMySQL(MySQL):
-    """The client handed to a lock: it passes the gates, and counts the lock's statements."""
+    """The client handed to a lock: it reaches the failpoints, and counts the lock's statements."""
 
     def execute(self, statement: str, *values: object) -> int:
-        passage.sending()
+        request_context.sending()
         name = statement.removeprefix(WITHIN).partition(" ")[0]
         touched = super().execute(statement, *values)
         try:
-            passage.sent(name, _answer(name, touched))
+            request_context.sent(name, _answer(name, touched))
         except ReplyLost:  # an answer is lost with its connection; what was committed can be sent again on another
             self.lose_connection()
             touched = super().execute(statement, *values)
-            passage.sent(name, _answer(name, touched))
+            request_context.sent(name, _answer(name, touched))
         return touched
 
 

@@ -13,10 +13,10 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from app.endpoint import Address, Endpoint
-from app.gate import RENEW, ReplyLost, passage
-from app.hearing import Hearing
+from app.failpoints import RENEW, ReplyLost, request_context
 from app.journal import Journal, Renewed
 from app.settings import Settings
+from app.stores.redis_subscriptions import Subscriptions
 
 SENTINEL = "sentinel"  # the scheme of an address that is a sentinel's
 PRIMARY = "lock"  # what it calls the server it watches
@@ -43,27 +43,27 @@ class Redis(redis.Redis):
     reach: Callable[..., redis.Redis] | None = None  # how to make another client of the same server, where it is not obvious
 
     @cached_property
-    def hearing(self) -> Hearing:
+    def subscriptions(self) -> Subscriptions:
         """What the server's channels say. A listener waits as long as it takes: it has a connection of its own."""
         forever = {"socket_timeout": None}
         if self.reach is not None:
-            return Hearing(self.reach(redis.Redis, **forever).pubsub, self.Error)
+            return Subscriptions(self.reach(redis.Redis, **forever).pubsub, self.Error)
         pool = redis.ConnectionPool(**self.get_connection_kwargs() | forever)
-        return Hearing(redis.Redis(connection_pool=pool).pubsub, self.Error)
+        return Subscriptions(redis.Redis(connection_pool=pool).pubsub, self.Error)
 
 
 class GatedRedis(Redis):
-    """The client handed to a lock: it passes the gates, counts commands, and journals what is sent outside any request."""
+    """The client handed to a lock: it reaches the failpoints, counts commands, and journals what is sent outside any request."""
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
-        passage.sending()
+        request_context.sending()
         answer = super().execute_command(*args, **options)
         try:
-            passage.sent(args[0], answer)
+            request_context.sent(args[0], answer)
         except ReplyLost:  # as a client that sends a command again when the answer does not come
             answer = super().execute_command(*args, **options)
-            passage.sent(args[0], answer)
-        if passage.phase is RENEW and self.journal.on:
+            request_context.sent(args[0], answer)
+        if request_context.phase is RENEW and self.journal.on:
             key = str(args[3] if args[0].startswith("EVAL") else args[1])
             self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
         return answer
@@ -96,7 +96,7 @@ def connect(settings: Settings, journal: Journal) -> Redis:
 
 
 def gated(endpoint: Endpoint, address: Address, journal: Journal) -> Redis:
-    """A client that passes the gates, for one of an endpoint's servers."""
+    """A client that reaches the failpoints, for one of an endpoint's servers."""
     if not journal.on:
         return client(Redis, endpoint, address)
     made = client(GatedRedis, endpoint, address)

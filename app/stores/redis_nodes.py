@@ -11,7 +11,7 @@ from typing import Any
 import redis
 
 from app.endpoint import Endpoint
-from app.gate import ReplyLost, passage
+from app.failpoints import ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
@@ -33,16 +33,16 @@ class RedisNodes:
         self.gated = gated
 
     def all(self, *command: Any) -> list[Any]:
-        """Each node's answer, in their order; for one that gave none, the error. Passes the gates as one command."""
+        """Each node's answer, in their order; for one that gave none, the error. Reaches the failpoints as one command."""
         if not self.gated:
             return self._all(*command)
-        passage.sending()
+        request_context.sending()
         answers = self._all(*command)
         try:
-            passage.sent(command[0], _by_majority(answers))
+            request_context.sent(command[0], _by_majority(answers))
         except ReplyLost:  # as a client that sends a command again when the answers do not come
             answers = self._all(*command)
-            passage.sent(command[0], _by_majority(answers))
+            request_context.sent(command[0], _by_majority(answers))
         return answers
 
     def close(self) -> None:

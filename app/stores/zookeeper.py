@@ -17,7 +17,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import ZnodeStat
 
 from app.endpoint import Endpoint
-from app.gate import ReplyLost, passage
+from app.failpoints import ReplyLost, request_context
 from app.journal import Journal, Renewed
 from app.settings import Settings
 
@@ -102,13 +102,13 @@ class Session:
         return bool(self._ask("delete", lambda: self._client.delete_async(path), absent=False))
 
     def _ask(self, command: str, send: Callable[[], Any], absent: Any = None) -> Any:
-        """Send it, and wait for the answer, ``absent`` if there is no such node; passes the gates if a journal is kept."""
+        """Send it, and wait for the answer, ``absent`` if there is no such node; reaches the failpoints if a journal is kept."""
         if not self.journal.on:
             return self._answer(send, absent)
-        passage.sending()
+        request_context.sending()
         answer = self._answer(send, absent)
         try:
-            passage.sent(command, answer)
+            request_context.sent(command, answer)
         except ReplyLost as lost:  # kazoo sends nothing twice: whoever asked is told that nobody knows
             raise ConnectionLoss from lost
         return answer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from app import shelf
+from app import plugins
 from lab.chart import Chart
 
 
 def charts(purpose: str) -> dict[str, Chart]:
     """The charts for ``one`` run or for ``many``, by file name; those for any are in both."""
-    return {name: cast(Chart, file) for name, file in shelf.files(__name__).items() if file.FOR in (purpose, "any")}
+    return {name: cast(Chart, file) for name, file in plugins.files(__name__).items() if file.FOR in (purpose, "any")}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app import shelf
+from app import plugins
 from lab.check import Check
 
 
 def checks() -> dict[str, Check]:
     """All checks, by the name of the claim they check."""
-    return {name: file.violations for name, file in shelf.files(__name__).items()}
+    return {name: file.violations for name, file in plugins.files(__name__).items()}

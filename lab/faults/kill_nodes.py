@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.gate import Armed
+from app.failpoints import Injection
 from lab.fault import System
 from lab.strike import Strike
 
@@ -16,8 +16,8 @@ class Harm:
     at: str = "acquire.before"
     skip: int = 0
 
-    def armed(self, name: str) -> Armed:
-        return Armed(name, self.at, "wait", 0, self.skip)
+    def armed(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", 0, self.skip)
 
     def harm(self, system: System, struck: Strike) -> None:
         system.kill_nodes(self.nodes)

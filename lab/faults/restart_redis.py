@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.gate import Armed
+from app.failpoints import Injection
 from lab.fault import System
 from lab.strike import Strike
 
@@ -15,8 +15,8 @@ class Harm:
     at: str = "read.before"
     skip: int = 0
 
-    def armed(self, name: str) -> Armed:
-        return Armed(name, self.at, "wait", self.for_ms, self.skip)
+    def armed(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
     def harm(self, system: System, struck: Strike) -> None:
         system.restart_lock_store()

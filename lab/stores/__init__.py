@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from app import shelf
+from app import plugins
 from lab.store import Store
 
 
 def stores() -> dict[str, Store]:
     """The stores, by file name."""
-    return {name: cast(Store, file) for name, file in shelf.files(__name__).items()}
+    return {name: cast(Store, file) for name, file in plugins.files(__name__).items()}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from app import shelf
+from app import plugins
 from lab.sweep import Sweep
 
 
 def names() -> list[str]:
     """The sweeps there are."""
-    return shelf.names(__name__)
+    return plugins.names(__name__)
 
 
 def load(name: str) -> Sweep:
     """A sweep by its file's name, which must be one of ``names()``."""
-    sweep: Sweep = shelf.file(__name__, name).SWEEP
+    sweep: Sweep = plugins.file(__name__, name).SWEEP
     return sweep

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from time import monotonic_ns
 
-from app.gate import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN, passage
+from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN, request_context
 from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
 from app.resource import Resource, Write
@@ -46,7 +46,7 @@ class Increment:
     def run(self, lock: Lock) -> Answer:
         """Do it all. Raises what the lock, the resource or their clients raise; NotOwner only reaches the journal."""
         self.asked_ns = monotonic_ns()
-        passage.begin(self.request)
+        request_context.begin(self.request)
         try:
             write = lock.run(self.work)
             if write.pending:
@@ -59,7 +59,7 @@ class Increment:
             self.failed(error)
             raise
         finally:
-            passage.end()
+            request_context.end()
         return Answer(
             read=write.overwrote if self.read is None else self.read,
             wrote=write.value,
@@ -75,30 +75,30 @@ class Increment:
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
         self.ended = "ok"
-        told_no = passage.commands > 0 and not passage.said_yes
-        about = {"commands": passage.commands, "fence": grant.fence, "told_no": told_no}
+        told_no = request_context.commands > 0 and not request_context.said_yes
+        about = {"commands": request_context.commands, "fence": grant.fence, "told_no": told_no}
         self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, **about)
-        passage.enter(READ)
+        request_context.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
         read_ns = monotonic_ns()
-        passage.enter(THINK)
+        request_context.enter(THINK)
         if self.work_s:
             time.sleep(self.work_s)
         if not grant.still_mine():
             raise Abandoned(grant.key)
         value = None if self.read is None else self.read + 1
         self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
-        passage.enter(WRITE)
+        request_context.enter(WRITE)
         self.written = self.write(self.resource, value, grant)
         if not self.written.pending:
             self.wrote(self.written)
         if self.receipts is not None:
-            passage.enter(WRITE_AGAIN)
+            request_context.enter(WRITE_AGAIN)
             again = self.write(self.receipts, self.written.value, grant)
             self.say(WroteAgain, wrote_ns=monotonic_ns(), value=again.value, overwrote=again.overwrote)
         self.releasing_ns = monotonic_ns()
-        passage.enter(RELEASE)
+        request_context.enter(RELEASE)
         return self.written
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
@@ -122,19 +122,21 @@ class Increment:
             releasing_ns=self.releasing_ns,
             released_ns=monotonic_ns(),
             result=result,
-            commands=passage.commands,
-            command=passage.command,
-            answer=str(passage.answer),
+            commands=request_context.commands,
+            command=request_context.command,
+            answer=str(request_context.answer),
         )
 
     def failed(self, error: Exception) -> None:
         """Something was raised: before the work (no grant), or in it and after it (the grant ends, however it ends)."""
         why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
-        self.failed_in = passage.phase
+        self.failed_in = request_context.phase
         if self.failed_in is ACQUIRE:
             self.turn += 1
             keys = {"wanted": error.key, "holding": error.holding} if isinstance(error, NotAcquired) else {}
-            self.say(GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=passage.commands, **keys)
+            self.say(
+                GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=request_context.commands, **keys
+            )
         else:
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             self.released(f"error: {why}")

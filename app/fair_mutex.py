@@ -1,6 +1,6 @@
-"""Turns among the threads of one process: first come, first served, by key.
+"""A mutex by key for the threads of one process, granted in the order in which the threads came.
 
-A mutex of the operating system would do, but promises no order.
+``threading.Lock`` would keep the others out as well, but it promises no order.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Turns:
-    """Who waits for which key, in the order in which they came."""
+class FairMutex:
+    """For each key a queue of waiting threads; the head of the queue holds the mutex."""
 
     def __init__(self) -> None:
         self._queues: dict[str, deque[threading.Event]] = {}
         self._mutex = threading.Lock()
 
     @contextmanager
-    def turn(self, key: str, at_most_s: float) -> Iterator[None]:
-        """Wait until it is this thread's turn, but no longer than that. The turn ends with the block."""
+    def hold(self, key: str, at_most_s: float) -> Iterator[None]:
+        """Wait for the mutex, but no longer than ``at_most_s``: then the block runs without it. Leave the queue at the end."""
         mine = threading.Event()
         with self._mutex:
             queue = self._queues.setdefault(key, deque())

@@ -1,4 +1,4 @@
-"""One lock inside another, made of any two: the same one twice, or two that others take in the other order."""
+"""A lock made of two others: the same lock twice, or two locks that other requests take in the opposite order."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from app.lock import Grant, Lock, NotAcquired, Result, Work
 SAME, CROSSED = NESTINGS = ("same", "crossed")
 
 
-class Nested:
-    """A lock that is got when both are. pause_s: between the two, so that the two orders really meet."""
+class NestedLock:
+    """Acquires ``outer``, then ``inner``. ``pause_s`` is between them: two requests of opposite order then deadlock."""
 
     def __init__(self, outer: Lock, inner: Lock, pause_s: float = 0) -> None:
         self.outer = outer
@@ -18,7 +18,7 @@ class Nested:
         self.pause_s = pause_s
 
     def run(self, work: Work[Result]) -> Result:
-        """Get the outer one, then the inner one, do the work, let go of both."""
+        """Acquire the outer lock, then the inner lock; do the work; release both."""
 
         def within(outer: Grant) -> Result:
             time.sleep(self.pause_s)

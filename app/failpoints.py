@@ -1,0 +1,200 @@
+"""Failpoints: the moments of a request where a fault can be injected, and the count of what the request sent.
+
+A failpoint is a phase and a moment, for example ``release.before_last``. The phases follow from ``run(work)`` itself:
+
+- ``acquire`` is before the work;
+- ``read``, ``think`` and ``write`` are in the work, and ``write_again`` where the work has two writes;
+- ``release`` is after the work;
+- ``renew`` is everything that a thread sends outside a request.
+
+The moments of a phase are:
+
+- ``before`` its first command, and ``after`` its last: the beginning and the end of the phase;
+- ``after_first``: after the first command to which the store said yes (a refused try is not a step);
+- ``before_last``: before the last command. The number of commands is learned from the requests before.
+
+The client of the store counts the commands. So the text of a stage has no trace of a failpoint, and one scenario injects its
+fault at the corresponding moment of every stage.
+
+Faults are prepared as files, ``gates/<name>.json``, one ``Injection`` each, which a replica reads when it starts. A replica
+renames the file before it injects. So each fault is injected once a run, by one replica, also when a replica is started again.
+Where no fault is prepared, a failpoint costs one test of a variable.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic_ns
+from typing import ClassVar
+
+PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
+ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
+BEFORE, AFTER_FIRST, BEFORE_LAST, AFTER = MOMENTS = ("before", "after_first", "before_last", "after")
+
+
+class InjectedError(Exception):
+    """The error of a fault whose action is ``raise``."""
+
+
+class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
+    """The store carried the command out, and the client must behave as if the reply was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What a replica does at a failpoint, to the first request that reaches it. The fields are those of the file."""
+
+    name: str
+    # the failpoint, ``phase.moment``; the file has called it a gate from the beginning
+    gate: str
+    # a key of ACTIONS
+    action: str
+    # how long the fault lasts
+    for_ms: int = 0
+    # how many grants of this replica go by before the fault is injected
+    skip: int = 0
+
+
+class Failpoints:
+    """The faults that one replica is to inject, and the number of commands that each phase usually has."""
+
+    def __init__(self, folder: Path, replica: str) -> None:
+        self.folder = folder
+        self.replica = replica
+        self.pending = {injection.name: injection for injection in map(_read, folder.glob("*.json"))}
+        self.grants = 0
+        self.usual_commands: dict[str, int] = {}  # phase → how many commands the last request sent in it
+        self._mutex = threading.Lock()
+
+    def reach(self, phase: str, moment: str, request: str) -> None:
+        """Inject every fault that is still pending at this failpoint."""
+        if phase == READ and moment == BEFORE:
+            with self._mutex:
+                self.grants += 1
+        while (injection := self._take(f"{phase}.{moment}")) is not None:
+            if self._claim(injection, request):
+                ACTIONS[injection.action](injection)
+
+    def _take(self, failpoint: str) -> Injection | None:
+        """Remove and return a pending injection, so that no other thread of this process can take it."""
+        if not self.pending:
+            return None
+        with self._mutex:
+            for injection in self.pending.values():
+                if injection.gate == failpoint and self.grants >= injection.skip:
+                    return self.pending.pop(injection.name)
+        return None
+
+    def _claim(self, injection: Injection, request: str) -> bool:
+        """Rename the file and record the request and the time. Return False if another process has renamed it before."""
+        record = {
+            "name": injection.name,
+            "replica": self.replica,
+            "pid": os.getpid(),
+            "request": request,
+            "at_ns": monotonic_ns(),
+        }
+        note = self.folder / f".{injection.name}.{os.getpid()}"
+        note.write_text(json.dumps(record), encoding="utf-8")
+        try:
+            (self.folder / f"{injection.name}.json").rename(self.folder / f"{injection.name}.spent")
+        except FileNotFoundError:
+            note.unlink()
+            return False
+        note.rename(self.folder / f"{injection.name}.struck")
+        return True
+
+
+def _read(path: Path) -> Injection:
+    return Injection(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def _raise(injection: Injection) -> None:
+    raise InjectedError(f"{injection.name} was injected at {injection.gate}")
+
+
+def _lose_reply(injection: Injection) -> None:
+    raise ReplyLost(f"{injection.name} was injected at {injection.gate}")
+
+
+ACTIONS: dict[str, Callable[[Injection], None]] = {
+    # The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
+    # to any of its threads, and this thread would then run on for long enough to send its next command.
+    "stop": lambda injection: signal.pthread_kill(threading.get_ident(), signal.SIGSTOP),
+    "kill": lambda injection: os.kill(os.getpid(), signal.SIGKILL),
+    "raise": _raise,
+    "wait": lambda injection: time.sleep(injection.for_ms / 1000),
+    "lose_reply": _lose_reply,
+}
+
+
+class RequestContext(threading.local):
+    """Where this thread is: in which request, in which phase, and what it has sent to the lock's store in that phase."""
+
+    # of the whole process, not of this thread; None while no fault is prepared
+    failpoints: ClassVar[Failpoints | None] = None
+    # empty outside a request
+    request: str = ""
+    phase: str = RENEW
+    # how many commands were sent in this phase
+    commands: int = 0
+    # the last of these commands
+    command: str = ""
+    # what the store answered to it
+    answer: object = ""
+    # whether the store agreed to any of these commands
+    said_yes: bool = False
+
+    def begin(self, request: str) -> None:
+        """Start a request: it is about to ask for its lock."""
+        self.request = request
+        self.enter(ACQUIRE)
+
+    def enter(self, phase: str) -> None:
+        """Start the next phase of this request."""
+        if (failpoints := self.failpoints) is not None:
+            if self.commands:
+                failpoints.usual_commands[self.phase] = self.commands
+            failpoints.reach(self.phase, AFTER, self.request)
+        self.phase = phase
+        self.commands = 0
+        self.answer = ""
+        self.command = ""
+        self.said_yes = False
+        if failpoints is not None:
+            failpoints.reach(phase, BEFORE, self.request)
+
+    def sending(self) -> None:
+        """Note that a command is about to be sent to the lock's store."""
+        if (failpoints := self.failpoints) is not None and self.commands + 1 == failpoints.usual_commands.get(self.phase):
+            failpoints.reach(self.phase, BEFORE_LAST, self.request)
+
+    def sent(self, command: str, answer: object) -> None:
+        """Note that the lock's store has answered one more command."""
+        self.commands += 1
+        self.command = command
+        self.answer = answer
+        if not self.said_yes and _yes(answer):
+            self.said_yes = True
+            if self.failpoints is not None:
+                self.failpoints.reach(self.phase, AFTER_FIRST, self.request)
+
+    def end(self) -> None:
+        """End the request: what this thread sends from here on belongs to no request."""
+        self.enter(RENEW)
+        self.request = ""
+
+
+def _yes(answer: object) -> bool:
+    """Return whether the store agreed. A negative number is a no: the time for which the lock is still held."""
+    return bool(answer) and not (isinstance(answer, int) and answer < 0)
+
+
+request_context = RequestContext()

@@ -1,0 +1,24 @@
+"""Plug-ins: a package in which every file is one variant, found by its file's name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+
+def names(package: str) -> list[str]:
+    """Return the names of a package's files, sorted. The package is given by its module name."""
+    return sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(package).__path__))
+
+
+def file(package: str, name: str) -> ModuleType:
+    """Import one file, and none of the libraries that the others need. Raises KeyError for a name without a file."""
+    if name not in names(package):
+        raise KeyError(name)
+    return importlib.import_module(f"{package}.{name}")
+
+
+def files(package: str) -> dict[str, ModuleType]:
+    """Import all files of a package, by name."""
+    return {name: importlib.import_module(f"{package}.{name}") for name in names(package)}

@@ -1,0 +1,79 @@
+"""Failpoints: a fault is prepared by a file, and injected once, by one thread of one replica."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from app.failpoints import ACTIONS, Failpoints, InjectedError, Injection, RequestContext
+
+NAMES = [f"wait-{number}" for number in range(200)]
+
+
+def prepare(folder, name: str, **fields) -> None:
+    injection = Injection(name=name, **fields)
+    text = json.dumps({field: getattr(injection, field) for field in Injection.__slots__})
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def test_of_two_replicas_only_one_injects_and_neither_again_after_it_comes_back(tmp_path):
+    prepare(tmp_path, "fault-1", gate="read.before", action="raise")
+    one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
+
+    with pytest.raises(InjectedError):
+        one.reach("read", "before", "r1")
+    other.reach("read", "before", "r2")
+    Failpoints(tmp_path, "replica-1").reach("read", "before", "r3")
+
+    assert json.loads((tmp_path / "fault-1.struck").read_text(encoding="utf-8"))["request"] == "r1"
+
+
+def test_threads_that_reach_a_failpoint_together_inject_each_fault_once(tmp_path, monkeypatch):
+    injected, errors, start = [], [], threading.Barrier(8)
+    monkeypatch.setitem(ACTIONS, "wait", lambda injection: injected.append(injection.name))
+    for name in NAMES:
+        prepare(tmp_path, name, gate="read.before", action="wait")
+    failpoints = Failpoints(tmp_path, "replica-1")
+
+    def arrive() -> None:
+        start.wait()
+        try:
+            failpoints.reach("read", "before", "r1")
+        except Exception as error:  # noqa: BLE001 - the test reports it
+            errors.append(error)
+
+    threads = [threading.Thread(target=arrive) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert sorted(injected) == sorted(NAMES)
+    assert failpoints.grants == 8
+    assert {path.stem for path in tmp_path.glob("*.struck")} == set(NAMES)
+
+
+def test_a_fault_that_raises_leaves_the_other_faults_of_its_failpoint_pending(tmp_path):
+    prepare(tmp_path, "one", gate="read.before", action="raise")
+    prepare(tmp_path, "two", gate="read.before", action="raise")
+    failpoints = Failpoints(tmp_path, "replica-1")
+
+    for request in ("r1", "r2"):
+        with pytest.raises(InjectedError):
+            failpoints.reach("read", "before", request)
+    failpoints.reach("read", "before", "r3")
+
+
+@pytest.mark.parametrize(("answers", "said_yes"), [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
+def test_a_yes_to_any_command_of_a_phase_is_a_yes_and_is_forgotten_with_the_phase(answers, said_yes):
+    one = RequestContext()
+    one.enter("acquire")
+    for answer in answers:
+        one.sent("COMMAND", answer)
+
+    assert one.said_yes is said_yes
+    one.enter("read")
+    assert not one.said_yes
