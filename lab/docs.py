@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from app.lock import Claim
 from app.locks import stages
 from lab import chapters, costs, growth_report, illustration, matrix, price, report, scenario, speeds, sweeps, swept
 from lab.choice import BadInput, chosen
-from lab.reference import REFERENCE, ladder
+from lab.reference import REFERENCE, ladder, of_stage
 
 HOME = Path(__file__).parents[1]
 PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
@@ -68,19 +69,42 @@ def _again(part: re.Match[str], where: str) -> str:
     return f"<!-- generated: {part['words']} -->{part['block']}{make(*arguments)}<!-- end -->"
 
 
+def _rungs(*names: str) -> str:
+    """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
+    lines = ["| stage | increments lost | increments a second | still wrong |", "| --- | --- | --- | --- |"]
+    for name in names:
+        judgement = of_stage(name).judgement
+        lost = f"{judgement.lost} of {judgement.requests}" + (f", {judgement.failed} refused" if judgement.failed else "")
+        still = stages()[name].story.still[0]
+        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {judgement.throughput_per_s:.0f} | {still} |")
+    return "\n".join(lines) + "\n"
+
+
 def _stages() -> str:
     lines = ["| stage | follows | the idea | what is still wrong |", "| --- | --- | --- | --- |"]
     for name, stage in stages().items():
         follows = f"`{stage.follows}`" if stage.follows else ""
-        lines.append(f"| `{name}` | {follows} | {stage.story.idea} | {stage.story.still[0]} |")
+        lines.append(f"| [`{name}`](ladder/{name}.md) | {follows} | {stage.story.idea} | {stage.story.still[0]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _claims() -> str:
+    """Return every claim, the scenarios that test it, and the stages that make it."""
+    shelf = [scenario.load(name) for name in scenario.names()]
+    lines = ["| claim | the promise | tested by | made by |", "| --- | --- | --- | --- |"]
+    for claim in Claim:
+        tested = ", ".join(f"`{one.name}`" for one in shelf if one.tests is claim)
+        made = ", ".join(f"`{name}`" for name, stage in stages().items() if claim in stage.claims)
+        lines.append(f"| `{claim.name}` | {claim.value} | {tested} | {made or 'no stage'} |")
     return "\n".join(lines) + "\n"
 
 
 def _scenarios() -> str:
-    lines = ["| scenario | the situation | the claim it tests |", "| --- | --- | --- |"]
+    lines = ["| scenario | the situation | the claim it tests | the danger |", "| --- | --- | --- | --- |"]
     for name in scenario.names():
         one = scenario.load(name)
-        lines.append(f"| `{name}` | {one.title} | `{one.tests.name}`: {one.tests.value} |")
+        danger = ", ".join(f"`{measure}` ≥ {least}" for measure, least in one.danger.items())
+        lines.append(f"| `{name}` | {one.title} | `{one.tests.name}` | {danger} |")
     return "\n".join(lines) + "\n"
 
 
@@ -88,9 +112,9 @@ def _machine() -> str:
     record = ladder()[0].record
     machine, versions = record.machine, record.versions
     return (
-        f"One run of each, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
+        f"One run of each stage, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
         f"Python {versions['python']}, {versions['redis-server'].split(' sha')[0]}. "
-        "Speeds are this machine's; compare ratios.\n"
+        "Speeds hold for this machine only; compare ratios.\n"
     )
 
 
@@ -99,13 +123,15 @@ def _sweeps() -> str:
     for name in sweeps.names():
         sweep, kept = sweeps.load(name), swept.load(REFERENCE / f"sweep-{name}")
         found = sweep.finding(swept.curves(kept))
-        lines.append(f"- {sweep.title} [{found}](reports/reference/sweep-{name}/{name}.svg).\n")
+        lines.append(f"- {sweep.title} [{found}](../reports/reference/sweep-{name}/{name}.svg).\n")
     return "".join(lines)
 
 
 PARTS: dict[str, Callable[..., str]] = {
     "ladder": lambda: report.markdown(ladder()),
+    "rungs": _rungs,
     "stages": _stages,
+    "claims": _claims,
     "scenarios": _scenarios,
     "machine": _machine,
     "matrix": lambda: matrix.markdown(matrix.load(REFERENCE / "matrix")),

@@ -136,6 +136,25 @@ def test_no_room_has_grown_past_three_hundred_and_fifty_lines():
     assert [path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350] == []
 
 
+def test_the_readme_is_short():
+    """The README has at most 130 lines: what is longer stands in docs/."""
+    assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
+
+
+def test_every_document_is_found():
+    """Every document is linked in the README or in the contents of docs/."""
+    linked = "".join((HOME / name).read_text(encoding="utf-8") for name in ("README.md", "docs/README.md"))
+
+    assert [path.name for path in DOCUMENTS if path.name != "README.md" and f"{path.name})" not in linked] == []
+
+
+def test_every_measure_of_a_danger_is_explained():
+    """Every measure that a scenario's danger can name has a row in docs/scenarios.md."""
+    text = (HOME / "docs" / "scenarios.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\| `(\w+)` \| [a-z]", text, re.MULTILINE) == list(MEASURES)
+
+
 HEAVY = {"matplotlib", "numpy", "sqlalchemy", "pymysql", "kazoo", "locust"}
 LOADS = {  # what is run, and what of the above it needs
     "import lab.session": set(),
