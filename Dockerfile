@@ -19,4 +19,4 @@ COPY lab lab
 RUN python3 -m compileall -q app lab locustfiles && mkdir --mode 777 reports
 ENV PYTHONDONTWRITEBYTECODE=1
 USER 10001:10001
-CMD ["python3", "-m", "lab.warden", "replica"]
+CMD ["python3", "-m", "lab.containers.agent", "replica"]

@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 class Claim(Enum):
     """One promise a stage can make; the value is the promise as a sentence.
 
-    Each has a check of its name in ``lab/checks`` and a scenario that puts it under stress.
+    Each has a check of its name in ``lab/judge/checks`` and a scenario that puts it under stress.
     """
 
     exclusive_in_process = "No two threads of one process are inside at the same time."

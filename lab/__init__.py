@@ -1,1 +1,21 @@
-"""The lab: everything that starts a replica, breaks it, judges what happened and draws it."""
+"""The lab: it starts replicas and stores, breaks them on purpose, judges what happened, and draws it.
+
+The folders are the steps of a run, in order. A step uses only the steps before it (``make check`` holds that).
+
+    errors, text, paths, interrupts, prerequisites    what every step may use
+    evidence/       THE RUN FOLDER: every file format that a run leaves, written and read
+    scenario/       WHAT TO DO: a TOML file to one checked record; its options; faults/ as data
+    judge/          evidence to findings to verdict: grants, ledger, attribution, mechanisms, checks/
+    servers/        START AND STOP real processes: supervisor, programs/, stores/
+    report/         verdict to terminal, charts/, pages, site
+    load/           Locust, and exactly N requests
+    run/            ONE RUN: bring up, drive, inject faults, read the counter, take down
+    containers/     the same servers in Docker
+    pipeline        run, judge, draw, publish: the one place where the steps meet
+    ui/             runs from the browser: Locust's page, the live page
+    experiments/    MANY RUNS: ladder, matrix, sweeps/, growth, benchmarks/
+    docgen/         the generated parts of README and docs/
+    commands/       what each command does with one run: run, up, check, report, clean, and the listings
+    cli             parses the command line, nothing else
+    bootstrap       sets a bare machine up, before anything else can be imported
+"""

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import doctor
+from lab import prerequisites
 
 HOME = Path(__file__).parents[1]
 VENV = HOME / ".venv"
@@ -42,7 +42,7 @@ def main() -> int:
             _programs(stores)
             _venv(python)
             _packages("requirements-dev.txt" if dev else "requirements.txt", dev)
-            if doctor.CLOCKS in stores:
+            if prerequisites.CLOCKS in stores:
                 _clocks()
     except Cannot as reason:
         print(f"setup: {reason}", file=sys.stderr)
@@ -79,23 +79,23 @@ def _alone() -> Iterator[None]:
 def _stores(words: list[str]) -> set[str]:
     """The stores of the stages that were asked for. A stage nobody knows needs none: the lab itself will say so."""
     if "--dev" in words or "--every-stage" in words:
-        return {program.store for program in doctor.PROGRAMS} - (set() if "--dev" in words else {doctor.BROWSER})
+        return {program.store for program in prerequisites.PROGRAMS} - (set() if "--dev" in words else {prerequisites.BROWSER})
     from app.locks import stages
 
-    clocks = {doctor.CLOCKS} if "--scenario" in words and "clock" in words[words.index("--scenario") + 1] else set()
+    clocks = {prerequisites.CLOCKS} if "--scenario" in words and "clock" in words[words.index("--scenario") + 1] else set()
     wanted = words[words.index("--stage") + 1].split(",") if "--stage" in words else []
     return clocks | {stage.store for name, stage in stages().items() if name in wanted and stage.store}
 
 
 def _programs(stores: set[str]) -> None:
-    if names := doctor.missing(stores):
+    if names := prerequisites.missing(stores):
         _install(names, f"the lab needs {' and '.join(names)}")
 
 
 def _install(names: list[str], why: str) -> None:
     """Install by the system's package manager, without letting it start any server."""
-    who = doctor.manager()
-    line = doctor.install_line(names)
+    who = prerequisites.manager()
+    line = prerequisites.install_line(names)
     if who is None:
         raise Cannot(f"{why}. Install it with your system's package manager (Debian, Ubuntu: {line}).")
     if who == "brew":
@@ -129,7 +129,7 @@ def _venv(python: str) -> None:
     if (VENV / "bin" / "python").exists() and _works(VENV / "bin" / "python"):
         return
     if subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode:
-        if doctor.manager() != "apt":
+        if prerequisites.manager() != "apt":
             raise Cannot(f"{python} has no venv module. Install it, then run this again.")
         _install(["python3-venv"], "Debian packages Python's venv module apart")
     _say("making a virtual environment in .venv")

@@ -9,9 +9,7 @@ from typing import Any
 
 import click
 
-from lab.choice import BadInput, chosen
-
-BAD_INPUT, MISSING, INTERRUPTED = 2, 4, 130
+from lab.errors import ExitStatus, LabError, choose_from
 
 
 class Verbs(click.Group):
@@ -19,7 +17,7 @@ class Verbs(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-"):
-            chosen("command", args[0], self.list_commands(ctx), "lab")
+            choose_from("command", args[0], self.list_commands(ctx), "lab")
         return super().resolve_command(ctx, args)
 
 
@@ -57,11 +55,11 @@ def scenario_options(command: Any) -> Any:
 @click.option("--engine", default="local", show_default=True, help="where its servers run: local, or docker (docs/containers.md)")
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
     """Run one stage under SCENARIO, judge it, draw it."""
-    if chosen("engine", engine, ("local", "docker")) == "docker":
-        from lab.containers import run_there
+    if choose_from("engine", engine, ("local", "docker")) == "docker":
+        from lab.containers.compose import run_there
 
         return run_there(scenario, stage, given, as_json, draw=not no_draw)
-    from lab.session import run_one
+    from lab.commands.run import run_one
 
     return run_one(scenario, stage, given, as_json, command=_command(), draw=not no_draw)
 
@@ -71,7 +69,7 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 @scenario_options
 def ladder(out: Path | None, **given: Any) -> int:
     """Run every stage under rush, and none and local in one replica too; compare them."""
-    from lab.session import run_ladder
+    from lab.experiments.ladder import run_ladder
 
     return run_ladder(given, out, command=_command())
 
@@ -88,7 +86,7 @@ def ladder(out: Path | None, **given: Any) -> int:
 )
 def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
     """Run every stage under every scenario that fits it, and compare with what was expected."""
-    from lab.session import run_matrix
+    from lab.experiments.matrix import run_matrix
 
     return run_matrix(only_stages, only_scenarios, jobs, repeat, out)
 
@@ -109,7 +107,7 @@ def sweep(
     NAME: retry (how often a waiter asks, against speed, waits and commands) or ttl (the increments lost as the work outgrows
     the TTL). Each point is a run of its own, kept in reports/runs; repeats are interleaved, in shuffled order.
     """
-    from lab.sweeper import run_sweep
+    from lab.experiments.sweep_runner import run_sweep
 
     return run_sweep(name, stages, repeats, values, given, out, command=_command())
 
@@ -119,7 +117,7 @@ def sweep(
 @scenario_options
 def up(stage: str, **given: Any) -> int:
     """Keep a stage's servers up at a printed address, for curl, ab, wrk or locust, until Ctrl-C."""
-    from lab.session import keep_up
+    from lab.commands.up import keep_up
 
     return keep_up(stage, given)
 
@@ -137,8 +135,8 @@ def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenari
     """The lab in the browser: choose a stage, press start, watch it live, again and again."""
     from functools import partial
 
-    from lab.order import offered
-    from lab.ui import serve
+    from lab.ui.run_form import offered
+    from lab.ui.server import serve
 
     return serve(port, host, live_port, processes, partial(offered, stage, scenario))
 
@@ -146,7 +144,7 @@ def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenari
 @lab.command()
 def stages() -> None:
     """The ladder of stages: which follows which, their ideas, what they claim."""
-    from lab.listing import print_stages
+    from lab.commands.listing import print_stages
 
     print_stages()
 
@@ -156,7 +154,7 @@ def stages() -> None:
 @click.argument("other", required=False)
 def diff(one: str, other: str | None) -> None:
     """What changes between two stages, or between a stage and the one it follows."""
-    from lab.listing import print_diff
+    from lab.commands.listing import print_diff
 
     print_diff(one, other)
 
@@ -164,7 +162,7 @@ def diff(one: str, other: str | None) -> None:
 @lab.command()
 def scenarios() -> None:
     """The scenarios: what each puts under stress, and what must have happened for a pass to count."""
-    from lab.listing import print_scenarios
+    from lab.commands.listing import print_scenarios
 
     print_scenarios()
 
@@ -174,7 +172,7 @@ def scenarios() -> None:
 @click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
 def check(run: str, as_json: bool) -> int:
     """Judge a finished RUN again, from its folder alone."""
-    from lab.session import check_again
+    from lab.commands.check import check_again
 
     return check_again(run, as_json)
 
@@ -188,7 +186,7 @@ def compare(runs: tuple[str, ...], out: Path | None) -> None:
     RUNS: each by name, by path, 'latest', or a comparison's folder for all the runs kept in it. Runs of one stage are told
     apart by the parameters in which they differ, else by when they began.
     """
-    from lab.session import compare_runs
+    from lab.commands.report import compare_runs
 
     compare_runs(runs, out)
 
@@ -201,7 +199,7 @@ def report(runs: tuple[str, ...], out: Path | None) -> None:
 
     Of several RUNS it is short for compare.
     """
-    from lab.session import report_again
+    from lab.commands.report import report_again
 
     report_again(runs, out)
 
@@ -210,7 +208,7 @@ def report(runs: tuple[str, ...], out: Path | None) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=8088, show_default=True, help="of the site (0: any free one)")
 def serve(port: int) -> int:
     """Serve the site of runs, and nothing but reports/, to this machine alone, until Ctrl-C."""
-    from lab.serving import serve as serve_site
+    from lab.ui.static_server import serve as serve_site
 
     return serve_site(port)
 
@@ -219,7 +217,7 @@ def serve(port: int) -> int:
 @click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="how many of the newest runs stay")
 def clean(keep: int) -> None:
     """Remove old runs, and what killed labs left half done."""
-    from lab.session import clean as remove
+    from lab.commands.clean import clean as remove
 
     gone = remove(keep)
     click.echo(f"removed {len(gone)}; kept the newest {keep}")
@@ -228,11 +226,11 @@ def clean(keep: int) -> None:
 @lab.command()
 def doctor() -> int:
     """What is installed, which versions, what is missing, how to get it."""
-    from lab.doctor import examine, missing
+    from lab.prerequisites import examine, missing
 
     for name, found, remark in examine():
         click.echo(f"{name:18}{found}\n{'':18}{remark}")
-    return MISSING if missing() else 0  # a store is missed when a stage that needs it is asked for
+    return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
 
 
 @lab.command()
@@ -240,7 +238,7 @@ def doctor() -> int:
 @click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
 def bench(names: tuple[str, ...], pairs: int) -> int:
     """Measure costs, as ratios: the lab's (locust, journals, live, warm, help, judging, site) and the locks' (locks, waits)."""
-    from lab.bench import measure
+    from lab.experiments.benchmark import measure
 
     return measure(names, pairs)
 
@@ -250,7 +248,7 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
 @click.option("--out", type=click.Path(path_type=Path), help="where to write growth.json (reports/growth-<time> unless told)")
 def growth(most_requests: int, out: Path | None) -> int:
     """Measure what a run costs as requests, users, replicas and Locust processes grow, part by part."""
-    from lab.growth import measure, plan
+    from lab.experiments.growth import measure, plan
 
     return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
 
@@ -262,9 +260,9 @@ def growth(most_requests: int, out: Path | None) -> int:
 @click.option("--begin", metavar="STAGE", help="first write a chapter for a new stage, to be filled in")
 def docs(rerun: tuple[str, ...], begin: str | None) -> None:
     """Write the generated parts of the documents, and their pictures, again: from the shelf and reports/reference."""
-    from lab import chapters
-    from lab.docs import write
-    from lab.rerun import rerun as run_again
+    from lab.docgen import chapters
+    from lab.docgen.generate import write
+    from lab.docgen.rerun_figures import rerun as run_again
 
     if begin:
         click.echo(f"wrote {chapters.begin(begin).name}")
@@ -284,19 +282,12 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         status = error.exit_code
-    except click.Abort:
-        status = INTERRUPTED
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        status = INTERRUPTED
-    except BadInput as error:
+        status = ExitStatus.INTERRUPTED
+    except LabError as error:
         click.echo(f"error: {error}", err=True)
-        status = BAD_INPUT
-    except Exception as error:
-        if not getattr(error, "exit_status", None):
-            raise
-        click.echo(f"error: {error}", err=True)
-        status = error.exit_status  # type: ignore[attr-defined] # just asked
+        status = error.exit_status
     sys.exit(status or 0)
 
 

@@ -14,9 +14,9 @@ import msgspec
 from gevent.pool import Group
 from locust import FastHttpUser, events, task
 
-from lab import remote
-from lab.history import Recorder, Request, outcome_of
-from lab.tickets import Ticket, Tickets, end_when_done, share
+from lab.evidence.history import Recorder, Request, outcome_of
+from lab.load.tickets import Ticket, Tickets, end_when_done, share
+from lab.ui import locust_plugin
 
 
 class Answer(msgspec.Struct):
@@ -33,7 +33,7 @@ def replica_of(body: bytes | None) -> str:
 decode = msgspec.json.Decoder(Answer).decode
 recorder: Recorder | None = None
 tickets: Tickets | None = None
-remote.attach(events)  # where this is the lab's page, each test is a run of the lab
+locust_plugin.attach(events)  # where this is the lab's page, each test is a run of the lab
 
 
 @events.init_command_line_parser.add_listener

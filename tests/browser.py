@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lab.service import program
+from lab.prerequisites import program
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844), "projector": (1920, 1080)}
 AT_HOME = ("127.0.0.1", "localhost", "[::1]")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lab import scenario, service
-from lab.keeper import Keeper
-from lab.services.redis import Redis
-from lab.stores import stores
+from lab.scenario import scenario
+from lab.servers import process
+from lab.servers.programs.redis import Redis
+from lab.servers.stores import stores
+from lab.servers.supervisor import Keeper
 
 pytest_plugins = ["tests.browser"]
 
@@ -19,7 +20,7 @@ def redis_port(tmp_path_factory) -> Iterator[int]:
     """The port of a Redis server of the tests' own."""
     keeper = Keeper()
     try:
-        yield service.start(Redis("test-redis"), keeper, tmp_path_factory.mktemp("redis")).wait().port
+        yield process.start(Redis("test-redis"), keeper, tmp_path_factory.mktemp("redis")).wait().port
     finally:
         keeper.close()
 
@@ -32,7 +33,7 @@ def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
     def url(name: str) -> str:
         if name not in found:
             services = stores()[name].services(scenario.load("rush"))
-            starting = [service.start(one, keeper, tmp_path_factory.mktemp(name)) for one in services]
+            starting = [process.start(one, keeper, tmp_path_factory.mktemp(name)) for one in services]
             found[name] = stores()[name].url([one.wait() for one in starting])
         return found[name]
 

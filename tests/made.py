@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from app.journal import GaveUp, Got, Released, Writing, Wrote
-from lab.examine import examine
-from lab.findings import Circumstances, Findings
-from lab.history import History, KeyEvent, Request
-from lab.strike import Strike
+from lab.evidence.fault_record import Strike
+from lab.evidence.history import History, KeyEvent, Request
+from lab.judge.analysis import examine
+from lab.judge.findings import Circumstances, Findings
 
 MS = 1_000_000
 STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.flag import flags
+from lab.scenario.options import flags
 
 LAB = Path(sys.executable).with_name("lab")
 

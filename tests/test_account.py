@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.account import Ledger
+from lab.judge.ledger import Ledger
 
 
 @st.composite

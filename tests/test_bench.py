@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lab import bench
-from lab.bench import Measured, Promise, pairwise
-from lab.benches import benches, judging
-from lab.choice import BadInput
-from lab.interval import mean, mean_of_ratios
-from lab.verdict import judge
+from lab.errors import BadInput
+from lab.experiments import benchmark
+from lab.experiments.benchmark import Measured, Promise, pairwise
+from lab.experiments.benchmarks import benches, judging
+from lab.experiments.statistics import mean, mean_of_ratios
+from lab.judge.verdict import judge
 
 
 def test_the_mean_of_ratios_is_geometric_and_the_interval_holds_it():
@@ -70,12 +70,12 @@ def test_a_promise_is_kept_at_its_limit_and_broken_beyond():
 def test_a_promise_within_the_interval_is_said_to_be_within_the_noise(low, high, said):
     one = Measured(name="a", what="", unit="", value=0.85, low=low, high=high, promise=Promise(at_most=1.0), samples=[])
 
-    assert list(bench.table([one]).columns[4].cells) == [said]
+    assert list(benchmark.table([one]).columns[4].cells) == [said]
 
 
 def test_a_name_that_no_measurement_has_is_refused_with_those_there_are_and_the_nearest():
     with pytest.raises(BadInput, match="judging") as refusal:
-        bench.measure(["juging"], 1)
+        benchmark.measure(["juging"], 1)
 
     assert all(name in str(refusal.value) for name in benches())
 

@@ -9,15 +9,17 @@ import msgspec
 import pytest
 
 from app.locks import stages
-from lab import chapters, costs, docs, illustration, reference, rerun, scenario, shown
-from lab.choice import BadInput
-from lab.illustration import Illustration, illustrations
-from lab.picture import NEVER, Held, Life, Loss, Timeline, load
-from lab.report import report_run
-from lab.verdict import judge
+from lab.docgen import chapters, cost_of_locking, figure_values, figures, generate, rerun_figures
+from lab.docgen.figures import Illustration, illustrations
+from lab.errors import BadInput
+from lab.judge.verdict import judge
+from lab.paths import HOME
+from lab.report import reference
+from lab.report.pages import report_run
+from lab.report.timeline_model import NEVER, Held, Life, Loss, Timeline, load
+from lab.scenario import scenario
 from tests.test_report import made_run
 
-HOME = docs.HOME
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 WITHIN_A_SENTENCE = re.compile(r"<!-- generated: [^\n]+? -->(?!\n)")
 SMALL_BYTES = 3_300_000  # about 90 kB a picture
@@ -71,28 +73,28 @@ def test_a_chapter_can_be_read_at_once(stage):
 
 @pytest.mark.parametrize("one", illustrations().values(), ids=illustrations())
 def test_a_picture_shows_the_run_it_is_listed_with(one):
-    kept = illustration.result(one)
+    kept = figures.result(one)
 
     assert (kept.judgement.stage, kept.judgement.scenario, kept.judgement.verdict) == (one.stage, one.scenario, one.shows)
     assert {key: kept.record.scenario[key] for key in one.options} == one.options
     assert kept.record.ended == "complete"
 
 
-@pytest.mark.parametrize("path", docs.pictures(), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", generate.pictures(), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_the_pictures_are_drawn_from_the_facts_that_are_kept(path, tmp_path):
-    docs.pictures()[path](tmp_path)
+    generate.pictures()[path](tmp_path)
 
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
 def test_every_folder_of_a_picture_is_listed_and_all_of_them_are_small():
-    folders = {path.name for path in illustration.KEPT.iterdir() if path.is_dir()}
+    folders = {path.name for path in figures.KEPT.iterdir() if path.is_dir()}
 
     assert folders == set(illustrations())
-    assert sum(path.stat().st_size for path in illustration.KEPT.rglob("*") if path.is_file()) < SMALL_BYTES
+    assert sum(path.stat().st_size for path in figures.KEPT.rglob("*") if path.is_file()) < SMALL_BYTES
 
 
-@pytest.mark.parametrize("path", docs.documents(), ids=name_of)
+@pytest.mark.parametrize("path", generate.documents(), ids=name_of)
 def test_every_link_between_the_documents_leads_somewhere(path):
     for link in LINK.findall(prose(path)):
         if "://" in link:
@@ -103,7 +105,7 @@ def test_every_link_between_the_documents_leads_somewhere(path):
         assert not anchor or anchor in anchors(file), link
 
 
-@pytest.mark.parametrize("path", docs.documents(), ids=name_of)
+@pytest.mark.parametrize("path", generate.documents(), ids=name_of)
 def test_no_line_begins_with_a_figure_where_markdown_would_take_the_line_for_html(path):
     begun = [line for line in prose(path).splitlines() if re.match(r"\s*([-*] |\d+\. )?<!-- generated: [^\n]+? -->.", line)]
 
@@ -118,7 +120,7 @@ def test_the_glossary_gives_each_term_once_in_english_and_in_chinese():
 
 
 def test_the_last_page_has_a_row_for_every_stage_of_the_reference_ladder():
-    rows = re.findall(r"^\| \[`(\w+)`\]", costs.PARTS["costs"](), re.MULTILINE)
+    rows = re.findall(r"^\| \[`(\w+)`\]", cost_of_locking.PARTS["costs"](), re.MULTILINE)
 
     assert sorted(rows) == sorted({result.judgement.stage for result in reference.ladder()})
 
@@ -127,7 +129,7 @@ def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
     cell = next(one for one in reference.cells() if one.verdict == "KEPT" and one.claim == "exclusive")
     monkeypatch.setattr(reference, "cells", lambda: [cell, msgspec.structs.replace(cell, verdict="ADMITTED")])
 
-    _, _, row = costs.PARTS["keepers"]().splitlines()
+    _, _, row = cost_of_locking.PARTS["keepers"]().splitlines()
 
     assert row.endswith(f"| nobody | `{cell.stage}` |")
 
@@ -149,26 +151,26 @@ def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
 )
 def test_a_part_that_cannot_be_made_is_refused_by_name(words, told):
     with pytest.raises(BadInput, match=re.escape(told)):
-        docs.fill(f"<!-- generated: {words} --><!-- end -->", where="page.md")
+        generate.fill(f"<!-- generated: {words} --><!-- end -->", where="page.md")
 
 
 def test_the_story_of_the_theft_names_three_requests_and_the_robbed_had_not_had_its_ttl():
-    thief, between, robbed = (shown.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
+    thief, between, robbed = (figure_values.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
 
     assert len({thief, between, robbed}) == 3
-    assert int(shown.figure("ttl", "slow_holder", "robbed_after_ms")) < scenario.load("slow_holder").ttl_ms
+    assert int(figure_values.figure("ttl", "slow_holder", "robbed_after_ms")) < scenario.load("slow_holder").ttl_ms
 
 
 def test_the_run_against_the_bound_leaves_less_than_a_third_though_each_replica_served_its_share():
-    left, third = (int(shown.figure("local", "late_writes", name)) for name in ("final", "third"))
-    danger = illustration.result(illustrations()["local-late_writes"]).judgement.danger
+    left, third = (int(figure_values.figure("local", "late_writes", name)) for name in ("final", "third"))
+    danger = figures.result(illustrations()["local-late_writes"]).judgement.danger
 
     assert left < third
     assert danger["seen"]["least_share_percent"] >= danger["needed"]["least_share_percent"]
 
 
 def test_a_figure_stands_within_its_sentence():
-    filled = docs.fill("left <!-- generated: figure incr final -->1<!-- end --> of")
+    filled = generate.fill("left <!-- generated: figure incr final -->1<!-- end --> of")
 
     assert WITHIN_A_SENTENCE.sub("", filled).startswith(f"left {reference.of_stage('incr').judgement.final}<")
 
@@ -189,36 +191,36 @@ def test_a_figure_stands_within_its_sentence():
 )
 def test_a_wrong_entry_in_the_list_of_pictures_is_refused_with_its_place(entry, told):
     with pytest.raises(BadInput, match=rf"docs/pictures.toml: .*{re.escape(told)}"):
-        illustration._checked(entry)
+        figures._checked(entry)
 
 
 def test_a_run_that_does_not_show_what_the_picture_is_to_show_is_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(illustration, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
     run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")
 
     with pytest.raises(BadInput, match=f"came to {judge(run)[0].verdict}, and the picture none-rush is to show KEPT"):
-        illustration.keep(Illustration(stage="none", scenario="rush", shows="KEPT"), run)
+        figures.keep(Illustration(stage="none", scenario="rush", shows="KEPT"), run)
     assert not (tmp_path / "kept").exists()
 
 
 def test_what_is_kept_of_a_run_is_drawn_as_the_whole_of_it_would_be(tmp_path, monkeypatch):
-    monkeypatch.setattr(illustration, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
     run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")
     one = Illustration(stage="none", scenario="rush", shows=judge(run)[0].verdict)
     report_run(run)
 
-    illustration.keep(one, run)
+    figures.keep(one, run)
 
-    assert illustration.draw(one).read_bytes() == (run / "timeline.svg").read_bytes()
+    assert figures.draw(one).read_bytes() == (run / "timeline.svg").read_bytes()
 
 
 @pytest.mark.parametrize(("names", "ran"), [(["lua-nested"], ["lua-nested"]), (["all"], list(illustrations())), ([], [])])
 def test_what_is_named_is_run_again_by_the_command_that_the_chapter_prints_and_kept(names, ran, monkeypatch):
     kept, told = [], []
-    monkeypatch.setattr(rerun, "_run", lambda one: Path(one.name))
-    monkeypatch.setattr(rerun, "keep", lambda one, run: kept.append((one.name, run.name)))
+    monkeypatch.setattr(rerun_figures, "_run", lambda one: Path(one.name))
+    monkeypatch.setattr(rerun_figures, "keep", lambda one, run: kept.append((one.name, run.name)))
 
-    rerun.rerun(names, told.append)
+    rerun_figures.rerun(names, told.append)
 
     assert kept == [(name, name) for name in ran]
     assert told == [f"{name}: {' '.join(illustrations()[name].command)}" for name in ran]
@@ -231,7 +233,7 @@ def every_chapter() -> str:
 
 def test_a_picture_that_is_not_listed_is_not_run_and_the_nearest_is_named():
     with pytest.raises(BadInput, match="no picture 'lua-nestd'. Did you mean 'lua-nested'".replace(".", r"\.")):
-        rerun.rerun(["lua-nestd"], print)
+        rerun_figures.rerun(["lua-nestd"], print)
 
 
 def test_a_cut_timeline_holds_what_is_shown_and_still_tells_who_did_what_to_whom():
@@ -243,7 +245,7 @@ def test_a_cut_timeline_holds_what_is_shown_and_still_tells_who_did_what_to_whom
     picture = Timeline(run="r", stage="s", scenario="c", opens=(90, 130), focus=1, grants=4, lost=2, held=grants, lives=leases,
                        losses=[Loss(3, 0, 1, 0), Loss(2, 1, 1, 0)])  # fmt: skip
 
-    illustration.cut(picture)
+    figures.cut(picture)
 
     assert [grant.request for grant in picture.held] == ["victim", "culprit"]
     assert [(life.holder, life.by) for life in picture.lives] == [(0, 0), (1, 1)]
@@ -257,7 +259,7 @@ def test_the_worst_write_whose_victim_is_known_is_opened_on():
     picture = Timeline(run="r", stage="s", scenario="c", end=200, focus=0, held=grants,
                        losses=[Loss(1, 0, 1, 0), Loss(2, 0, 7, 0), Loss(2, NEVER, 9, 0)])  # fmt: skip
 
-    illustration.open_on_the_worst(picture)
+    figures.open_on_the_worst(picture)
 
     assert picture.losses[picture.focus].destroyed == 7
 
@@ -268,7 +270,7 @@ def test_a_chapter_is_begun_with_all_its_parts_and_never_over_one_that_is_there(
 
     begun = chapters.begin("ttl")
 
-    assert docs.fill(begun.read_text(encoding="utf-8")).count("<!-- generated: ") == len(chapters.PLACES)
+    assert generate.fill(begun.read_text(encoding="utf-8")).count("<!-- generated: ") == len(chapters.PLACES)
     with pytest.raises(BadInput, match=r"ttl\.md is there already"):
         chapters.begin("ttl")
     with pytest.raises(BadInput, match="no stage 'tll'"):

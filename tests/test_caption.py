@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.journal import GaveUp, Started
-from lab.caption import caption
-from lab.strike import Strike
+from lab.evidence.fault_record import Strike
+from lab.report.caption import caption
 from tests.made import MS, Made
 from tests.test_timeline import outlived, picture_of
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from app.locks import stages
-from lab import cli, doctor, service
-from lab.scenario import names
+from lab import cli, prerequisites
+from lab.scenario.scenario import names
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_what_cannot_be_meant_is_refused_with_status_2_and_the_choices(said, wor
 
 
 def test_a_missing_program_is_named_with_how_to_install_it_and_status_4(said, monkeypatch, tmp_path):
-    monkeypatch.setattr(service, "search_path", lambda: str(tmp_path))
+    monkeypatch.setattr(prerequisites, "search_path", lambda: str(tmp_path))
 
     status, _, err = said("run", "rush", "--stage", "lua")
 
@@ -130,7 +130,7 @@ def test_help_imports_nothing_heavy():
 
 
 def test_the_matrix_shows_a_stage_without_its_server_as_not_run(said, monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor.Program, "found", lambda program: None if program.name == "mariadbd" else "/somewhere")
+    monkeypatch.setattr(prerequisites.Program, "found", lambda program: None if program.name == "mariadbd" else "/somewhere")
 
     status, out, _ = said("matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
 

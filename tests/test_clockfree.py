@@ -6,12 +6,13 @@ import dataclasses
 
 import pytest
 
-from lab import clockfree, scenario
-from lab.findings import Circumstances
-from lab.history import History
-from lab.mechanism import UNREAD
-from lab.run import RunRecord, save
-from lab.verdict import judge
+from lab.evidence.history import History
+from lab.evidence.run_folder import RunRecord, save
+from lab.judge import analysis_without_clock
+from lab.judge.findings import Circumstances
+from lab.judge.mechanisms import UNREAD
+from lab.judge.verdict import judge
+from lab.scenario import scenario
 from tests.made import Made
 
 HOUR = 3_600_000
@@ -36,7 +37,7 @@ def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **dange
 
 
 def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
-    found = clockfree.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, "")
     assert list(found.losses) == [UNREAD]
@@ -45,7 +46,7 @@ def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
 
 
 def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
-    found = clockfree.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
 
     assert found.overlapping_beliefs == 0
     assert not found.idle_ns
@@ -53,7 +54,7 @@ def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
 
 
 def test_hand_overs_are_counted_in_the_order_of_the_values(skewed):
-    found = clockfree.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
 
     assert found.measures["handovers_between_replicas"] == 1  # who came before r2, its value alone does not say
 

@@ -8,16 +8,17 @@ import msgspec
 import pytest
 from matplotlib.figure import Figure
 
-from lab import run, series
-from lab.chart import FEW
-from lab.charts import charts
-from lab.choice import BadInput
-from lab.compare import compare
-from lab.label import differing, tell_apart
-from lab.report import keep
-from lab.run import save
-from lab.series import Hurt, Result
-from lab.verdict import judge
+from lab.errors import BadInput
+from lab.evidence import run_folder
+from lab.evidence.run_folder import save
+from lab.judge.verdict import judge
+from lab.report import run_data
+from lab.report.chart import FEW
+from lab.report.charts import charts
+from lab.report.compare import compare
+from lab.report.pages import keep
+from lab.report.run_data import Hurt, Result
+from lab.report.run_labels import differing, tell_apart
 from tests.test_report import assert_self_contained, made_run
 
 NAME = "20260101T000000.000Z-rush-mine-1"
@@ -34,7 +35,7 @@ def runs(tmp_path, monkeypatch) -> Path:
 def made(runs: Path, number: int, stage: str = "mine", ttl_ms: int | None = None, began: str = BEGAN, **scenario) -> Path:
     """A judged run of three requests with some parameters of its own."""
     folder = made_run(runs / f"2026010{number}T000000.000Z-rush-{stage}-{number}", stage=stage)
-    record = run.load(folder)
+    record = run_folder.load(folder)
     record.scenario |= scenario
     record.stage["ttl_ms"] = ttl_ms
     record.started_utc = began
@@ -44,7 +45,7 @@ def made(runs: Path, number: int, stage: str = "mine", ttl_ms: int | None = None
 
 
 def results(*folders: Path) -> list[Result]:
-    return tell_apart([series.load(folder) for folder in folders])
+    return tell_apart([run_data.load(folder) for folder in folders])
 
 
 def titles(name: str, compared: list[Result]) -> str:
@@ -172,4 +173,4 @@ def test_a_run_whose_pictures_were_left_for_later_is_compared_from_what_it_kept(
     compare([made(runs, 1).name, kept.name], tmp_path / "out")
 
     assert not (kept / "report.html").exists()
-    assert run.load(tmp_path / "out" / "runs" / kept.name) == run.load(kept)
+    assert run_folder.load(tmp_path / "out" / "runs" / kept.name) == run_folder.load(kept)

@@ -10,15 +10,15 @@ import pytest
 import yaml
 
 from app.locks import stages
-from lab import scenario
-from lab.choice import BadInput
-from lab.composed import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
-from lab.contained import PORTS
-from lab.containers import Compose, EngineFailed, services
-from lab.hands import Hands, Lending
-from lab.services.sentinel import Sentinel
-from lab.stores import stores
-from lab.warden import PORT, REPLICA_PORT
+from lab.containers.agent import PORT, REPLICA_PORT
+from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
+from lab.containers.compose import Compose, EngineFailed, services
+from lab.containers.host_control import Hands, Lending
+from lab.containers.server import PORTS
+from lab.errors import BadInput
+from lab.scenario import scenario
+from lab.servers.programs.sentinel import Sentinel
+from lab.servers.stores import stores
 
 HOME = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
@@ -35,7 +35,7 @@ def test_every_server_that_a_local_run_starts_is_a_service_at_its_port(store):
 
 
 def test_replicas_proxy_and_sentinel_are_where_the_lab_looks_for_them():
-    config = (HOME / "lab/containers/nginx.conf").read_text(encoding="utf-8")
+    config = (HOME / "lab/containers/config/nginx.conf").read_text(encoding="utf-8")
 
     assert COMPOSE[REPLICAS]["expose"] == [str(REPLICA_PORT), str(PORT)]
     assert COMPOSE[WORKERS]["expose"] == [str(PORT)]
@@ -149,7 +149,7 @@ def engine(tmp_path, monkeypatch):
     fake.write_text(f"#!/bin/sh\ncat {tmp_path}/$1\n", encoding="utf-8")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr("lab.containers.DOWN_PAUSE_S", 0)
+    monkeypatch.setattr("lab.containers.compose.DOWN_PAUSE_S", 0)
 
     def answers(networks: str, containers: str, down: str) -> Compose:
         (tmp_path / "network").write_text(networks, encoding="utf-8")

@@ -6,10 +6,10 @@ import pytest
 
 from app.locks import stages
 from app.settings import Settings
-from lab import contest_report
-from lab.benches import locks
-from lab.contest import Contest, contest, overtakes
-from lab.trip import ASK, trip
+from lab.experiments import lock_benchmark_report
+from lab.experiments.benchmarks import locks
+from lab.experiments.lock_benchmark import Contest, contest, overtakes
+from lab.experiments.round_trip import ASK, trip
 
 
 def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> Contest:
@@ -32,7 +32,7 @@ def test_an_overtake_is_a_pair_of_which_the_later_asker_got_it_first(cycles, pai
 
 
 def test_the_table_says_on_what_it_was_measured_and_sets_the_claim_beside_a_lock_alone(tmp_path):
-    contest_report.write(
+    lock_benchmark_report.write(
         [one("lua", "redis"), one("lua", "redis", 16), one("one round trip to redis", "redis", per_s=9000), one("etcd", "etcd")],
         1.0,
         tmp_path,
@@ -41,7 +41,7 @@ def test_the_table_says_on_what_it_was_measured_and_sets_the_claim_beside_a_lock
     text = (tmp_path / "locks.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith(("| `", "| *"))]
 
-    assert contest_report.markdown(contest_report.load(tmp_path)) == text
+    assert lock_benchmark_report.markdown(lock_benchmark_report.load(tmp_path)) == text
     assert "Python 3" in text.splitlines()[0]
     assert [row.split("|")[-2].strip() for row in rows] == ["100 000 a second, under 1 ms", "", "", "5 000 a second, 5 to 20 ms"]
     assert (tmp_path / "locks.svg").read_text(encoding="utf-8").count("claimed by document 4") >= 1

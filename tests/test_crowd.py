@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lab.charts import crowd as chart
-from lab.crowd import BIN_NS, Crowd, Presence, scenes
-from lab.findings import Findings
-from lab.run import RunRecord
-from lab.series import Result, Taken, series
-from lab.verdict import weigh
+from lab.evidence.run_folder import RunRecord
+from lab.judge.concurrency import BIN_NS, Crowd, Presence, scenes
+from lab.judge.findings import Findings
+from lab.judge.verdict import weigh
+from lab.report.charts import crowd as chart
+from lab.report.run_data import Result, Taken, series
 from tests.made import MS, Made
 
 SCENARIO = {

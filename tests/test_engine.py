@@ -15,9 +15,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from lab.containers import HOME, Compose, docker
-from lab.flag import flags
-from lab.service import free_port
+from lab.containers.compose import Compose, docker
+from lab.paths import HOME
+from lab.scenario.options import flags
+from lab.servers.process import free_port
 from tests.real import LAB, Done, lab, run, wait_for
 
 pytestmark = pytest.mark.engine

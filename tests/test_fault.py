@@ -8,10 +8,11 @@ from contextlib import suppress
 
 import pytest
 
-from lab import fault
-from lab.choice import BadInput
-from lab.faults import faults
-from lab.history import History
+from lab.errors import BadInput
+from lab.evidence.history import History
+from lab.run import fault_injector
+from lab.scenario.fault import GATES
+from lab.scenario.faults import faults, parse
 
 NEEDED = {
     "freeze": {"for_ms": 50},
@@ -42,13 +43,13 @@ class Ledger:
 
 @pytest.mark.parametrize("kind", faults())
 def test_every_fault_is_read_from_its_table_and_arms_one_gate(kind, tmp_path):
-    one = fault.parse({"kind": kind, **NEEDED.get(kind, {})}, "made.toml")
+    one = parse({"kind": kind, **NEEDED.get(kind, {})}, "made.toml")
 
-    fault.arm([one], tmp_path / "gates")
+    fault_injector.arm([one], tmp_path / "gates")
 
     (path,) = (tmp_path / "gates").iterdir()
     armed = json.loads(path.read_text(encoding="utf-8"))
-    assert armed["gate"] in fault.GATES
+    assert armed["gate"] in GATES
     assert armed["name"] == path.stem == f"{kind}-1"
 
 
@@ -63,7 +64,7 @@ def test_every_fault_is_read_from_its_table_and_arms_one_gate(kind, tmp_path):
 )
 def test_a_fault_that_cannot_be_meant_is_refused(table, words):
     with pytest.raises(BadInput) as refusal:
-        fault.parse(table, "made.toml")
+        parse(table, "made.toml")
 
     for word in words:
         assert word in str(refusal.value)
@@ -90,9 +91,9 @@ def strike(folder, name: str) -> None:
 )
 def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):
     (tmp_path / "gates").mkdir()
-    one, system = fault.parse({"kind": kind, "for_ms": 30}, "made"), Ledger()
+    one, system = parse({"kind": kind, "for_ms": 30}, "made"), Ledger()
 
-    with fault.harming([one], tmp_path / "gates", system, tmp_path / "faults.jsonl"):
+    with fault_injector.harming([one], tmp_path / "gates", system, tmp_path / "faults.jsonl"):
         strike(tmp_path / "gates", f"{kind}-1")
         until = time.monotonic() + 5
         while not (tmp_path / "faults.jsonl").exists() and time.monotonic() < until:
@@ -106,9 +107,9 @@ def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):
 
 def test_what_hurts_is_healed_when_the_run_is_cut_short(tmp_path):
     (tmp_path / "gates").mkdir()
-    one, system = fault.parse({"kind": "freeze", "for_ms": 300}, "made"), Ledger()
+    one, system = parse({"kind": "freeze", "for_ms": 300}, "made"), Ledger()
 
-    with suppress(KeyboardInterrupt), fault.harming([one], tmp_path / "gates", system, tmp_path / "faults.jsonl"):
+    with suppress(KeyboardInterrupt), fault_injector.harming([one], tmp_path / "gates", system, tmp_path / "faults.jsonl"):
         strike(tmp_path / "gates", "freeze-1")
         time.sleep(0.05)
         raise KeyboardInterrupt
@@ -118,9 +119,9 @@ def test_what_hurts_is_healed_when_the_run_is_cut_short(tmp_path):
 
 def test_a_fault_that_nobody_came_by_is_not_written_down(tmp_path):
     (tmp_path / "gates").mkdir()
-    one = fault.parse({"kind": "kill"}, "made")
+    one = parse({"kind": "kill"}, "made")
 
-    with fault.harming([one], tmp_path / "gates", Ledger(), tmp_path / "faults.jsonl"):
+    with fault_injector.harming([one], tmp_path / "gates", Ledger(), tmp_path / "faults.jsonl"):
         pass
 
     assert list(History(tmp_path).strikes()) == []

@@ -8,7 +8,7 @@ import pytest
 
 from app.journal import Released, Renewed
 from app.lock import Claim
-from lab.checks import checks
+from lab.judge.checks import checks
 from tests.made import MS, Made
 
 

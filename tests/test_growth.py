@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from app.locks import stages
-from lab import growth
+from lab.experiments import growth
 from tests.real import lab
 
 

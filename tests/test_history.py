@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from lab.history import Damaged, History, in_order, outcome_of
+from lab.evidence.history import Damaged, History, in_order, outcome_of
 from tests.made import Made
 
 

@@ -14,15 +14,16 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stages
-from lab import docs, scenario
-from lab.checks import checks
 from lab.cli import lab
-from lab.mechanism import MECHANISMS
-from lab.scenario import MEASURES
+from lab.docgen import generate
+from lab.judge.checks import checks
+from lab.judge.mechanisms import MECHANISMS
+from lab.scenario import scenario
+from lab.scenario.requirements import MEASURES
 
 HOME = Path(__file__).parents[1]
 STAGES = stages()
-DOCUMENTS = docs.documents()
+DOCUMENTS = generate.documents()
 
 
 def source(name: str) -> str:
@@ -157,7 +158,7 @@ def test_every_measure_of_a_danger_is_explained():
 
 HEAVY = {"matplotlib", "numpy", "sqlalchemy", "pymysql", "kazoo", "locust"}
 LOADS = {  # what is run, and what of the above it needs
-    "import lab.session": set(),
+    "import lab.commands.run, lab.experiments.matrix": set(),
     "from app.web import create_app; create_app(run='t', replica='r', stage='lua')": set(),
     "from app.web import create_app; create_app(run='t', replica='r', stage='etcd')": set(),
     "from app.web import create_app; create_app(run='t', replica='r', stage='zookeeper')": {"kazoo"},

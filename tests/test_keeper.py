@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from lab.keeper import Keeper
+from lab.servers.supervisor import Keeper
 
 
 @pytest.fixture

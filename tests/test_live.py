@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from app.journal import Got, Released, Started, Wrote
-from lab import rungs
-from lab.broadcast import BEHIND, Broadcast
-from lab.guard import LOOPBACK, foreign
-from lab.history import ACKNOWLEDGED, UNKNOWN, Request
-from lab.inside import BIN_NS, Inside
-from lab.live import Live
-from lab.prediction import READERS, Full, Predictions
-from lab.tail import Tail
+from lab.evidence.history import ACKNOWLEDGED, UNKNOWN, Request
+from lab.evidence.tail import Tail
+from lab.ui import ladder_panel
+from lab.ui.event_stream import BEHIND, Broadcast
+from lab.ui.live_run import Live
+from lab.ui.lock_holders import BIN_NS, Inside
+from lab.ui.predictions import READERS, Full, Predictions
+from lab.ui.same_origin import LOOPBACK, foreign
 
 MS = 1_000_000
 QUESTION = ("none", "rush")
@@ -227,9 +227,9 @@ def test_what_the_reference_saw_is_shown_to_who_predicted_it_and_to_all_after_a_
 
 
 def test_the_ladder_begins_with_the_core_and_keeps_what_may_not_be_seen():
-    told = rungs.rungs("rush", lambda name: name == "none")
+    told = ladder_panel.rungs("rush", lambda name: name == "none")
 
-    assert [one["stage"] for one in told[:8]] == list(rungs.CORE)
+    assert [one["stage"] for one in told[:8]] == list(ladder_panel.CORE)
     assert told[0]["cell"]["verdict"] == "ADMITTED"
     assert {one["cell"] is None for one in told[1:]} == {True}
 

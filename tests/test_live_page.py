@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lab.live_server import LiveServer
-from lab.show import Show
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import Show
 from tests.real import wait_for
 from tests.ui import Ui
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lab.report import report_run
+from lab.report.pages import report_run
 from tests.made import Made
 from tests.test_timeline import outlived, picture_of
 

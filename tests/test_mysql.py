@@ -16,7 +16,7 @@ from app.locks import stages
 from app.resources.mysql_row import Counter as Row
 from app.resources.mysql_versioned import Counter as Versioned
 from app.stores.mysql import GatedMySQL, MySQL
-from lab.history import History
+from lab.evidence.history import History
 
 pytestmark = pytest.mark.real
 ALL = stages()

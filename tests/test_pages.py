@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import series, site
-from lab.chart import LINES
-from lab.report import runs_in
+from lab.report import run_data, site
+from lab.report.chart import LINES
+from lab.report.pages import runs_in
 from tests.real import run
 
 pytestmark = pytest.mark.real
@@ -149,11 +149,11 @@ def test_the_curves_are_those_of_the_runs(browser, reports):
     folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("none", "lua")]
     page = browser.open(f"{(reports / 'index.html').as_uri()}#compare={','.join(one.name for one in folders)}")
     page.locator("#comparison svg[role=img]").last.wait_for()
-    first = series.load(folders[0]).series
+    first = run_data.load(folders[0]).series
 
     values = [0, *first.value]
     assert heights(page, 0, LINES[0]) == pytest.approx([value / max(values) for value in values], abs=0.01)
-    _, per_s = series.rates(first, 24)
+    _, per_s = run_data.rates(first, 24)
     speeds = [*per_s, per_s[-1]]
     assert heights(page, 1, LINES[0]) == pytest.approx([speed / max(speeds) for speed in speeds], abs=0.01)
     assert heights(page, 2, LINES[0]) == pytest.approx(first.wait_share, abs=0.01)

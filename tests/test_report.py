@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from app.locks import stages
-from lab import docs, reference, report, run
-from lab.charts import charts
-from lab.run import RunRecord, save
-from lab.verdict import judge
+from lab.docgen import generate
+from lab.evidence import run_folder
+from lab.evidence.run_folder import RunRecord, save
+from lab.judge.verdict import judge
+from lab.paths import REFERENCE
+from lab.report import pages, reference
+from lab.report.charts import charts
 from tests.made import Made
 
-REFERENCE = reference.REFERENCE
 SCENARIO = {
     "name": "rush", "title": "A small rush", "tests": "exclusive", "danger": {"handovers": 0}, "seed": 1, "needs": [],
     "requests": 3, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": 0, "ttl_ms": None,
@@ -61,7 +63,7 @@ def assert_self_contained(page: Path) -> None:
 
 
 def test_a_run_is_drawn_into_its_folder_with_every_chart_and_a_page_of_its_own(one):
-    page, *pictures = report.report_run(one)
+    page, *pictures = pages.report_run(one)
 
     assert [picture.stem for picture in pictures] == [name for name in charts("one") if name != "crowd"]  # nobody waited
     assert_self_contained(page)
@@ -72,10 +74,10 @@ def test_a_run_is_drawn_into_its_folder_with_every_chart_and_a_page_of_its_own(o
 
 
 def test_drawing_and_judging_again_give_the_same(one):
-    report.report_run(one)
+    pages.report_run(one)
     first = {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()}
 
-    report.report_run(one)
+    pages.report_run(one)
 
     assert {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()} == first
 
@@ -93,40 +95,40 @@ def test_runs_are_compared_as_svg_png_table_and_page_and_can_be_compared_again_f
     other = made_run(tmp_path / "reports" / "runs" / "20260101T000001.000Z-rush-other-1", stage="other")
     into = tmp_path / "compared"
 
-    page, table, *pictures = report.report_many([one, other], into)
+    page, table, *pictures = pages.report_many([one, other], into)
 
     assert {path.suffix for path in pictures} == {".svg", ".png"}
     assert_self_contained(page)
     assert "| `mine` | 3 | 3 | 2 | 1 | 0 | 0 | 0 |" in table.read_text(encoding="utf-8")
     before = {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()}
-    report.report_many(report.runs_in(into), into)
+    pages.report_many(pages.runs_in(into), into)
     assert {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()} == before
 
 
 def test_clean_keeps_the_newest(one, tmp_path):
     newer = made_run(tmp_path / "reports" / "runs" / "20260102T000000.000Z-rush-mine-1")
 
-    gone = run.clean(1, tmp_path / "reports")
+    gone = run_folder.clean(1, tmp_path / "reports")
 
     assert (gone, newer.exists(), one.exists()) == ([one], True, False)
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    with pytest.raises(run.BadInput, match="no run"):
-        run.find(str(tmp_path))
+    with pytest.raises(run_folder.BadInput, match="no run"):
+        run_folder.find(str(tmp_path))
 
 
-@pytest.mark.parametrize("path", docs.documents(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", generate.documents(), ids=lambda path: path.name)
 def test_the_generated_parts_of_a_document_are_as_the_code_makes_them(path):
     text = path.read_text(encoding="utf-8")
 
-    assert docs.fill(text) == text
+    assert generate.fill(text) == text
 
 
 def test_the_reference_charts_and_table_are_drawn_from_the_reference_runs(tmp_path):
     again = tmp_path / "reference"
     shutil.copytree(REFERENCE, again)
-    report.report_many(report.runs_in(again), again)
+    pages.report_many(pages.runs_in(again), again)
 
     for kind in ("*.svg", "table.md", "index.html"):
         for path in REFERENCE.glob(kind):

@@ -8,7 +8,7 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stages
-from lab.history import History
+from lab.evidence.history import History
 from tests.real import lab, run
 
 pytestmark = pytest.mark.real

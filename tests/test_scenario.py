@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.locks import stages
-from lab import scenario
-from lab.choice import BadInput
+from lab.errors import BadInput
+from lab.scenario import scenario
+from lab.scenario.overrides import override
 
 RUSH = scenario.load("rush")
 LUA = stages()["lua"]
@@ -47,52 +48,52 @@ def test_a_scenario_file_that_cannot_be_meant_is_refused_with_file_key_and_choic
 )
 def test_an_override_that_cannot_be_meant_is_refused(given, words):
     with pytest.raises(BadInput) as refusal:
-        scenario.override(RUSH, LUA, given)
+        override(RUSH, LUA, given)
 
     for word in words:
         assert word in str(refusal.value)
 
 
 def test_defaulted_users_are_reduced_to_the_requests_and_it_is_said():
-    fitted = scenario.override(RUSH, LUA, {"requests": 1})
+    fitted = override(RUSH, LUA, {"requests": 1})
 
     assert fitted.users == 1
     assert "1 users instead of 100" in fitted.notes[0]
 
 
 def test_a_stage_brings_its_own_ttl_unless_told():
-    assert scenario.override(RUSH, LUA, {}).ttl_ms == 3000
-    assert scenario.override(RUSH, stages()["watchdog"], {}).ttl_ms == 30_000
-    assert scenario.override(RUSH, LUA, {"ttl_ms": 500}).ttl_ms == 500
+    assert override(RUSH, LUA, {}).ttl_ms == 3000
+    assert override(RUSH, stages()["watchdog"], {}).ttl_ms == 30_000
+    assert override(RUSH, LUA, {"ttl_ms": 500}).ttl_ms == 500
 
 
 def test_a_ttl_for_a_stage_that_has_none_is_not_passed_over_in_silence():
-    assert "not used" in scenario.override(RUSH, stages()["setnx"], {"ttl_ms": 500}).notes[0]
+    assert "not used" in override(RUSH, stages()["setnx"], {"ttl_ms": 500}).notes[0]
 
 
 def test_a_scenario_that_makes_no_sense_for_a_stage_says_why():
     with pytest.raises(BadInput, match="needs a lock that keeps others out"):
-        scenario.override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
+        override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
 
 
 def test_where_a_store_counts_ttls_in_whole_seconds_all_times_of_a_scenario_are_scaled_alike_and_it_is_said():
     frozen = scenario.load("frozen_holder")
 
-    fitted = scenario.override(frozen, stages()["etcd"], {})
+    fitted = override(frozen, stages()["etcd"], {})
 
     assert (frozen.ttl_ms, fitted.ttl_ms) == (300, 1000)
     for before, after in [(frozen.work_ms, fitted.work_ms), (frozen.faults[0].for_ms, fitted.faults[0].for_ms)]:
         assert after == round(before * 1000 / 300)
     assert "the TTL in force is 1000 ms instead of 300" in fitted.notes[0]
-    assert scenario.override(frozen, LUA, {}).faults == frozen.faults
+    assert override(frozen, LUA, {}).faults == frozen.faults
 
 
 def test_a_ttl_that_a_store_cannot_keep_is_refused_with_those_it_can():
     with pytest.raises(BadInput, match="steps of 1000 ms: give ttl_ms=1000 or 2000 instead of 1500"):
-        scenario.override(RUSH, stages()["etcd"], {"ttl_ms": 1500})
+        override(RUSH, stages()["etcd"], {"ttl_ms": 1500})
 
 
 def test_what_the_user_gave_is_not_scaled():
-    fitted = scenario.override(scenario.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
+    fitted = override(scenario.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
 
     assert (fitted.ttl_ms, fitted.work_ms) == (1000, 7)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.matrix import expectations
-from lab.scenario import load, names
+from lab.experiments.matrix import expectations
+from lab.scenario.scenario import load, names
 from tests.real import run
 
 pytestmark = pytest.mark.real

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.service import free_port
-from lab.services.gunicorn import Gunicorn
+from lab.servers.process import free_port
+from lab.servers.programs.gunicorn import Gunicorn
 
 
 @pytest.fixture

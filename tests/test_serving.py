@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.serving import Site
+from lab.ui.static_server import Site
 from tests.real import LAB, lab
 
 SECRET = "not for anybody"

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from lab import catalogue, site
-from lab.report import runs_in
-from lab.run import save
-from lab.session import show
+from lab.evidence.run_folder import save
+from lab.pipeline import publish_site
+from lab.report import run_index, site
+from lab.report.pages import runs_in
 from tests.real import lab, run
 
 REFERENCE = Path(__file__).parents[1] / "reports" / "reference"
 KNOWN = runs_in(REFERENCE)[:4]
-WRITE = "import shutil, sys; from pathlib import Path; from lab import site; folder, reports = map(Path, sys.argv[1:])\n"
+WRITE = "import shutil, sys; from pathlib import Path; from lab.report import site; folder, reports = map(Path, sys.argv[1:])\n"
 WRITE += "shutil.copytree(folder, reports / 'runs' / folder.name); site.write(reports)"
 
 
@@ -57,7 +57,7 @@ def test_without_any_run_it_says_how_to_make_one(tmp_path):
 
 def test_a_run_is_read_once_and_again_only_when_it_was_judged_again(reports, monkeypatch):
     read = []
-    monkeypatch.setattr(catalogue, "load", lambda folder, load=catalogue.load: read.append(folder.name) or load(folder))
+    monkeypatch.setattr(run_index, "load", lambda folder, load=run_index.load: read.append(folder.name) or load(folder))
     site.write(reports)
     assert sorted(read) == [folder.name for folder in KNOWN]
 
@@ -90,7 +90,7 @@ def test_a_run_that_was_removed_is_gone_at_the_next_writing(reports):
 
 @pytest.mark.parametrize("state", ["", "{", '{"schema": 99, "runs": {}}', '{"schema": 1, "runs": {"x": 5}}'])
 def test_what_an_other_lab_knew_is_read_anew(reports, state):
-    (reports / catalogue.ROWS).write_text(state, encoding="utf-8")
+    (reports / run_index.ROWS).write_text(state, encoding="utf-8")
 
     assert len(told(site.write(reports))) == len(KNOWN)
 
@@ -149,7 +149,7 @@ def test_names_from_a_foreign_run_cannot_become_part_of_the_page(reports):
 
 
 def test_curves_that_a_foreign_run_brought_are_written_over(reports):
-    path = reports / "runs" / KNOWN[0].name / catalogue.CURVES
+    path = reports / "runs" / KNOWN[0].name / run_index.CURVES
     path.write_text("alert(1)", encoding="utf-8")
 
     site.write(reports)
@@ -205,7 +205,7 @@ def test_a_report_without_any_run_is_the_site_and_a_clean_takes_runs_out_of_it(t
 
 def test_a_site_that_cannot_be_written_takes_nothing_from_what_was_done_and_is_said(tmp_path, capsys):
     (tmp_path / "reports").write_text("no folder", encoding="utf-8")
-    show(tmp_path / "reports")
+    publish_site(tmp_path / "reports")
 
     assert "the site of runs could not be written" in capsys.readouterr().err
 

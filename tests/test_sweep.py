@@ -11,13 +11,14 @@ from collections import Counter
 import pytest
 
 from app.locks import stages
-from lab import docs, sweep_chart, sweeps, swept
-from lab.choice import BadInput
-from lab.interval import Interval, of_amounts, of_shares
-from lab.sweep import numbers
-from lab.sweep_report import markdown, write, write_again
-from lab.sweeper import expected_s, planned
-from lab.swept import LOST_SHARE, Point, Swept
+from lab import paths
+from lab.errors import BadInput
+from lab.experiments import sweep_chart, sweep_result, sweeps
+from lab.experiments.statistics import Interval, of_amounts, of_shares
+from lab.experiments.sweep import numbers
+from lab.experiments.sweep_report import markdown, write, write_again
+from lab.experiments.sweep_result import LOST_SHARE, Point, Swept
+from lab.experiments.sweep_runner import expected_s, planned
 from tests.real import lab, run
 from tests.test_manners import Started, gone, wait_for
 from tests.test_report import assert_self_contained
@@ -44,14 +45,14 @@ def asked(value: float, per_s: float, commands: float) -> Point:
     return Point(**about, acknowledged=30, figures=figures)
 
 
-def made(name: str, *points: Point, ended: str = swept.COMPLETE) -> Swept:
+def made(name: str, *points: Point, ended: str = sweep_result.COMPLETE) -> Swept:
     values = sorted({point.value for point in points})
     names = list(dict.fromkeys(point.stage for point in points))
     return Swept(**ABOUT, sweep=name, stages=names, values=values, planned=len(points), points=list(points), ended=ended)
 
 
 def finding(result: Swept) -> str:
-    return sweeps.load(result.sweep).finding(swept.curves(result))
+    return sweeps.load(result.sweep).finding(sweep_result.curves(result))
 
 
 def test_an_interval_of_amounts_is_students_of_their_logarithms():
@@ -141,7 +142,7 @@ def test_the_retry_sweep_finds_what_the_shortest_interval_costs(points, told):
 def test_a_void_or_broken_run_is_shown_and_never_averaged_in(tmp_path):
     points = [lost(1.5, 15), lost(1.5, 30, verdict="VOID", reason="a server | died"), lost(1.5, 6, verdict="BROKEN")]
     result = made("ttl", *points)
-    (curve,) = swept.curves(result)
+    (curve,) = sweep_result.curves(result)
 
     assert (curve.spots[0].sound, curve.spots[0].figures[LOST_SHARE].value) == (1, 0.5)
     assert "VOID: a server / died; BROKEN: seen" in markdown(sweeps.load("ttl"), result, [curve])
@@ -153,7 +154,7 @@ def test_a_void_or_broken_run_is_shown_and_never_averaged_in(tmp_path):
 
 def test_a_value_without_a_sound_run_has_no_figure():
     result = made("ttl", lost(0.5, 0), lost(2, 3, verdict="VOID"))
-    (curve,) = swept.curves(result)
+    (curve,) = sweep_result.curves(result)
 
     assert curve.known(LOST_SHARE) == [(0.5, curve.spots[0].figures[LOST_SHARE])]
     assert "| `lua` | 2 | 0 | – | – | VOID: seen |" in markdown(sweeps.load("ttl"), result, [curve])
@@ -162,7 +163,7 @@ def test_a_value_without_a_sound_run_has_no_figure():
 @pytest.mark.parametrize("name", sweeps.names())
 def test_a_sweep_is_a_page_a_table_and_a_picture_made_from_sweep_json_alone(name, tmp_path):
     points = {"ttl": [lost(0.5, 0), lost(2, 15)], "retry": [asked(1, 100, 90), asked(20, 200, 9)]}[name]
-    swept.save(made(name, *points), tmp_path)
+    sweep_result.save(made(name, *points), tmp_path)
 
     page, table, *pictures = write_again(tmp_path)
 
@@ -192,7 +193,7 @@ def test_what_was_cut_short_says_so_in_title_table_and_page(tmp_path):
     paths = write(sweeps.load("ttl"), result, tmp_path)
 
     said = "interrupted: 1 of 9 points were measured"
-    assert said in sweep_chart.heading(sweeps.load("ttl"), result, swept.curves(result))
+    assert said in sweep_chart.heading(sweeps.load("ttl"), result, sweep_result.curves(result))
     assert all(said in path.read_text(encoding="utf-8") for path in paths[:2])
 
 
@@ -235,13 +236,13 @@ def test_a_stage_without_what_is_varied_is_refused_before_anything_runs(name):
 
 @pytest.mark.parametrize("name", sweeps.names())
 def test_the_reference_sweep_is_drawn_from_its_sweep_json(name, tmp_path):
-    kept = docs.REFERENCE / f"sweep-{name}"
+    kept = paths.REFERENCE / f"sweep-{name}"
     shutil.copy(kept / "sweep.json", tmp_path)
 
     for path in write_again(tmp_path):
         if path.suffix != ".png":
             assert path.read_bytes() == (kept / path.name).read_bytes(), path.name
-    result = swept.load(kept)
+    result = sweep_result.load(kept)
     assert result.partial == ""
     assert len(result.points) == result.planned
 
@@ -250,7 +251,7 @@ def test_the_reference_sweep_is_drawn_from_its_sweep_json(name, tmp_path):
 def test_a_small_retry_sweep_counts_the_commands_of_polling(tmp_path):
     done = lab("sweep", "retry", "--values", "5,100", "--repeats", "1", "--requests", "400", "--out", "out", cwd=tmp_path)
 
-    result = swept.load(tmp_path / "out")
+    result = sweep_result.load(tmp_path / "out")
     often, seldom = sorted(result.points, key=lambda point: point.value)
     assert (done.status, result.partial) == (0, "")
     assert often.figures["commands_per_increment"] > seldom.figures["commands_per_increment"]
@@ -265,7 +266,7 @@ def test_a_small_ttl_sweep_shows_the_cliff_and_that_renewal_has_none(tmp_path):
     both = ("--stage", "lua", "--stage", "watchdog")
     done = lab("sweep", "ttl", *both, "--values", "0.2,1.5", "--repeats", "1", "--out", "out", cwd=tmp_path)
 
-    result = swept.load(tmp_path / "out")
+    result = sweep_result.load(tmp_path / "out")
     shares = {(point.stage, point.value): point.figures[LOST_SHARE] for point in result.points}
     assert (done.status, len(shares)) == (0, 4)
     assert shares["lua", 1.5] > 0.3
@@ -283,7 +284,7 @@ def test_an_interrupt_keeps_the_points_that_were_measured_and_leaves_nothing_run
     one.process.send_signal(signal.SIGINT)
 
     done = one.end()
-    result = swept.load(tmp_path / "out")
+    result = sweep_result.load(tmp_path / "out")
     assert (done.status, result.ended) == (130, "interrupted")
     assert gone(running)
     assert 0 < len(result.points) < result.planned == 10

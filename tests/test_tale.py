@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.caption import caption
-from lab.extremes import Wait, deadlock
-from lab.tale import tale
+from lab.judge.waits import Wait, deadlock
+from lab.report.caption import caption
+from lab.report.caption_liveness import tale
 from tests.made import Made
 from tests.test_timeline import picture_of
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from app.journal import GaveUp, Renewed, Started
-from lab import report, timeline
-from lab.picture import NEVER, Timeline, load
-from lab.run import RunRecord, save
-from lab.strike import Strike
-from lab.verdict import judge
+from lab.evidence.fault_record import Strike
+from lab.evidence.run_folder import RunRecord, save
+from lab.judge.verdict import judge
+from lab.report import pages, run_data, timeline_reader
+from lab.report.timeline_model import NEVER, Timeline, load
 from tests.made import MS, Made
 
 
@@ -23,7 +23,7 @@ def picture_of(
     ttl_ms: int | None = None,
     tests: str = "exclusive",
     store: str | None = "redis",
-    limit: int = timeline.LIMIT,
+    limit: int = timeline_reader.LIMIT,
 ) -> Timeline:
     """Publish the folder as a run, have it judged, and read its timeline."""
     scenario = {
@@ -35,7 +35,7 @@ def picture_of(
     machine = {"versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"}}
     save(made.folder / "run.json", RunRecord(**about, **machine, scenario=scenario, stage=stage))
     judgement, findings = judge(made.folder)
-    return timeline.read(made.folder, judgement, findings, has_store=store is not None, limit=limit)
+    return timeline_reader.read(made.folder, judgement, findings, has_store=store is not None, limit=limit)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_damaged_history_gives_an_empty_timeline_and_a_page_all_the_same(made)
         file.write("nonsense\n")
 
     assert picture_of(made, final=1).held == []
-    page, *_ = report.report_run(made.folder)
+    page, *_ = pages.report_run(made.folder)
     assert 'id="timeline"' not in page.read_text(encoding="utf-8")
 
 
@@ -145,7 +145,7 @@ def test_the_page_tells_the_story_before_any_picture_and_no_data_can_end_its_scr
     made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
     picture_of(made, final=1)
 
-    page, *_ = report.report_run(made.folder)
+    page, *_ = pages.report_run(made.folder)
 
     text = page.read_text(encoding="utf-8")
     assert text.index('class="story"') < text.index('id="timeline"') < text.index("increments destroyed")
@@ -154,13 +154,13 @@ def test_the_page_tells_the_story_before_any_picture_and_no_data_can_end_its_scr
 
 def test_facts_without_a_timeline_have_no_still_of_it(made, tmp_path):
     picture_of(outlived(made), final=1, ttl_ms=300)
-    report.report_run(made.folder)
+    pages.report_run(made.folder)
     bare = tmp_path / "bare"
     bare.mkdir()
     for name in ("run.json", "verdict.json", "series.json"):
         shutil.copyfile(made.folder / name, bare / name)
 
-    fitting = report._fitting("one", [report.series.load(bare)])
+    fitting = pages._fitting("one", [run_data.load(bare)])
 
     assert "timeline" not in fitting
     assert "causes" in fitting
@@ -169,7 +169,7 @@ def test_facts_without_a_timeline_have_no_still_of_it(made, tmp_path):
 def test_series_from_before_strikes_and_causes_still_load():
     old = b'{"wait_ms":[],"wait_share":[],"time_s":[],"acknowledged":[],"unknown":[],"value":[]}'
 
-    series = msgspec.json.decode(old, type=report.series.Series)
+    series = msgspec.json.decode(old, type=run_data.Series)
 
     assert (series.strikes, series.causes) == ([], [])
 

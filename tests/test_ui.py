@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from app.locks import stages
-from lab.history import History
-from lab.order import USERS, read, scenario_names
+from lab.evidence.history import History
+from lab.ui.run_form import USERS, read, scenario_names
 from tests.real import LAB, lab, wait_for
 from tests.ui import EMPTY, FORM, Ui
 

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from lab.account import Account
-from lab.blame import Losses
-from lab.findings import Findings
-from lab.run import RunRecord
-from lab.verdict import Verdict, weigh
-from lab.words import beside
+from lab.evidence.run_folder import RunRecord
+from lab.judge.attribution import Losses
+from lab.judge.findings import Findings
+from lab.judge.ledger import Account
+from lab.judge.verdict import Verdict, weigh
+from lab.report.terminal import beside
 
 EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
 

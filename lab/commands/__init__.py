@@ -1,0 +1,4 @@
+"""What each command does with one run: run, up, check, report, clean; and the listings of stages and scenarios.
+
+Not in it: commands that make many runs (``lab/experiments``), and the parsing of the command line (``lab/cli.py``).
+"""

@@ -1,0 +1,54 @@
+"""``lab up``: the servers of one or several stages at a printed address, until Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from app.locks import stages
+from lab.errors import BadInput
+from lab.evidence.run_folder import RunFolder
+from lab.scenario import scenario as scenarios
+from lab.scenario.overrides import override
+from lab.scenario.stages import find_stage
+from lab.servers.cluster import Cluster, cluster
+from lab.servers.supervised import supervised
+
+
+def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
+    """``lab up``: servers at a printed address until an interrupt."""
+    found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
+    if not found:
+        raise BadInput(f"no stage was named; the stages: {', '.join(stages())}")
+    first = next((stage for stage in found if stage.store), found[0])
+    scenario = override(scenarios.load("rush"), first, given)
+    folder = RunFolder.create("up", first.name)
+    try:
+        with (
+            supervised() as keeper,
+            cluster(keeper, first, scenario, folder.name, folder.path, stage_names, also=found) as system,
+        ):
+            _announce(system, [stage.name for stage in found])
+            while not (dead := system.dead()):
+                threading.Event().wait(0.2)
+            raise BadInput(f"{', '.join(dead)} ended")
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped; nothing is left running\n")
+        return 0
+    finally:
+        folder.discard()
+
+
+def _announce(system: Cluster, names: list[str]) -> None:
+    address = f"http://{system.address}"
+    several = f"   (or ?stage= one of {', '.join(names)})" if len(names) > 1 else ""
+    lines = [
+        f"{address}  serves {names[0]} over {len(system.replicas)} replicas until Ctrl-C",
+        f"  curl -X POST {address}/increment{several}",
+        f"  curl {address}/value",
+        f"  .venv/bin/locust -f locustfiles/rush.py --web-host 127.0.0.1 --host {address}",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

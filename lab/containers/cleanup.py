@@ -1,0 +1,61 @@
+"""Take a project of containers down, however the lab that started it ended: ``python -m lab.containers.cleanup PROJECT FOLDER``.
+
+The process has a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it. It reads from a pipe
+that ends when the lab does. Containers are children of the Docker engine, so ``lab/servers/supervisor.py`` cannot end them.
+A compose that the lab was waiting for may still be starting containers: the process looks again until none is left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.containers.compose import Compose, EngineFailed, docker
+
+QUIET_FOR_S = 3.0
+LONGEST_S = 120.0
+KEPT = "the engine keeps the network {0}, though nothing of the lab is on it any more; later: docker network rm {0}\n"
+
+
+def bury(compose: Compose, late: bool) -> list[str]:
+    """Take it down. late: nobody waits for that, and somebody may still be bringing it up. Returns and raises as Compose.down."""
+    until = time.monotonic() + LONGEST_S
+    kept = compose.down()
+    while late and time.monotonic() < until and _appears(compose.project, docker):
+        kept = compose.down()
+    return kept
+
+
+def _appears(project: str, ask: Callable[..., str]) -> bool:
+    """Whether a container of the project comes up before it has been quiet for long enough."""
+    until = time.monotonic() + QUIET_FOR_S
+    while time.monotonic() < until:
+        if ask("ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={project}").strip():
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def main(project: str, folder: Path) -> int:
+    """Wait for the end of the lab: it says so, or is gone."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    said = sys.stdin.read()
+    try:
+        for network in bury(Compose(project, os.environ), late=not said):
+            sys.stderr.write(KEPT.format(network))
+    except (EngineFailed, OSError) as error:
+        sys.stderr.write(str(error))
+        return EngineFailed.exit_status
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2])))

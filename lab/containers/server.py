@@ -1,0 +1,224 @@
+"""Servers in containers, as a run sees them: stores by their names, replicas and workers by their wardens."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lab.containers import agent
+from lab.containers.host_control import KILL, PAUSE, START, UNPAUSE, Hands
+from lab.errors import NotReady
+from lab.servers.programs.etcd import status
+from lab.servers.programs.mariadb import ask
+from lab.servers.programs.redis import info
+from lab.servers.programs.zookeeper import said
+from lab.servers.server import LoadWorker, Server
+
+READY_WITHIN_S = 60.0  # a database that makes its tables first takes its time
+LOOKED_AT_S = 0.5  # how old a server's sign of life may be
+FETCH_EVERY_S = 0.2
+PORTS = {"redis": 6379, "redis_nodes": 6379, "zookeeper": 2181, "etcd": 2379, "mysql": 3306}
+ANSWERS: dict[str, Callable[[Server], Any]] = {  # what a server of a store answers when it is ready; they raise OSError
+    "redis": lambda one: info(one.port, "server", one.host),
+    "redis_nodes": lambda one: info(one.port, "server", one.host),
+    "zookeeper": lambda one: "Mode:" in said(one.port, "srvr", one.host),
+    "etcd": lambda one: status(one.port, one.host)["leader"] != "0",
+    "mysql": lambda one: ask(one.port, "SELECT 1", one.host, one.secret),
+}
+
+
+def until_ready(name: str, ready: Callable[[], Any], within_s: float = READY_WITHIN_S, otherwise: str = "") -> None:
+    """Block until it is. Raises NotReady."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            if ready():
+                return
+        time.sleep(0.02)
+    raise NotReady(f"{name} did not come up within {within_s:.0f} s{otherwise}")
+
+
+@dataclass
+class Contained:
+    """A server that another container runs. store: whose; empty for what is no store. hands: who may lay hands on it."""
+
+    name: str
+    port: int
+    store: str = ""
+    secret: str = field(default="", repr=False)
+    hands: Hands | None = None
+    away: bool = False
+    paused: bool = False
+    _seen_s: float = 0.0
+
+    @property
+    def host(self) -> str:
+        return self.name
+
+    @property
+    def address(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    def ready(self) -> bool:
+        """Whether it answers as a server of its store does. Raises OSError while it does not."""
+        return bool(ANSWERS[self.store](self))
+
+    def alive(self) -> bool:
+        """Whether somebody listens. A name that is not known any more is a container that has ended."""
+        if self.away or self.paused or time.monotonic() - self._seen_s < LOOKED_AT_S:
+            return True
+        try:
+            socket.create_connection((self.host, self.port), timeout=2.0).close()
+        except TimeoutError:
+            return True  # slow is not dead
+        except OSError:
+            return False
+        self._seen_s = time.monotonic()
+        return True
+
+    def kill(self) -> None:
+        self.away = True
+        self._have(KILL)
+
+    def come_back(self) -> None:
+        self._have(START)
+        until_ready(self.name, self.ready)
+        self.away = False
+
+    def restart(self) -> None:
+        self.kill()
+        self.come_back()
+
+    def pause(self) -> None:
+        self.paused = True
+        self._have(PAUSE)
+
+    def resume(self) -> None:
+        if self.paused:
+            self._have(UNPAUSE)
+            self.paused = False
+
+    def thaw(self, pid: int) -> None:
+        """Of a store, no process stops itself."""
+
+    def abandon(self) -> None:
+        """It stays for the next run."""
+
+    def as_before(self) -> None:
+        """Undo whatever a run did to it."""
+        with contextlib.suppress(OSError):
+            self.resume()
+            if self.away:
+                self.come_back()
+
+    def _have(self, what: str) -> None:
+        if self.hands is None:
+            raise OSError(f"there is nobody here to {what} {self.name}")
+        self.hands.do(what, self.name)
+
+
+@dataclass
+class Warded(Contained):
+    """A replica or a worker, by its container's address; what it does is up to its warden."""
+
+    place: str = ""
+    clock: str = ""
+
+    @property
+    def host(self) -> str:
+        return self.place
+
+    def order(self, **words: Any) -> None:
+        """Have it begin anew. Raises OSError, NotReady."""
+        self.clock = self.ask("PUT", "/order", json.dumps(words))["clock"]
+
+    def rest(self) -> None:
+        """The run is over."""
+        with contextlib.suppress(OSError):
+            self.ask("DELETE", "/order")
+
+    def alive(self) -> bool:
+        if time.monotonic() - self._seen_s < LOOKED_AT_S:
+            return True
+        self._seen_s = time.monotonic()
+        try:
+            return bool(self.ask("GET", "/")["running"])
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+
+    def thaw(self, pid: int) -> None:
+        self.ask("POST", f"/thaw?pid={pid}")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(OSError):
+            self.ask("POST", "/abandon")
+
+    def written(self, start: int) -> bytes:
+        """What it has on record from a byte on, where that is not in a folder we share. Raises OSError."""
+        return self._ask("GET", f"/record?from={start}")
+
+    def met_from(self) -> str:
+        """Our address, as it reaches us. Raises OSError."""
+        with socket.create_connection((self.place, agent.PORT), timeout=2.0) as there:
+            return str(there.getsockname()[0])
+
+    def ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
+        """A question to its warden. Raises OSError."""
+        answer: dict[str, Any] = json.loads(self._ask(method, path, body))
+        return answer
+
+    def _ask(self, method: str, path: str, body: str | None = None) -> bytes:
+        connection = http.client.HTTPConnection(self.place, agent.PORT, timeout=10.0)
+        try:
+            connection.request(method, path, body)
+            response = connection.getresponse()
+            words = response.read()
+        except http.client.HTTPException as error:
+            raise OSError(str(error)) from error
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise OSError(f"{self.name}: {words.decode(errors='replace')}")
+        return words
+
+
+class Fetching(threading.Thread):
+    """Brings home, while a run goes on, what a container of another host writes: whole lines, appended to a file here."""
+
+    def __init__(self, source: LoadWorker, path: Path) -> None:
+        super().__init__(name=f"fetching {source.name}", daemon=True)
+        self.source, self.path = source, path
+        self._at, self._torn = 0, b""
+        self._over = threading.Event()
+        path.touch()
+
+    def run(self) -> None:
+        while not self._over.wait(FETCH_EVERY_S):
+            with contextlib.suppress(OSError):
+                self.fetch()
+
+    def fetch(self) -> bool:
+        """All there is now; whether that was anything. Raises OSError."""
+        fresh = self.source.written(self._at)
+        self._at += len(fresh)
+        lines, newline, self._torn = (self._torn + fresh).rpartition(b"\n")
+        with self.path.open("ab") as file:
+            file.write(lines + newline)
+        return bool(fresh)
+
+    def close(self) -> None:
+        """Fetch what is left, and stop. Raises OSError when it cannot be had: then evidence is missing."""
+        self._over.set()
+        self.join()
+        while self.fetch():
+            pass

@@ -1,0 +1,4 @@
+"""The generated parts of README and docs/: tables, figures in the prose, and the pictures of the book.
+
+Each is made from the shelves and from ``reports/reference``; a test fails where a document differs.
+"""

@@ -1,0 +1,158 @@
+"""The generated parts of a chapter: what the stage's docstring says, its diff, its verdicts, its pictures, figures for the prose.
+
+Each takes the words that stand in its marker. Those that stand within a sentence return no line end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from app.lock import Stage
+from app.locks import stages
+from lab.docgen import figure_values
+from lab.docgen.figures import DRAWN, result
+from lab.errors import BadInput, choose_from
+from lab.paths import HOME
+from lab.report import matrix, reference
+from lab.report.caption import caption
+from lab.scenario import scenario
+from lab.scenario.stages import code, difference
+
+FOLDER = HOME / "docs" / "ladder"
+UP = "../../"  # from a chapter to the project's top
+PLACES = ("problem", "diff", "verdicts", "still", "neighbours")  # what every chapter holds, in this order
+
+SKELETON = """\
+# `{name}`: what it is, in a few words
+
+<!-- generated: problem {name} -->
+<!-- end -->
+
+Why the idea works, and what it rests on. Figures stand in generated parts; CONTRIBUTING.md lists them.
+
+## The code
+
+<!-- generated: diff {name} -->
+<!-- end -->
+
+## What happened
+
+Add the run to show to docs/pictures.toml, `lab docs --rerun {name}-SCENARIO`, and put its part here:
+generated: picture {name} SCENARIO.
+
+<!-- generated: verdicts {name} -->
+<!-- end -->
+
+## Still wrong
+
+<!-- generated: still {name} -->
+<!-- end -->
+
+<!-- generated: neighbours {name} -->
+<!-- end -->
+"""
+
+
+def path(stage: str) -> Path:
+    """Where a stage's chapter is: by its name alone, so that a stage put between two others renames nothing."""
+    return FOLDER / f"{stage}.md"
+
+
+def begin(stage: str) -> Path:
+    """Write a chapter to be filled in. Raises BadInput for no stage, or when there is one already."""
+    choose_from("stage", stage, stages())
+    if path(stage).exists():
+        raise BadInput(f"{path(stage).relative_to(HOME)} is there already")
+    path(stage).write_text(SKELETON.format(name=stage), encoding="utf-8")
+    return path(stage)
+
+
+def _stage(name: str) -> Stage:
+    return stages()[choose_from("stage", name, stages())]
+
+
+def _problem(name: str) -> str:
+    story = _stage(name).story
+    return f"**Problem.** {story.problem}\n\n**Idea.** {story.idea}\n"
+
+
+def _still(name: str) -> str:
+    story = _stage(name).story
+    answers: dict[str, list[str]] = {}
+    for other in stages().values():
+        if other.follows == name:
+            answers.setdefault(other.story.problem, []).append(f"[`{other.name}`]({other.name}.md)")
+    lines = [f"- {line}" + (f" → {', '.join(answers[line])}" if line in answers else "") for line in story.still]
+    commands = "\n".join(f".venv/bin/{line}" for line in story.see_it)
+    return "\n".join([*lines, "", "See it:", "", "```sh", commands, "```", ""])
+
+
+def _diff(name: str) -> str:
+    stage = _stage(name)
+    if stage.follows is None:
+        return "\n".join(["```python", "".join(code(stage)).strip(), "```", ""])
+    lines = difference(stages()[stage.follows], stage)
+    return "\n".join([f"What changes from [`{stage.follows}`]({stage.follows}.md):", "", "```diff", *lines, "```", ""])
+
+
+def _verdicts(name: str) -> str:
+    claimed = {claim.name for claim in _stage(name).claims}
+    lines = ["| scenario | the claim it tests | promised | what was seen |", "| --- | --- | --- | --- |"]
+    for cell in reference.cells():
+        if cell.stage == name and cell.verdict:
+            made = "yes" if cell.claim in claimed else "no"
+            seen = matrix.in_short(cell)
+            told = cell.verdict if seen == cell.verdict.lower() else f"{cell.verdict}: {seen}"
+            lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def _neighbours(name: str) -> str:
+    order = list(stages())
+    place = order.index(choose_from("stage", name, order))
+    before = [f"← [`{order[place - 1]}`]({order[place - 1]}.md)"] if place else []
+    after = [f"[`{order[place + 1]}`]({order[place + 1]}.md) →"] if place + 1 < len(order) else []
+    return " · ".join([*before, "[contents](../README.md)", *after, "[which lock?](../which-lock.md)"]) + "\n"
+
+
+def _contents() -> str:
+    lines = ["| | chapter | answers |", "| --- | --- | --- |"]
+    for number, (name, stage) in enumerate(stages().items(), 1):
+        lines.append(f"| {number} | [{_title(name)}](ladder/{name}.md) | {stage.story.problem} |")
+    return "\n".join(lines) + "\n"
+
+
+def _title(name: str) -> str:
+    chapter = path(name)
+    return chapter.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if chapter.exists() else f"`{name}`"
+
+
+def _picture(stage: str, scenario_name: str) -> str:
+    one = figure_values.of(stage, scenario_name)
+    title = scenario.load(scenario_name).title
+    source = UP + (one.folder / DRAWN).relative_to(HOME).as_posix()
+    told = f"{caption(figure_values.timeline(one))} {result(one).judgement.verdict}."
+    return f"![{stage}: {title}]({source})\n\n*{told}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
+
+
+def _figure(stage: str, name: str, replicas: str = "3") -> str:
+    return reference.figure(reference.of_stage(stage, int(replicas)).judgement, name)
+
+
+def _cell(scenario_name: str, stage: str) -> str:
+    return matrix.in_short(reference.cell(scenario_name, stage))
+
+
+PARTS: dict[str, Callable[..., str]] = {
+    "problem": _problem,
+    "still": _still,
+    "diff": _diff,
+    "verdicts": _verdicts,
+    "neighbours": _neighbours,
+    "contents": _contents,
+    "picture": _picture,
+    "shown": figure_values.figure,
+    "figure": _figure,
+    "cell": _cell,
+}

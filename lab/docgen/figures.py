@@ -1,0 +1,162 @@
+"""The pictures of the book: which run each chapter shows, the small part of its facts that is kept, and the drawing.
+
+``docs/pictures.toml`` says which; ``reports/reference/chapters/<stage>-<scenario>/`` keeps run.json, verdict.json, series.json
+and a timeline.json that holds no more than is shown. Nothing is run here: ``lab.rerun`` does that.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from app.locks import stages
+from lab.errors import BadInput, choose_from
+from lab.evidence.run_folder import load as load_record
+from lab.judge.verdict import Verdict, judge
+from lab.paths import DOCS, REFERENCE
+from lab.report import timeline_reader
+from lab.report.chart import save
+from lab.report.charts import charts
+from lab.report.run_data import Result
+from lab.report.run_data import load as load_result
+from lab.report.timeline_model import NEVER, Held, Timeline
+from lab.scenario import scenario
+from lab.scenario.options import flags
+from lab.scenario.scenario import OVERRIDES
+
+LIST = DOCS / "pictures.toml"
+KEPT = REFERENCE / "chapters"
+FACTS = ("run.json", "verdict.json", "series.json")
+DRAWN = "timeline.svg"
+
+
+class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One picture of a chapter. shows: the verdict it must come to. options: what of the scenario is not as it stands.
+
+    worst: whether it opens on the write that destroyed most, and not on the first that destroyed any. span_ms: what it
+    shows, since the first request, where the story's own time is not the best.
+    """
+
+    stage: str
+    scenario: str
+    shows: str
+    options: dict[str, int] = {}
+    worst: bool = False
+    span_ms: tuple[int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.stage}-{self.scenario}"
+
+    @property
+    def folder(self) -> Path:
+        return KEPT / self.name
+
+    @property
+    def command(self) -> list[str]:
+        """What a reader types to have such a run."""
+        return ["lab", "run", self.scenario, "--stage", self.stage, *flags(self.options)]
+
+
+def illustrations() -> dict[str, Illustration]:
+    """All pictures by name, in the order of the list. Raises BadInput, naming the entry."""
+    table = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    return {one.name: one for one in map(_checked, table["picture"])}
+
+
+def _checked(entry: dict[str, object]) -> Illustration:
+    try:
+        one = msgspec.convert(entry, Illustration)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"docs/pictures.toml: {entry}: {error}") from None
+    where = f"docs/pictures.toml: {one.name}"
+    choose_from("stage", one.stage, stages(), where)
+    choose_from("scenario", one.scenario, scenario.names(), where)
+    choose_from("verdict", one.shows, [verdict.name for verdict in Verdict], where)
+    for key in one.options:
+        choose_from("option", key, OVERRIDES, where)
+    return one
+
+
+def keep(one: Illustration, run: Path) -> None:
+    """Put the facts of a finished run that the picture needs where the book finds them. Raises BadInput if it shows another
+    verdict than it should.
+    """
+    judgement, findings = judge(run)
+    if judgement.verdict != one.shows:
+        raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {one.name} is to show {one.shows}: not kept")
+    picture = timeline_reader.read(run, judgement, findings, load_record(run).has_store)
+    if one.worst:
+        open_on_the_worst(picture)
+    if one.span_ms is not None:
+        picture.opens = (one.span_ms[0] * 1000, one.span_ms[1] * 1000)
+    cut(picture)
+    one.folder.mkdir(parents=True, exist_ok=True)
+    for name in FACTS:
+        shutil.copyfile(run / name, one.folder / name)
+    (one.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+
+
+def open_on_the_worst(picture: Timeline) -> None:
+    """Open on the write that destroyed most, of those whose victim is known."""
+    known = [place for place, loss in enumerate(picture.losses) if loss.victim != NEVER]
+    picture.focus = max(known, key=lambda place: picture.losses[place].destroyed, default=picture.focus)
+    picture.opens = timeline_reader.opening(picture)
+
+
+def cut(picture: Timeline) -> None:
+    """Leave out what is not shown: grants, lives of keys, losses and renewals. The run's own totals stay."""
+    since, until = picture.opens
+    story = {picture.losses[picture.focus].culprit, picture.losses[picture.focus].victim} if picture.focus != NEVER else set()
+    struck = {hit.request for hit in picture.hits}
+
+    def shown(place: int, held: Held) -> bool:
+        return place in story or held.request in struck or (held.got <= until and held.until >= since)
+
+    grants = _places(place for place, held in enumerate(picture.held) if shown(place, held))
+    leases = {picture.held[place].lease for place in grants}
+    lives = _places(
+        place
+        for place, life in enumerate(picture.lives)
+        if place in leases or (life.born <= until and (life.gone == NEVER or life.gone >= since))
+    )
+    losses = _places(
+        place
+        for place, loss in enumerate(picture.losses)
+        if loss.culprit in grants and (loss.victim in grants or loss.victim == NEVER)
+    )
+    picture.held = [picture.held[place] for place in grants]
+    for held in picture.held:
+        held.lease = lives.get(held.lease, NEVER)
+    picture.lives = [picture.lives[place] for place in lives]
+    for life in picture.lives:
+        life.holder, life.by = grants.get(life.holder, NEVER), grants.get(life.by, NEVER)
+    picture.losses = [picture.losses[place] for place in losses]
+    for loss in picture.losses:
+        loss.culprit, loss.victim = grants[loss.culprit], grants.get(loss.victim, NEVER)
+    picture.focus = losses.get(picture.focus, NEVER)
+    picture.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
+    picture.shown = picture.opens
+
+
+def _places(kept: Iterable[int]) -> dict[int, int]:
+    """Where each of those that are kept was, to where it is now."""
+    return {old: new for new, old in enumerate(kept)}
+
+
+def result(one: Illustration) -> Result:
+    """The facts that are kept. Raises BadInput, saying how to get them."""
+    try:
+        return load_result(one.folder)
+    except (BadInput, OSError) as error:
+        raise BadInput(f"the picture {one.name} has no run yet ({error}); `lab docs --rerun {one.name}` makes one") from None
+
+
+def draw(one: Illustration, folder: Path | None = None) -> Path:
+    """Draw the picture from the facts that are kept, beside them unless told where; returns its path."""
+    into = folder or one.folder
+    return save(charts("one")["timeline"], [result(one)], into / Path(DRAWN).stem)[0]

@@ -1,0 +1,146 @@
+"""The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
+
+A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence;
+``lab docs`` writes them all again, and a test fails when one has drifted.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from app.lock import Claim
+from app.locks import stages
+from lab.docgen import chapters, cost_of_locking, figures, price_of_increment, speed_tables
+from lab.errors import BadInput, choose_from
+from lab.experiments import growth_report, sweep_result, sweeps
+from lab.paths import HOME, REFERENCE
+from lab.report import matrix, pages
+from lab.report.reference import ladder, of_stage
+from lab.scenario import scenario
+
+PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
+
+
+def documents() -> list[Path]:
+    """The documents that may hold generated parts."""
+    return [HOME / "README.md", HOME / "CONTRIBUTING.md", *sorted((HOME / "docs").rglob("*.md"))]
+
+
+def write() -> list[Path]:
+    """Draw the book's pictures and write all generated parts again; returns the files that changed. Raises BadInput for a part
+    nobody makes, naming the document.
+    """
+    changed = []
+    for path, draw in pictures().items():
+        before = path.read_bytes() if path.exists() else b""
+        draw(path.parent)
+        if path.read_bytes() != before:
+            changed.append(path)
+    for path in documents():
+        text = path.read_text(encoding="utf-8")
+        if (filled := fill(text, where=path.name)) != text:
+            path.write_text(filled, encoding="utf-8")
+            changed.append(path)
+    return changed
+
+
+def pictures() -> dict[Path, Callable[[Path], object]]:
+    """The book's pictures: where each belongs, and what draws it into a folder."""
+    shelf = figures.illustrations().values()
+    drawn: dict[Path, Callable[[Path], object]] = {
+        one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
+        for one in shelf
+    }
+    return drawn | {figures.KEPT / price_of_increment.DRAWN: price_of_increment.draw}
+
+
+def fill(text: str, where: str = "") -> str:
+    """The text with each generated part as it should be. Raises BadInput."""
+    return PART.sub(lambda part: _again(part, where), text)
+
+
+def _again(part: re.Match[str], where: str) -> str:
+    name, *arguments = part["words"].split()
+    make = PARTS[choose_from("generated part", name, PARTS, where)]
+    try:
+        inspect.signature(make).bind(*arguments)
+    except TypeError as error:
+        raise BadInput(f"{where}: generated: {part['words']}: {error}") from None
+    return f"<!-- generated: {part['words']} -->{part['block']}{make(*arguments)}<!-- end -->"
+
+
+def _rungs(*names: str) -> str:
+    """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
+    lines = ["| stage | increments lost | increments a second | still wrong |", "| --- | --- | --- | --- |"]
+    for name in names:
+        judgement = of_stage(name).judgement
+        lost = f"{judgement.lost} of {judgement.requests}" + (f", {judgement.failed} refused" if judgement.failed else "")
+        still = stages()[name].story.still[0]
+        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {judgement.throughput_per_s:.0f} | {still} |")
+    return "\n".join(lines) + "\n"
+
+
+def _stages() -> str:
+    lines = ["| stage | follows | the idea | what is still wrong |", "| --- | --- | --- | --- |"]
+    for name, stage in stages().items():
+        follows = f"`{stage.follows}`" if stage.follows else ""
+        lines.append(f"| [`{name}`](ladder/{name}.md) | {follows} | {stage.story.idea} | {stage.story.still[0]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _claims() -> str:
+    """Return every claim, the scenarios that test it, and the stages that make it."""
+    shelf = [scenario.load(name) for name in scenario.names()]
+    lines = ["| claim | the promise | tested by | made by |", "| --- | --- | --- | --- |"]
+    for claim in Claim:
+        tested = ", ".join(f"`{one.name}`" for one in shelf if one.tests is claim)
+        made = ", ".join(f"`{name}`" for name, stage in stages().items() if claim in stage.claims)
+        lines.append(f"| `{claim.name}` | {claim.value} | {tested} | {made or 'no stage'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _scenarios() -> str:
+    lines = ["| scenario | the situation | the claim it tests | the danger |", "| --- | --- | --- | --- |"]
+    for name in scenario.names():
+        one = scenario.load(name)
+        danger = ", ".join(f"`{measure}` ≥ {least}" for measure, least in one.danger.items())
+        lines.append(f"| `{name}` | {one.title} | `{one.tests.name}` | {danger} |")
+    return "\n".join(lines) + "\n"
+
+
+def _machine() -> str:
+    record = ladder()[0].record
+    machine, versions = record.machine, record.versions
+    return (
+        f"One run of each stage, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
+        f"Python {versions['python']}, {versions['redis-server'].split(' sha')[0]}. "
+        "Speeds hold for this machine only; compare ratios.\n"
+    )
+
+
+def _sweeps() -> str:
+    lines = []
+    for name in sweeps.names():
+        sweep, kept = sweeps.load(name), sweep_result.load(REFERENCE / f"sweep-{name}")
+        found = sweep.finding(sweep_result.curves(kept))
+        lines.append(f"- {sweep.title} [{found}](../reports/reference/sweep-{name}/{name}.svg).\n")
+    return "".join(lines)
+
+
+PARTS: dict[str, Callable[..., str]] = {
+    "ladder": lambda: pages.markdown(ladder()),
+    "rungs": _rungs,
+    "stages": _stages,
+    "claims": _claims,
+    "scenarios": _scenarios,
+    "machine": _machine,
+    "matrix": lambda: matrix.markdown(matrix.load(REFERENCE / "matrix")),
+    "sweeps": _sweeps,
+    **chapters.PARTS,
+    **cost_of_locking.PARTS,
+    **speed_tables.PARTS,
+    **growth_report.DOCUMENT_PARTS,
+}

@@ -1,0 +1,50 @@
+"""What the locks cost alone, and what a way of waiting buys, as the documents quote it from the reference measurements."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from lab.errors import BadInput, choose_from
+from lab.experiments import lock_benchmark_report
+from lab.experiments.benchmark import Measured, figure_in_words, interval_in_words, promise_in_words
+from lab.paths import REFERENCE
+
+LOCKS = REFERENCE / "locks"
+
+
+@cache
+def benches() -> dict[str, Measured]:
+    """The figures of the reference's benches, by name."""
+    found: dict[str, Measured] = {}
+    for path in sorted(LOCKS.glob("bench-*.json")):
+        kept: dict[str, Any] = msgspec.json.decode(path.read_bytes())
+        found |= {one["name"]: msgspec.convert(one, Measured) for one in kept["figures"]}
+    return found
+
+
+def _table(*first_words: str) -> str:
+    """The figures whose names begin with one of the words."""
+    lines = ["| what | measured | 95 % interval | wanted | held |", "| --- | --- | --- | --- | --- |"]
+    for name, one in benches().items():
+        if name.split()[0] in first_words:
+            cells = (one.what, figure_in_words(one), interval_in_words(one), promise_in_words(one), "yes" if one.held else "no")
+            lines.append(f"| {' | '.join(cells)} |")
+    if len(lines) == 2:
+        raise BadInput(f"the reference has no measurement of {' or '.join(first_words)}")
+    return "\n".join(lines) + "\n"
+
+
+def _ratio(*name: str) -> str:
+    """One figure, as a share."""
+    known = benches()
+    return f"{known[choose_from('measurement', ' '.join(name), known)].value:.2f}"
+
+
+PARTS = {
+    "locks": lambda: lock_benchmark_report.markdown(lock_benchmark_report.load(LOCKS)),
+    "benches": _table,
+    "ratio": _ratio,
+}

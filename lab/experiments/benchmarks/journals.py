@@ -1,0 +1,41 @@
+"""What journals and unarmed gates cost: two stacks side by side, with and without them, driven in turn by wrk."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.locks import stages
+from lab.experiments.benchmark import Measured, Promise, pairwise, wrk
+from lab.experiments.statistics import mean_of_ratios
+from lab.prerequisites import program
+from lab.scenario import scenario
+from lab.servers.cluster import cluster
+from lab.servers.supervisor import Keeper
+
+WRK_S = 3
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    program("wrk")  # refuse before anything has been started
+    rush, none = scenario.load("rush"), stages()["none"]
+    keeper = Keeper()
+    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
+        folder = Path(name)
+        try:
+            with (
+                cluster(keeper, none, rush, "told", folder / "told") as told,
+                cluster(keeper, none, rush, "untold", folder / "untold", journals=False) as untold,
+            ):
+                for system in (told, untold):
+                    wrk(system.address, folder, 1)  # warm
+                rates = list(
+                    pairwise(pairs, lambda: wrk(told.address, folder, WRK_S), lambda: wrk(untold.address, folder, WRK_S))
+                )
+        finally:
+            keeper.close()
+    ratios = [one / other for one, other in rates]
+    value, low, high = mean_of_ratios(ratios)
+    what, promise = f"throughput with journals and gates, as a share of that without, {pairs} pairs", Promise(at_least=0.92)
+    yield Measured(name="journals", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)

@@ -1,0 +1,130 @@
+"""What the locks themselves cost: each stage alone, and against what a user would take instead.
+
+The table of all stages goes to ``reports/bench-locks-<time>/``, beside the speeds that one of the documents claims.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from app.lock import Claim, Grant, Result, Stage, Work
+from app.locks import stages
+from app.settings import Settings
+from lab.experiments import lock_benchmark_report
+from lab.experiments.benchmark import Measured, Promise, pairwise
+from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS, Contest, Maker, contest, maker
+from lab.experiments.round_trip import trip
+from lab.experiments.statistics import mean_of_ratios
+from lab.paths import REPORTS
+from lab.scenario import scenario
+from lab.servers import process
+from lab.servers.stores import stores
+from lab.servers.supervisor import Keeper
+
+FOR_S = 1.0
+MANY = 16
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A store that is up: where it is, and how to count what it has carried out."""
+
+    settings: Settings
+    count: Callable[[], int]
+
+
+class RedisPy:
+    """redis-py's own lock behind our door."""
+
+    def __init__(self, store: Any, key: str) -> None:
+        self.lock = redis.lock.Lock(store, key, timeout=3, sleep=RETRY_MS / 1000, blocking_timeout=WAIT_MS / 1000)
+
+    def run(self, work: Work[Result]) -> Result:
+        with self.lock:
+            return work(Grant(""))
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    keeper = Keeper()
+    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(keeper):
+        wanted = dict.fromkeys(stage.store for stage in _locks() if stage.store)
+        up = {store: _stand(keeper, store, Path(name)) for store in wanted}
+        _table(up)
+        yield _ratio(
+            "locks lua",
+            "cycles a second of lua with one client, as a share of those of redis-py's own lock",
+            Promise(at_least=0.9),
+            pairwise(pairs, lambda: _alone(up, "lua").per_s, lambda: _run(up, "redis-py", "redis", RedisPy, 1, False).per_s),
+        )
+        yield _ratio(
+            "locks redlock",
+            "time of a cycle of redlock on five nodes, against lua's on one",
+            Promise(at_most=2.0),
+            pairwise(pairs, lambda: _alone(up, "redlock").p50_ms, lambda: _alone(up, "lua").p50_ms),
+        )
+        yield _ratio(
+            "locks bucketed",
+            f"cycles a second of bucketed with 5 ms of work and {MANY} clients, against lua's",
+            Promise(at_least=3.0),
+            pairwise(max(3, pairs // 2), lambda: _busy(up, "bucketed").per_s, lambda: _busy(up, "lua").per_s),
+        )
+
+
+def _locks() -> list[Stage]:
+    """Those that ask a store; one that lets the write decide has nothing to acquire."""
+    shelf = stages().values()
+    return [one for one in shelf if one.store and Claim.exclusive in one.claims and one.resource != "mysql_versioned"]
+
+
+def _stand(keeper: Keeper, store: str, folder: Path) -> Standing:
+    shelf = stores()[store]
+    services = shelf.services(scenario.load("rush"))
+    running = [one.wait() for one in [process.start(one, keeper, folder) for one in services]]
+    settings = Settings.read({}, run="bench", **{f"{store}_url": shelf.url(running)})
+    return Standing(settings, lambda: sum(shelf.commands(running).values()))
+
+
+def _run(up: dict[str, Standing], name: str, store: str, make: Maker, clients: int, one_key: bool, work_ms: int = 0) -> Contest:
+    where = up[store]
+    return contest(name, store, where.settings, make, clients, one_key, FOR_S, work_ms, where.count)
+
+
+def _of(up: dict[str, Standing], stage: Stage, clients: int, one_key: bool, work_ms: int = 0) -> Contest:
+    return _run(up, stage.name, stage.store or "", maker(stage), clients, one_key, work_ms)
+
+
+def _alone(up: dict[str, Standing], name: str) -> Contest:
+    return _of(up, stages()[name], 1, False)
+
+
+def _busy(up: dict[str, Standing], name: str) -> Contest:
+    return _of(up, stages()[name], MANY, True, work_ms=5)
+
+
+def _table(up: dict[str, Standing]) -> None:
+    """Every lock: alone, many on a key each, many on one key; with and without work. Before those of a store, its round trip."""
+    found = []
+    apart, together = ((1, False, 0), (MANY, False, 0)), ((MANY, True, 0), (MANY, True, 5))
+    for store in up:
+        found += [_run(up, f"one round trip to {store}", store, trip(store), *situation) for situation in apart]
+        if store == "redis":
+            found += [_run(up, "redis-py's Lock", store, RedisPy, *situation) for situation in (*apart, *together)]
+        for stage in _locks():
+            if stage.store == store:
+                found += [_of(up, stage, *situation) for situation in (*apart, *together)]
+    lock_benchmark_report.write(found, FOR_S, REPORTS / f"bench-locks-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+
+
+def _ratio(name: str, what: str, promise: Promise, both: Iterator[tuple[float, float]]) -> Measured:
+    ratios = [one / other for one, other in both]
+    value, low, high = mean_of_ratios(ratios)
+    about = f"{what}, {len(ratios)} pairs"
+    return Measured(name=name, what=about, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)

@@ -1,0 +1,60 @@
+"""Locust through the whole stack, every request recorded, as a share of what wrk gets out of the same running stack."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+from app.locks import stages
+from lab.evidence.history import History
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, wrk
+from lab.experiments.statistics import mean_of_ratios
+from lab.load.locust import Load
+from lab.prerequisites import program
+from lab.scenario import scenario
+from lab.servers.cluster import Cluster, cluster
+from lab.servers.supervisor import Keeper
+
+WRK_S, REQUESTS = 3, 5000
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    program("wrk")  # refuse before anything has been started
+    rush = scenario.load("rush")
+    keeper = Keeper()
+    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
+        folder = Path(name)
+        try:
+            with cluster(keeper, stages()["none"], rush, "bench", folder) as system:
+                wrk(system.address, folder, 1)  # warm
+                by_locust, by_wrk = _driver(keeper, rush, system, folder), lambda: wrk(system.address, folder, WRK_S)
+                rates = list(pairwise(pairs, by_locust, by_wrk))
+        finally:
+            keeper.close()
+    ratios = [one / other for one, other in rates]
+    value, low, high = mean_of_ratios(ratios)
+    what = f"Locust's throughput as a share of wrk's, {pairs} pairs"
+    remark = f"wrk reached {sum(other for _, other in rates) / pairs:.0f} increments a second here"
+    promise = Promise(at_least=0.75)
+    yield Measured(
+        name="locust", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
+    )
+
+
+def _driver(keeper: Keeper, rush: scenario.Scenario, system: Cluster, folder: Path) -> Callable[[], float]:
+    numbers = count()
+
+    def drive() -> float:
+        """One run of REQUESTS; its rate from the first start to the last end, as runs are measured."""
+        into = folder / f"load-{next(numbers)}"
+        into.mkdir()
+        load = Load(keeper, rush, system.address, into)
+        load.wait(lambda done: None, lambda: True)
+        records = list(History(into).requests())
+        if len(records) != REQUESTS:
+            raise Unmeasured(f"{len(records)} requests are on record instead of {REQUESTS}")
+        return len(records) / ((max(one.end_ns for one in records) - min(one.start_ns for one in records)) / 1e9)
+
+    return drive

@@ -1,0 +1,63 @@
+"""What the way of waiting buys through the whole stack: rush under pubsub and queued against lua, in turn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from lab.experiments.benchmark import Measured, Promise, Unmeasured
+from lab.experiments.statistics import mean_of_ratios
+from lab.judge.verdict import Judgement
+
+REQUESTS = 2000
+ROUNDS = 5
+STAGES = ("lua", "pubsub", "queued")
+Figure = Callable[[Judgement], float]
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    """Rounds of all three; every other round goes backwards."""
+    rounds = [
+        {name: _rush(name) for name in (STAGES if number % 2 else STAGES[::-1])} for number in range(max(3, min(pairs, ROUNDS)))
+    ]
+
+    def ratio(name: str, of: str, figure: Figure, promise: Promise) -> Measured:
+        ratios = [figure(one[of]) / figure(one["lua"]) for one in rounds]
+        value, low, high = mean_of_ratios(ratios)
+        what = f"{name} of {of}, as a share of lua's, {len(ratios)} rounds of {REQUESTS} requests"
+        about = f"waits {of} {name.split(maxsplit=1)[0]}"
+        return Measured(name=about, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+
+    yield ratio("throughput", "pubsub", lambda judgement: judgement.throughput_per_s, Promise(at_least=0.9))
+    yield ratio(
+        "commands sent to the lock's store", "pubsub", lambda judgement: judgement.sent_per_increment, Promise(at_most=1.0)
+    )
+    yield ratio("throughput", "queued", lambda judgement: judgement.throughput_per_s, Promise(at_least=1.0))
+    yield ratio("p99 of the wait", "queued", lambda judgement: judgement.wait_ms["p99"], Promise(at_most=0.6))
+    yield ratio("longest wait", "queued", lambda judgement: judgement.wait_ms["max"], Promise(at_most=0.5))
+
+
+def _rush(stage: str) -> Judgement:
+    command = [
+        sys.executable,
+        "-m",
+        "lab.cli",
+        "run",
+        "rush",
+        "--stage",
+        stage,
+        "--requests",
+        str(REQUESTS),
+        "--json",
+        "--no-draw",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    if not done.stdout.startswith("{"):
+        raise Unmeasured(f"rush on {stage} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+    judgement = msgspec.json.decode(done.stdout, type=Judgement)
+    if judgement.acknowledged != REQUESTS or judgement.lost:
+        raise Unmeasured(f"rush on {stage} lost {judgement.lost} and failed {judgement.failed}: {judgement.danger['why']}")
+    return judgement

@@ -1,0 +1,221 @@
+"""What a run costs as it grows: time, processor and memory of each part, size on disk, judging and drawing.
+
+Each point is a run of its own, watched from outside: some five times a second, what every process below it has used so far.
+What a process uses between the last look and its end is missed, which is little against a run of seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import IO, Any
+
+import msgspec
+import psutil
+
+from lab.evidence.run_folder import save
+from lab.experiments.benchmark import Unmeasured
+from lab.judge.verdict import Judgement
+from lab.paths import REPORTS
+from lab.prerequisites import program
+from lab.run import environment
+from lab.scenario.options import flags
+
+LOOK_EVERY_S = 0.2
+MIB = 2**20
+STORE_PROGRAMS = ("redis-server", "mariadbd", "zookeeper", "etcd")
+PARTS = ("locust", "nginx", "replicas", "counter's store", "lock's store", "the lab")
+# what a series is called, which option it varies, on what stage, over which values, and the options that stay
+SERIES: tuple[tuple[str, str, str, tuple[int, ...], dict[str, int]], ...] = (
+    ("requests", "requests", "incr", (5000, 50_000, 500_000), {}),
+    ("users", "users", "incr", (100, 500, 2000), {"requests": 20_000}),
+    ("waiters", "users", "lua", (25, 100, 500, 2000), {"requests": 5000}),
+    ("replicas", "replicas", "incr", (3, 6, 12), {"requests": 20_000}),
+    ("processes", "processes", "incr", (1, 2, 4), {"requests": 20_000}),
+)
+STORES = ("lua", "queued", "mysql_for_update", "zookeeper", "etcd")  # one lock of each store, to see what its store spends
+
+
+Planned = tuple[str, int, str, dict[str, int]]  # what is varied, its value, the stage, the options of `lab run`
+
+
+class Point(msgspec.Struct, kw_only=True):
+    """One run. varied: its series, ``store`` for the stages of STORES. why: what is behind another verdict than KEPT. cpu_ms
+    and peak_mib by part: processor time a request, and the most resident memory at once (pages that processes share count
+    in each of them).
+    """
+
+    varied: str
+    value: int
+    stage: str
+    verdict: str
+    why: str
+    requests: int
+    per_s: float
+    wait_p99_ms: float
+    cpu_ms: dict[str, float]
+    peak_mib: dict[str, float]
+    folder_mib: float
+    judging_s: float
+    judging_mib: float
+    drawing_s: float
+    drawing_mib: float
+
+    def line(self) -> str:
+        """For the terminal."""
+        judging = f"judged: {self.judging_s:.1f} s, {self.judging_mib:.0f} MiB"
+        drawing = f"drawn: {self.drawing_s:.1f} s, {self.drawing_mib:.0f} MiB"
+        which = f"{self.varied:10}{self.value:>8}  {self.stage:18}{self.verdict:9}"
+        return f"{which}{self.per_s:7.0f} a second; {judging}; {drawing}" + (f"; {self.why}" if self.verdict != "KEPT" else "")
+
+
+class Growth(msgspec.Struct, kw_only=True):
+    """``growth.json``."""
+
+    schema: int = 1
+    command: str
+    measured_utc: str
+    commit: str
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    points: list[Point]
+
+
+def load(folder: Path) -> Growth:
+    """What ``measure`` left there."""
+    return msgspec.json.decode((folder / "growth.json").read_bytes(), type=Growth)
+
+
+def measure(planned: Iterable[Planned], command: str, into: Path | None, tell: Callable[[Point], None]) -> int:
+    """``lab growth``: run what was planned, one after the other. Returns 0. Raises MissingProgram, Unmeasured."""
+    points = []
+    for varied, value, stage, options in planned:
+        points.append(_point(varied, value, stage, options))
+        tell(points[-1])
+    now = datetime.now(UTC)
+    into = into or REPORTS / f"growth-{now:%Y%m%dT%H%M%SZ}"
+    into.mkdir(parents=True, exist_ok=True)
+    about = {"commit": environment.commit(), "machine": environment.machine(), "versions": environment.versions()}
+    save(into / "growth.json", Growth(command=command, measured_utc=now.isoformat(timespec="seconds"), points=points, **about))  # type: ignore[arg-type] # the three are of three types
+    return 0
+
+
+def plan(most_requests: int) -> Iterator[Planned]:
+    """All series, no run of more requests than told."""
+    for varied, option, stage, values, fixed in SERIES:
+        for value in values:
+            options = fixed | {option: value}
+            if value <= most_requests or value == values[0]:
+                yield varied, value, stage, options | {"requests": min(options["requests"], most_requests)}
+    for number, stage in enumerate(STORES):
+        yield "store", number, stage, {"requests": min(2000, most_requests)}
+
+
+def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> Point:
+    with tempfile.TemporaryDirectory(prefix="lab-growth-") as name:
+        done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
+        if not done.out.startswith("{"):
+            raise Unmeasured(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
+        judgement = msgspec.json.decode(done.out, type=Judgement)
+        folder = Path(name) / "reports" / "runs" / judgement.run
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        judging, drawing = _run(["check", str(folder)], name), _run(["report", str(folder)], name)
+        shutil.rmtree(folder)
+    return Point(
+        varied=varied,
+        value=value,
+        stage=stage,
+        verdict=judgement.verdict,
+        why=judgement.danger["why"],
+        requests=judgement.requests,
+        per_s=judgement.throughput_per_s,
+        wait_p99_ms=judgement.wait_ms["p99"],
+        cpu_ms={part: round(1000 * used / judgement.requests, 4) for part, used in done.cpu_s.items()},
+        peak_mib={part: round(peak, 1) for part, peak in done.peak_mib.items()},
+        folder_mib=round(size / MIB, 2),
+        judging_s=round(judging.took_s, 2),
+        judging_mib=round(judging.most_mib, 1),
+        drawing_s=round(drawing.took_s, 2),
+        drawing_mib=round(drawing.most_mib, 1),
+    )
+
+
+class _Run:
+    """A command of the lab in a process of its own, and what it and all below it used."""
+
+    def __init__(self, argv: Sequence[str], folder: str) -> None:
+        self.cpu_s: dict[str, float] = defaultdict(float)
+        self.peak_mib: dict[str, float] = defaultdict(float)
+        self._used: dict[int, tuple[str, float]] = {}
+        began_s = monotonic()
+        with tempfile.TemporaryFile("w+", dir=folder) as out, tempfile.TemporaryFile("w+", dir=folder) as err:
+            process = subprocess.Popen(argv, cwd=folder, stdout=out, stderr=err)
+            over = threading.Event()
+            watcher = threading.Thread(target=self._watch, args=(process.pid, over))
+            watcher.start()
+            _, waited, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(waited)
+            over.set()
+            watcher.join()
+            self.status, self.most_mib = process.returncode, usage.ru_maxrss / 1024
+            self.took_s = monotonic() - began_s
+            self.out, self.err = (_whole(stream) for stream in (out, err))
+        for part, used in self._used.values():
+            self.cpu_s[part] += used
+
+    def _watch(self, pid: int, over: threading.Event) -> None:
+        while not over.wait(LOOK_EVERY_S):
+            now_mib: dict[str, float] = defaultdict(float)
+            for process in _family(pid):
+                try:
+                    with process.oneshot():
+                        part, times, memory = _part(process), process.cpu_times(), process.memory_info()
+                except psutil.Error:
+                    continue
+                self._used[process.pid] = (part, times.user + times.system)
+                now_mib[part] += memory.rss / MIB
+            for part, mib in now_mib.items():
+                self.peak_mib[part] = max(self.peak_mib[part], mib)
+
+
+def _whole(stream: IO[str]) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+def _run(words: Sequence[str], folder: str) -> _Run:
+    return _Run([program("lab"), *words], folder)
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        head = psutil.Process(pid)
+        return [head, *head.children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _part(process: psutil.Process) -> str:
+    """By what it runs; the two Redis by the folder they were started in."""
+    line = " ".join(process.cmdline())
+    if not line:  # it is ending, and has forgotten; what it was before holds
+        raise psutil.ZombieProcess(process.pid)
+    if "--version" in line:  # asked for the record
+        return "the lab"
+    if "locust" in process.cmdline():
+        return "locust"
+    if "gunicorn" in line:
+        return "replicas"
+    if "nginx" in line:
+        return "nginx"
+    if Path(process.cwd()).name == "counter-redis":
+        return "counter's store"
+    return "lock's store" if any(name in line for name in STORE_PROGRAMS) else "the lab"

@@ -1,0 +1,122 @@
+"""The growth of a run's costs as tables, and what follows from them for more users than one machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from lab.errors import choose_from
+from lab.experiments.growth import MIB, PARTS, Growth, Point, load
+from lab.paths import REFERENCE
+
+KEPT = REFERENCE / "growth"
+
+
+@cache
+def kept() -> Growth:
+    """The reference measurement."""
+    return load(KEPT)
+
+
+def points(varied: str) -> list[Point]:
+    """Those of a series. Raises BadInput."""
+    found = kept().points
+    choose_from("series", varied, list(dict.fromkeys(one.varied for one in found)))
+    return [one for one in found if one.varied == varied]
+
+
+def table(varied: str) -> str:
+    """A line a point: how fast, what of each part's memory, how much on disk, and how long until it is judged and drawn."""
+    head = (varied, "a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
+    lines = [head, ("---",) * len(head)]
+    for one in points(varied):
+        value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")
+        memory = (f"{one.peak_mib.get(part, 0):.0f}" for part in PARTS)
+        ends = (f"{one.judging_s:.1f} / {one.judging_mib:.0f}", f"{one.drawing_s:.1f} / {one.drawing_mib:.0f}")
+        lines.append((value, f"{one.per_s:.0f}", *memory, f"{one.folder_mib:.1f}", *ends))
+    return _markdown(lines)
+
+
+def processor_table(varied: str) -> str:
+    """A line a point: milliseconds of one core a request, by part."""
+    head = (varied, *PARTS, "all")
+    lines = [head, ("---",) * len(head)]
+    for one in points(varied):
+        value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")
+        lines.append((value, *(f"{one.cpu_ms.get(part, 0):.3f}" for part in PARTS), f"{sum(one.cpu_ms.values()):.3f}"))
+    return _markdown(lines)
+
+
+def saturation(part: str, stage: str = "incr") -> float:
+    """Requests a second at which one core is full of this part's work, by the longest run of the plain series."""
+    choose_from("part", part, PARTS)
+    found = [one for one in kept().points if one.stage == stage and one.varied in ("requests", "store") and part in one.cpu_ms]
+    of = max(found, key=lambda one: one.requests)
+    return 1000 / of.cpu_ms[part]
+
+
+def _rounded(per_s: float) -> str:
+    """Two digits that mean something."""
+    digits = len(str(int(per_s))) - 2
+    return f"{round(per_s, -digits):,.0f}".replace(",", " ")
+
+
+def _markdown(lines: Sequence[tuple[str, ...]]) -> str:
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _plan(per_s: str) -> str:
+    """Of each part, what fills a core, and how many cores so many requests a second take. For the lock's store, that of `lua`."""
+    lines = []
+    for part in PARTS[:-1]:
+        full = saturation(part, "lua" if part == "lock's store" else "incr")
+        which = f"{part} (`lua`, waiters polling)" if part == "lock's store" else part
+        lines.append((which, _rounded(full), f"{int(per_s) / full:.1f}"))
+    return _markdown(lines)
+
+
+def _stores() -> str:
+    """By store: what one lock there reached, and what fills a core of it and of the replicas that ask it."""
+    lines = []
+    for one in sorted(points("store"), key=lambda one: -one.per_s):
+        parts = (part if part in one.cpu_ms else "counter's store" for part in ("lock's store", "replicas"))
+        lines.append((f"`{one.stage}`", f"{one.per_s:.0f}", *(_rounded(saturation(part, one.stage)) for part in parts)))
+    return _markdown(lines)
+
+
+# What one more of a series costs: of which points, by how much their value is counted, and in what
+SLOPES: dict[str, tuple[str, float, Callable[[Point], float]]] = {
+    "folder_bytes": ("requests", 1 / MIB, lambda one: one.folder_mib),
+    "judging_bytes": ("requests", 1 / MIB, lambda one: one.judging_mib),
+    "judging_us": ("requests", 1e-6, lambda one: one.judging_s),
+    "user_kib": ("users", 1 / 1024, lambda one: one.peak_mib["locust"]),
+    "replica_mib": ("replicas", 1, lambda one: one.peak_mib["replicas"]),
+}
+
+
+def slope(name: str) -> float:
+    """From a series' first point to its last, for one more."""
+    varied, unit, figure = SLOPES[choose_from("slope", name, SLOPES)]
+    first, *_, last = points(varied)
+    return (figure(last) - figure(first)) / (last.value - first.value) / unit
+
+
+def _each(name: str, times: str = "1") -> str:
+    """``growth_each user_kib``; times: for so many."""
+    return f"{slope(name) * float(times):,.0f}".replace(",", " ")
+
+
+def _conditions() -> str:
+    about = kept()
+    machine = f"{about.machine['cores']} cores ({about.machine['processor']}), {about.machine['memory_gib']} GiB"
+    return f"Measured {about.measured_utc[:10]} on {machine}, servers and load together, Python {about.versions['python']}.\n"
+
+
+DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
+    "growth_plan": _plan,
+    "growth_stores": _stores,
+    "growth_each": _each,
+    "growth_conditions": _conditions,
+    "growth": table,
+    "growth_processor": processor_table,
+}

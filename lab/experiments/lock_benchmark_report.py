@@ -1,0 +1,148 @@
+"""Contests to a table and a chart, beside what one of the documents says of such systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from app.locks import stages
+from lab.evidence.run_folder import save
+from lab.experiments.lock_benchmark import Contest
+from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title
+from lab.run import environment
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What document 4's table says of locks at a store. Its machine, clients and number of keys are not stated."""
+
+    per_s: int
+    latency: str
+
+    def __str__(self) -> str:
+        return f"{self.per_s:,}".replace(",", " ") + f" a second, {self.latency}"
+
+
+CLAIMED = {
+    "redis": Claim(100_000, "under 1 ms"),
+    "redis_nodes": Claim(10_000, "5 to 10 ms"),
+    "zookeeper": Claim(1000, "10 to 50 ms"),
+    "etcd": Claim(5000, "5 to 20 ms"),
+}
+COLUMNS = (
+    "lock",
+    "store",
+    "clients",
+    "key",
+    "work, ms",
+    "cycles a second",
+    "p50, ms",
+    "p99, ms",
+    "longest wait, ms",
+    "overtakes a grant",
+    "commands a cycle",
+    "claimed",
+)
+
+
+class Contests(msgspec.Struct, kw_only=True):
+    """``locks.json``: what was measured, and on what. for_s: how long each contest lasted."""
+
+    schema: int = 1
+    measured_utc: str
+    commit: str
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    for_s: float
+    contests: list[Contest]
+
+
+def write(found: Sequence[Contest], for_s: float, into: Path) -> list[Path]:
+    """``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``; returns the paths."""
+    into.mkdir(parents=True, exist_ok=True)
+    all_of_them = Contests(
+        measured_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=environment.commit(),
+        machine=environment.machine(),
+        versions=environment.versions(),
+        for_s=for_s,
+        contests=list(found),
+    )
+    save(into / "locks.json", all_of_them)
+    (into / "locks.md").write_text(markdown(all_of_them), encoding="utf-8")
+    return [into / "locks.json", into / "locks.md", *draw(found, into)]
+
+
+def load(folder: Path) -> Contests:
+    """What ``write`` left there."""
+    return msgspec.json.decode((folder / "locks.json").read_bytes(), type=Contests)
+
+
+def conditions(about: Contests) -> str:
+    """On what it was measured, in one sentence."""
+    servers = ("redis-server", "mariadbd", "etcd", "zookeeper")
+    known = ", ".join(_version(about.versions[name]) for name in servers if about.versions.get(name))
+    return (
+        f"Measured {about.measured_utc[:10]}, {about.for_s:g} s each, on {about.machine['cores']} cores "
+        f"({about.machine['processor']}) shared by servers and clients, Python {about.versions['python']}; {known}."
+    )
+
+
+def _version(said: str) -> str:
+    """``Redis server v=7.0.15 sha=…`` and ``/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-0 for …``, in short."""
+    words = said.rpartition("/")[2].split(" for ")[0].partition(" sha")[0].split()
+    return " ".join(words).removesuffix(".jar")
+
+
+def markdown(about: Contests) -> str:
+    """The conditions, and a line a contest."""
+    lines: list[Sequence[str]] = [COLUMNS, ["---"] * len(COLUMNS)]
+    for one in about.contests:
+        claimed = str(CLAIMED.get(one.store or "", "")) if one.clients == 1 and one.stage in stages() else ""
+        key = "one" if one.one_key else "its own"
+        figures = (one.per_s, one.p50_ms, one.p99_ms, one.longest_wait_ms, one.overtaken, one.commands)
+        name = f"`{one.stage}`" if one.stage in stages() else f"*{one.stage}*"
+        told = (f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}" for figure in figures)
+        lines.append([name, f"`{one.store}`", str(one.clients), key, f"{one.work_ms}", *told, claimed])
+    return f"{conditions(about)}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def draw(found: Sequence[Contest], into: Path) -> list[Path]:
+    """Cycles a second, alone and with many on one key, the fastest alone first, and what was claimed."""
+    alone = {one.stage: one for one in found if one.clients == 1}
+    names = sorted(alone, key=lambda name: -alone[name].per_s)
+    together = {one.stage: one.per_s for one in found if one.clients > 1 and one.one_key and not one.work_ms}
+    claims = {name: CLAIMED[alone[name].store or ""] for name in names if alone[name].store in CLAIMED and name in stages()}
+    bars = (
+        ({name: one.per_s for name, one in alone.items()}, BLUE, "one client, a key of its own"),
+        (together, ORANGE, "sixteen clients, all on one key"),
+    )
+    with style.context(STYLE):
+        figure = Figure(figsize=(9.6, 2.2 + 0.42 * len(names)), layout="constrained")
+        axes = figure.add_subplot()
+        for offset, (figures, colour, label) in enumerate(bars):
+            places = [number + 0.4 * offset - 0.2 for number in range(len(names))]
+            axes.barh(places, [figures.get(name, 0) for name in names], height=0.36, color=colour, label=label)
+        rows = [names.index(name) for name in claims]
+        axes.plot([one.per_s for one in claims.values()], rows, "D", color=PURPLE, markersize=5, label="claimed by document 4")
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_xscale("log")
+        axes.set_xlabel("acquire and release, a second (logarithmic)")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.05), ncols=3)
+        title(axes, _finding(alone), "a cycle is acquire and release; clients are processes of this machine")
+        paths = [into / f"locks.{kind}" for kind in ("svg", "png")]
+        for path in paths:
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return paths
+
+
+def _finding(alone: dict[str, Contest]) -> str:
+    locks = {name: one.per_s for name, one in alone.items() if name in stages()}
+    fastest, slowest = max(locks, key=lambda name: locks[name]), min(locks, key=lambda name: locks[name])
+    return f"Alone, {fastest} makes {locks[fastest]:.0f} cycles a second and {slowest} {locks[slowest]:.0f}"

@@ -1,0 +1,190 @@
+"""Every stage under every scenario that fits it: the cells, run side by side, against what was expected of them.
+
+Each cell is a run of its own, by ``lab run`` in a process of its own, so that any of them can be repeated by its command.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+
+from app.lock import Stage
+from app.locks import stages
+from lab import prerequisites
+from lab.errors import ExitStatus, choose_from, worst
+from lab.evidence.run_folder import save
+from lab.interrupts import interruptible
+from lab.judge.verdict import Judgement, Verdict
+from lab.paths import EXPECTED, REPORTS
+from lab.pipeline import publish_site
+from lab.report.matrix import Cell, cell_requests, in_short, load, markdown, never_admitted
+from lab.report.terminal import terminal
+from lab.scenario import scenario as scenarios
+from lab.scenario.scenario import Scenario
+from lab.servers import external_stores
+
+WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
+SLOWEST_S = 180
+
+
+def expectations() -> dict[tuple[str, str], str]:
+    """The verdict written down for each (scenario, stage)."""
+    table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
+    names = table["stages"].split()
+    return {
+        (scenario, stage): WORDS[word]
+        for scenario, row in table["expected"].items()
+        for stage, word in zip(names, row.split(), strict=True)
+    }
+
+
+def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell]:
+    """All cells, in the order of scenarios as they were written down, and of the ladder; those that make no sense say why."""
+    expected = expectations()
+    order = list(dict.fromkeys(scenario for scenario, _ in expected))
+    cells = []
+    for name in sorted(only_scenarios or scenarios.names(), key=lambda name: (order.index(name) if name in order else 99, name)):
+        one = scenarios.load(name)
+        for stage in stages().values():
+            if only_stages and stage.name not in only_stages:
+                continue
+            cell = Cell(stage=stage.name, scenario=name, claim=one.tests.name, expected=expected.get((name, stage.name), ""))
+            cell.reason = one.misfit(stage) or ""
+            cell.missing = [] if cell.reason else lacking(one, stage)
+            if cell.missing:
+                cell.reason = "not run: " + " ".join(f"{name} is not on this machine." for name in cell.missing)
+            cells.append(cell)
+    return cells
+
+
+def lacking(scenario: Scenario, stage: Stage) -> list[str]:
+    """The programs that are not on this machine and that the scenario needs for the stage."""
+    given = external_stores.urls()
+    stores = [stage.store] if stage.store and stage.store not in given else []
+    return prerequisites.missing([*stores, *([prerequisites.CLOCKS] if scenario.store_clocks else [])])
+
+
+def conduct_all(
+    cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS, draw: bool = True
+) -> None:
+    """Run those that make sense, so many at a time; one that fails to be a run is VOID."""
+    with ThreadPoolExecutor(jobs) as pool:
+        for cell in pool.map(lambda cell: _conduct(cell, reports, draw), [cell for cell in cells if not cell.reason]):
+            on_done(cell)
+
+
+def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
+    """Run them once more, drawing nothing, and count in each cell's ``rounds`` what came out."""
+    ran = {(cell.scenario, cell.stage): cell for cell in cells if cell.verdict}
+    again = [Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected) for cell in ran.values()]
+
+    def count(cell: Cell) -> None:
+        first = ran[cell.scenario, cell.stage]
+        first.rounds = first.rounds or {first.verdict: 1}
+        first.rounds[cell.verdict] = first.rounds.get(cell.verdict, 0) + 1
+        on_done(cell)
+
+    conduct_all(again, jobs, count, reports, draw=False)
+
+
+def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
+    one = scenarios.load(cell.scenario)
+    command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json"]
+    command += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
+    command += [] if draw else ["--no-draw"]
+    done = subprocess.run(command, cwd=reports.parent, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+    if not done.stdout.startswith("{"):
+        cell.verdict, cell.reason = "VOID", f"ended with {done.returncode}: {done.stderr.strip()[-500:]}"
+        return cell
+    judgement = msgspec.json.decode(done.stdout, type=Judgement)
+    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.danger["why"]
+    cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
+    cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
+    return cell
+
+
+def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS) -> list[Path]:
+    """``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html`` whose cells link to their runs."""
+    from lab.report.matrix_picture import draw  # with matplotlib, which takes half a second to load
+
+    folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    folder.mkdir(parents=True, exist_ok=True)
+    save(folder / "matrix.json", list(cells))
+    (folder / "matrix.md").write_text(markdown(cells), encoding="utf-8")
+    return [*draw(cells, folder), folder / "matrix.md", folder / "matrix.json"]
+
+
+def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
+    """All cells: these, and for the rest those that were written to the folder before."""
+    known = {(cell.scenario, cell.stage): cell for cell in load(folder)} if (folder / "matrix.json").exists() else {}
+    known |= {(cell.scenario, cell.stage): cell for cell in cells}
+    whole = plan((), ()) if len(known) > len(cells) else list(cells)
+    for index, blank in enumerate(whole):
+        found = known.get((blank.scenario, blank.stage))
+        if found is not None and (not blank.reason or blank.missing):
+            found.expected = blank.expected
+            whole[index] = found
+    return whole
+
+
+def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
+    """``lab matrix``: the worst of its cells' exit statuses; 4 if some were not run for want of a program; 3 if a scenario
+    harmed nobody it was run on, or a cell is not as expected, or came to another verdict when it was repeated.
+    """
+    for name in only_stages:
+        choose_from("stage", name, stages())
+    for name in only_scenarios:
+        choose_from("scenario", name, scenarios.names())
+    cells = plan(only_stages, only_scenarios)
+    console, left = terminal(), sum(not cell.reason for cell in cells)
+
+    def tell(cell: Cell) -> None:
+        surprise = "" if cell.as_expected else f"  [bold red]expected {cell.expected or 'nothing'}[/]"
+        console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict:10}{escape(in_short(cell))}{surprise}")
+
+    console.print(f"{left} cells, {jobs} at a time", style="dim")
+    try:
+        with interruptible():
+            conduct_all(cells, jobs, tell)
+            for number in range(2, repeat + 1):
+                console.print(f"again: {number} of {repeat}", style="dim")
+                conduct_again(cells, jobs, lambda cell: None if cell.as_expected else tell(cell))
+    finally:  # what was run until an interrupt is not lost
+        if out is not None:
+            cells = merged(cells, out)
+        for path in write(cells, out):
+            console.print(str(path), style="dim", soft_wrap=True)
+        publish_site()
+    return _matrix_status(cells, console, whole=not only_stages)
+
+
+def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:
+    """Its exit status, and a word about what is wrong with the scenarios."""
+    gentle = never_admitted(cells) if whole else []
+    if gentle:
+        console.print(f"harmed nobody, so they prove nothing: {', '.join(gentle)}", style="bold red")
+    for cell in cells:
+        if cell.wavers:
+            counts = ", ".join(f"{count} times {verdict}" for verdict, count in cell.rounds.items())
+            console.print(f"wavers: {cell.scenario} on {cell.stage}: {counts}", style="bold red")
+    without = sorted({program for cell in cells if not cell.verdict for program in cell.missing})
+    for program in without:
+        number = sum(program in cell.missing and not cell.verdict for cell in cells)
+        console.print(
+            f"not run: {number} cells, for want of {program}. {prerequisites.how_to_install(program)}",
+            style="bold red",
+            soft_wrap=True,
+        )
+    statuses = [Verdict[cell.verdict].exit_status for cell in cells if cell.verdict]
+    odd = gentle or any(cell.wavers or not cell.as_expected for cell in cells if cell.verdict)
+    statuses += [ExitStatus.NOTHING_SHOWN] if odd else []
+    return worst([*statuses, ExitStatus.CANNOT_RUN] if without else statuses)

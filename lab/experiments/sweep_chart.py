@@ -1,0 +1,83 @@
+"""The picture of a sweep: its finding as the title, and the parts that sweeps draw alike."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib import style as styles
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from lab.experiments.sweep import Sweep
+from lab.experiments.sweep_result import Curve, Swept
+from lab.report.chart import STYLE
+
+BLACK = "#222222"
+WIDTH_IN = 9.6
+TITLE_WIDTH = 84  # letters of a title's line
+
+
+def save(sweep: Sweep, swept: Swept, curves: Sequence[Curve], stem: Path) -> list[Path]:
+    """Draw to ``stem.svg`` and ``stem.png``; returns the paths."""
+    with styles.context(STYLE):
+        title = textwrap.fill(heading(sweep, swept, curves), TITLE_WIDTH)
+        below = textwrap.fill(conditions(swept), TITLE_WIDTH + 12)
+        lines = title.count("\n") + below.count("\n") + 2
+        head_in = 0.25 * lines + 0.15
+        height_in = sweep.height_in + head_in
+        below_head = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - head_in / height_in))
+        whole = Figure(figsize=(WIDTH_IN, height_in), layout=below_head)
+        sweep.draw(whole, swept, curves)
+        whole.text(0.012, 1 - 0.08 / height_in, title, ha="left", va="top", fontsize=13, fontweight="bold")
+        down_in = 0.12 + 0.25 * (title.count("\n") + 1)
+        whole.text(0.012, 1 - down_in / height_in, below, ha="left", va="top", fontsize=10, color="#555555")
+        paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
+        for path in paths:
+            whole.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return paths
+
+
+def heading(sweep: Sweep, swept: Swept, curves: Sequence[Curve]) -> str:
+    """The finding, and whether it rests on a part of the points only."""
+    finding = sweep.finding(curves)
+    return f"{finding} (partial, {swept.partial})" if swept.partial else finding
+
+
+def conditions(swept: Swept) -> str:
+    """Under what the points were measured, and what the bars mean."""
+    one = swept.scenario
+    repeats = f"{swept.repeats} repeats" if swept.repeats > 1 else "measured once"
+    said = f"{one['name']}, {one['requests']} requests, {one['users']} users, {one['replicas']} replicas; {repeats}"
+    return f"{said}; bars: 95 % intervals" + ("; crosses: runs that were VOID or BROKEN, not averaged" if _unsound(swept) else "")
+
+
+def _unsound(swept: Swept) -> bool:
+    return any(not point.sound for point in swept.points)
+
+
+def band(axes: Axes, curve: Curve, figure: str, colour: str, label: str, style: str = "-", marker: str = "o") -> None:
+    """A figure over the values, with its interval at each as a bar."""
+    known = curve.known(figure)
+    means = [one.value for _, one in known]
+    below = [0.0 if one.low is None else max(0.0, one.value - one.low) for _, one in known]
+    above = [0.0 if one.high is None else max(0.0, one.high - one.value) for _, one in known]
+    values = [value for value, _ in known]
+    drawn = {"color": colour, "linestyle": style, "marker": marker, "markersize": 5, "capsize": 3, "elinewidth": 1.2}
+    axes.errorbar(values, means, yerr=[below, above], label=label, **drawn)  # type: ignore[arg-type] # names and numbers
+
+
+def crosses(axes: Axes, curve: Curve, figure: str) -> None:
+    """The runs that were not averaged, each where it lies; at the bottom where it has no figure."""
+    for spot in curve.spots:
+        for point in spot.unsound:
+            place = point.figures.get(figure, 0.0)
+            axes.plot([spot.value], [place], marker="x", markersize=9, markeredgewidth=2, color=BLACK, clip_on=False, zorder=5)
+            axes.annotate(point.verdict, (spot.value, place), xytext=(6, 5), textcoords="offset points", fontsize=9, color=BLACK)
+
+
+def per_cent(share: float) -> str:
+    """``7 %``, ``0.4 %``: two digits where one would say nothing."""
+    return f"{share:.1%}".replace("%", " %") if 0 < share < 0.0095 else f"{share:.0%}".replace("%", " %")

@@ -1,0 +1,89 @@
+"""A sweep's table, picture and page, made from ``sweep.json`` alone. Starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.experiments import sweep_chart, sweep_result, sweeps
+from lab.experiments.statistics import Interval
+from lab.experiments.sweep import Sweep
+from lab.experiments.sweep_result import LOST_SHARE, Curve, Spot, Swept
+from lab.report.html import inline, page
+
+METHOD = (
+    "A figure is the mean of the sound repeats, with the interval in which the mean lies with 95 % confidence: by Student's t "
+    "(Biometrika 6, 1908), for speeds, waits and commands of their logarithms; for shares that are the same in every repeat "
+    "by Wilson's score (J. Am. Stat. Assoc. 22, 1927) over all increments, as if each were lost or kept on its own. "
+    "Each value was measured once, in shuffled order, before any was measured again."
+)
+
+
+def write(sweep: Sweep, result: Swept, into: Path) -> list[Path]:
+    """``index.html``, ``sweep.md``, ``<name>.svg`` and ``.png``; returns the paths, the page first."""
+    curves = sweep_result.curves(result)
+    pictures = sweep_chart.save(sweep, result, curves, into / result.sweep)
+    table = into / "sweep.md"
+    table.write_text(markdown(sweep, result, curves), encoding="utf-8")
+    values = {
+        "heading": sweep_chart.heading(sweep, result, curves),
+        "sweep": sweep,
+        "swept": result,
+        "head": head(sweep),
+        "rows": rows(sweep, curves),
+        "picture": inline(pictures[:1])[0],
+        "method": METHOD,
+    }
+    path = into / "index.html"
+    path.write_text(page("sweep.html", **values), encoding="utf-8")
+    return [path, table, *pictures]
+
+
+def write_again(folder: Path) -> list[Path]:
+    """Draw a sweep again into its folder. Raises BadInput, MissingPackage."""
+    result = sweep_result.load(folder)
+    return write(sweeps.load(result.sweep), result, folder)
+
+
+def markdown(sweep: Sweep, result: Swept, curves: Sequence[Curve]) -> str:
+    """The finding, whether all of it was measured, a row for each stage and value, and how to read it."""
+    lines = [head(sweep), ["---"] * len(head(sweep)), *rows(sweep, curves)]
+    table = "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+    partial = f"**Partial**, {result.partial}.\n\n" if result.partial else ""
+    return f"{sweep.finding(curves)}.\n\n{partial}{table}\n{METHOD}\n"
+
+
+def head(sweep: Sweep) -> list[str]:
+    """The table's headings."""
+    return ["stage", sweep.varied, "sound runs", *sweep.figures.values(), "not averaged"]
+
+
+def rows(sweep: Sweep, curves: Sequence[Curve]) -> list[list[str]]:
+    """The table's rows, stage by stage."""
+    return [_row(sweep, curve.stage, spot) for curve in curves for spot in curve.spots]
+
+
+def _row(sweep: Sweep, stage: str, spot: Spot) -> list[str]:
+    figures = [_figure(name, spot.figures.get(name)) for name in sweep.figures]
+    left_out = "; ".join(f"{point.verdict}: {_one_line(point.reason)}" for point in spot.unsound)
+    return [f"`{stage}`", f"{spot.value:g}", str(spot.sound), *figures, left_out]
+
+
+def _figure(name: str, one: Interval | None) -> str:
+    if one is None:
+        return "–"
+    text = _percent if name == LOST_SHARE else _amount
+    ends = "" if one.low is None or one.high is None else f" ({text(one.low)} to {text(one.high)})"
+    return text(one.value) + ends
+
+
+def _amount(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}".replace("%", " %")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("|", "/").split())

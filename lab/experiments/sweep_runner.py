@@ -1,0 +1,175 @@
+"""Conducts a sweep: a real run for each point, one after another, so that none disturbs another.
+
+Repeats are blocks: each value of each stage is measured once before any is measured again, in an order that is shuffled
+within the block by the seed. So a machine that slows down does so for all values alike, and a sweep that is cut short has
+measured all values about as often (R. A. Fisher, "The Design of Experiments", 1935: randomised blocks).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from app.lock import Stage
+from lab.errors import BadInput, ExitStatus, NotReady, choose_from, worst
+from lab.experiments import sweep_result, sweeps
+from lab.experiments.statistics import need_scipy
+from lab.experiments.sweep import START_S, Sweep, numbers
+from lab.experiments.sweep_report import write
+from lab.experiments.sweep_result import Point, Swept
+from lab.interrupts import interruptible
+from lab.judge.verdict import Verdict
+from lab.paths import REPORTS
+from lab.pipeline import by_locust, conduct, finish, publish_site
+from lab.report.terminal import STYLES, terminal
+from lab.run import environment
+from lab.scenario.scenario import Scenario
+from lab.scenario.stages import find_stage
+from lab.servers.supervised import supervised
+
+Plan = list[tuple[Stage, float, int, Scenario]]
+
+
+def run_sweep(
+    name: str,
+    stage_names: Sequence[str],
+    repeats: int | None,
+    values: str | None,
+    given: Mapping[str, int | None],
+    out: Path | None,
+    command: str,
+) -> int:
+    """``lab sweep``: 0; 3 if a point is VOID; 1 if a stage broke its promise; 130 if it was cut short.
+
+    given: what of the scenario was given (requests, seed). Raises BadInput, MissingPackage, MissingProgram.
+    """
+    sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
+    need_scipy()
+    stages = [find_stage(stage) for stage in dict.fromkeys(stage_names or sweep.stages)]
+    if repeats is not None and repeats < 1:
+        raise BadInput(f"--repeats must be at least 1, not {repeats}")
+    asked = {key: value for key, value in given.items() if value is not None}
+    wanted = numbers(values) if values else sweep.values
+    plan = planned(sweep, stages, wanted, repeats or sweep.repeats, asked)
+    result = _blank(name, stages, wanted, repeats or sweep.repeats, plan, command)
+    into = out or REPORTS / f"sweep-{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    console = terminal()
+    _announce(console, sweep, plan)
+    try:
+        with interruptible():
+            into.mkdir(parents=True, exist_ok=True)
+            for point in _conducted(sweep, plan, command, console):
+                result.points.append(point)
+                sweep_result.save(result, into)
+        result.ended = sweep_result.COMPLETE
+    except KeyboardInterrupt:
+        result.ended = "interrupted"
+    return _end(console, sweep, result, into)
+
+
+def planned(sweep: Sweep, stages: Sequence[Stage], values: Sequence[float], repeats: int, given: Mapping[str, int]) -> Plan:
+    """Every run, in the order in which they will be made. Raises BadInput before any has begun."""
+    seed = given.get("seed", 1)
+    plan: Plan = []
+    for repeat in range(repeats):
+        settings = {**given, "seed": seed + repeat}
+        block = [(stage, value, repeat, sweep.at(value, stage, settings)) for stage in stages for value in values]
+        random.Random(f"{seed}-{repeat}").shuffle(block)  # noqa: S311 - an order, not a secret
+        plan += block
+    return plan
+
+
+def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats: int, plan: Plan, command: str) -> Swept:
+    first = asdict(plan[0][3])
+    kept = ("name", "requests", "users", "replicas", "ttl_ms", "retry_ms", "work_ms", "wait_ms", "danger")
+    fixed = {key: first[key] for key in kept if len({str(getattr(one, key)) for *_, one in plan}) == 1}
+    return Swept(
+        sweep=name,
+        command=command,
+        commit=environment.commit(),
+        started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+        seed=plan[0][3].seed,
+        stages=[stage.name for stage in stages],
+        values=list(values),
+        repeats=repeats,
+        scenario=fixed,
+        planned=len(plan),
+        ended="cut short",  # until it is not, for a lab that is killed says nothing more
+        versions=environment.versions(),
+        machine=environment.machine(),
+    )
+
+
+def expected_s(sweep: Sweep, plan: Plan) -> float:
+    """How long the whole will take on an idle machine, about."""
+    return sum(START_S + sweep.expected_s(value, one.requests) for _, value, _, one in plan)
+
+
+def _announce(console: Console, sweep: Sweep, plan: Plan) -> None:
+    console.print(f"[bold]{escape(sweep.title)}[/]")
+    longer = "longer on a busy one; Ctrl-C keeps what was measured until then"
+    console.print(f"{len(plan)} runs, about {_minutes(expected_s(sweep, plan))} on an idle machine; {longer}", style="dim")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.1f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
+
+
+def _conducted(sweep: Sweep, plan: Plan, command: str, console: Console) -> Iterator[Point]:
+    began_s = time.monotonic()
+    for number, (stage, value, repeat, scenario) in enumerate(plan, 1):
+        point = _point(sweep, stage, value, repeat, scenario, command)
+        left = (time.monotonic() - began_s) / number * (len(plan) - number)
+        figures = ", ".join(f"{sweep.figures[name]} {_short(figure)}" for name, figure in point.figures.items())
+        why = "" if point.sound else f"  {escape(point.reason)}"
+        colour = STYLES[point.verdict]
+        console.print(
+            f"{number:3} of {len(plan)}  {stage.name:16}{value:<7g}[{colour}]{point.verdict:9}[/]{figures}{why}"
+            f"[dim]  {_minutes(left)} left[/]",
+            soft_wrap=True,
+        )
+        yield point
+
+
+def _short(figure: float) -> str:
+    return f"{figure:.0f}" if figure >= 100 else f"{figure:.2g}"
+
+
+def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scenario, command: str) -> Point:
+    """One run, kept in reports/runs. Raises KeyboardInterrupt when it was cut short: a part of a run is no point."""
+    try:
+        with supervised() as keeper:
+            done = conduct(keeper, stage, scenario, by_locust(keeper, scenario, lambda done: None), command)
+    except NotReady as failure:
+        return Point(stage=stage.name, value=value, repeat=repeat, verdict="VOID", reason=f"it could not begin: {failure}")
+    finish(done, draw=False)
+    if done.record.ended == "interrupted":
+        raise KeyboardInterrupt
+    return sweep_result.point(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
+
+
+def _end(console: Console, sweep: Sweep, result: Swept, into: Path) -> int:
+    if not result.points:
+        with contextlib.suppress(OSError):  # it may not be there yet, or hold something of somebody else's
+            into.rmdir()
+        console.print("interrupted before the first point was measured; there is nothing to show", style="yellow")
+        return ExitStatus.INTERRUPTED
+    sweep_result.save(result, into)
+    paths = write(sweep, result, into)
+    publish_site()
+    console.print()
+    console.print((into / "sweep.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
+    for path in paths:
+        console.print(str(path), style="dim", markup=False, soft_wrap=True)
+    if result.partial:
+        console.print(f"partial: {result.partial}; nothing is left running", style="yellow")
+        return ExitStatus.INTERRUPTED
+    return worst(Verdict[point.verdict].exit_status for point in result.points if not point.sound)

@@ -1,0 +1,97 @@
+"""How often to ask for a lock that is taken: polling harder costs commands, and the store's time for them is the holder's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.experiments.sweep import Sweep, whole
+from lab.experiments.sweep_chart import band, crosses, per_cent
+from lab.experiments.sweep_result import Curve, Swept
+from lab.report.chart import LINES, STYLES
+from lab.text import thousands
+
+UNHINDERED_PER_S, HINDERED_BELOW_MS = 530, 20  # for a guess how long it takes: where polling begins to slow the holders down
+WAITS = {"wait_p50_ms": "p50", "wait_p99_ms": "p99", "wait_max_ms": "max"}
+
+
+def finding(curves: Sequence[Curve]) -> str:
+    """The fastest interval against the shortest, stage by stage: how much slower, at what price."""
+    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+
+
+def _of(curve: Curve) -> str:
+    rates, commands = curve.known("throughput_per_s"), dict(curve.known("commands_per_increment"))
+    if not rates:
+        return ""
+    (shortest, there), (best, fastest) = rates[0], max(rates, key=lambda rate: rate[1].value)
+    price = f"{commands[shortest].value:.0f} commands an increment"
+    if len(rates) == 1:
+        return f"{curve.stage}: {thousands(there.value)}/s when it asks every {shortest:g} ms, at {price}"
+    if best == shortest:
+        longest, _ = rates[-1]
+        less = f"{commands[longest].value:.0f} at {longest:g} ms"
+        return f"{curve.stage} is fastest when it asks every {shortest:g} ms, at {price} instead of {less}"
+    dearer = f"{price} instead of {commands[best].value:.0f}"
+    if there.overlaps(fastest):
+        return f"{curve.stage}: asking every {shortest:g} ms is not measurably slower than every {best:g} ms, but costs {dearer}"
+    slower = per_cent(1 - there.value / fastest.value)
+    return f"{curve.stage}: asking every {shortest:g} ms is {slower} slower than every {best:g} ms, and costs {dearer}"
+
+
+def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
+    """Three panels above each other over the same retry interval: speed, waits, commands."""
+    speed, waits, commands = canvas.subplots(3, 1, sharex=True)
+    for number, curve in enumerate(curves):
+        colour = LINES[number % len(LINES)]
+        band(speed, curve, "throughput_per_s", colour, label=curve.stage)
+        for style, (figure, rank) in zip(STYLES, WAITS.items(), strict=True):
+            band(waits, curve, figure, colour, label=f"{curve.stage}, {rank}", style=style)
+        band(commands, curve, "commands_per_increment", colour, label=curve.stage)
+        crosses(speed, curve, "throughput_per_s")
+    speed.set_ylabel("acknowledged\nper second")
+    speed.set_ylim(bottom=0)
+    waits.set_ylabel("wait for the lock, ms")
+    if any(curve.known("wait_max_ms") for curve in curves):  # nothing at all has no logarithm
+        waits.set_yscale("log")
+        waits.yaxis.set_major_formatter(lambda wait, _: f"{wait:g}")
+    commands.set_ylabel("commands to the lock's\nstore per increment")
+    commands.set_ylim(bottom=0)
+    commands.set_xlabel(SWEEP.varied + " (logarithmic)")
+    for axes in (speed, waits, commands):
+        _finish(axes, swept)
+
+
+def _finish(axes: Axes, swept: Swept) -> None:
+    axes.set_xscale("log")
+    axes.set_xticks(swept.values, [f"{value:g}" for value in swept.values])
+    axes.minorticks_off()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+SWEEP = Sweep(
+    title="How often should a waiter ask?",
+    varied="time between a waiter's tries, ms",
+    values=(1, 2, 5, 10, 20, 50, 100),
+    stages=("lua",),
+    repeats=4,
+    settings=lambda value: {"retry_ms": whole(value)},
+    scenario="rush",
+    requests=1000,
+    danger={"handovers_between_replicas": 100},
+    needs=("exclusion",),
+    figures={
+        "throughput_per_s": "per second",
+        "wait_p50_ms": "wait p50, ms",
+        "wait_p99_ms": "wait p99, ms",
+        "wait_max_ms": "longest wait, ms",
+        "commands_per_increment": "commands an increment",
+    },
+    expected_s=lambda value, requests: requests / UNHINDERED_PER_S / min(1, math.sqrt(value / HINDERED_BELOW_MS)),
+    finding=finding,
+    draw=draw,
+    height_in=9.2,
+)

@@ -1,0 +1,74 @@
+"""Where a TTL is too short: the share of the acknowledged increments that is lost, as the work grows past it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from lab.experiments.sweep import Sweep
+from lab.experiments.sweep_chart import band, crosses, per_cent
+from lab.experiments.sweep_result import LOST_SHARE, Curve, Swept
+from lab.report.chart import GREY, LINES
+
+TTL_MS = 200
+FINE = 400  # points of the staircase
+
+
+def finding(curves: Sequence[Curve]) -> str:
+    """Up to where each stage loses nothing, from where on it does, and how much at worst."""
+    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+
+
+def _of(curve: Curve) -> str:
+    known = curve.known(LOST_SHARE)
+    if not known:
+        return ""
+    losers = [value for value, share in known if share.value > 0]
+    broken = " where it was sound" if any(spot.unsound for spot in curve.spots) else ""
+    if not losers:
+        return f"{curve.stage} loses nothing up to {known[-1][0]:g} × TTL{broken}"
+    worst_at, worst = max(known, key=lambda one: one[1].value)
+    safe = [value for value, _ in known if value < losers[0]]
+    before = f"nothing up to {safe[-1]:g} × TTL, and " if safe else ""
+    return f"{curve.stage} loses {before}{per_cent(worst.value)} of the increments at {worst_at:g} × TTL{broken}"
+
+
+def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
+    """The share lost over work / TTL, with what is lost when there is always a next one at the door."""
+    axes = canvas.subplots()
+    right = max(swept.values) * 1.04
+    fine = [right * number / FINE for number in range(1, FINE + 1)]
+    always = "expected where each lease is followed by the next at once: 1 − 1/⌈work/TTL⌉"
+    axes.plot(fine, [1 - 1 / math.ceil(x) for x in fine], color=GREY, linestyle="--", linewidth=1.4, label=always)
+    axes.axvline(1, color=GREY, linestyle=":", linewidth=1.4)
+    for number, curve in enumerate(curves):
+        colour = LINES[number % len(LINES)]
+        band(axes, curve, LOST_SHARE, colour, label=curve.stage, marker="os^Dv"[number % 5])
+        crosses(axes, curve, LOST_SHARE)
+    axes.set_xlim(0, right)
+    axes.set_ylim(-0.02, None)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.set_xlabel(f"{SWEEP.varied} (TTL {TTL_MS} ms)")
+    axes.set_ylabel("acknowledged increments lost")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
+
+
+SWEEP = Sweep(
+    title="How much longer than the TTL may the work take?",
+    varied="work time / TTL",
+    values=(0.25, 0.5, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.25),
+    stages=("lua",),
+    repeats=3,
+    settings=lambda value: {"ttl_ms": TTL_MS, "work_ms": round(value * TTL_MS), "users": 10, "retry_ms": 5},
+    scenario="work_outlasts_ttl",
+    requests=30,
+    danger={"handovers_between_replicas": 5},
+    needs=("ttl", "exclusion"),
+    figures={LOST_SHARE: "share of the acknowledged lost", "throughput_per_s": "per second"},
+    expected_s=lambda value, requests: requests * min(value, 1) * TTL_MS / 1000 + value * TTL_MS / 1000,
+    finding=finding,
+    draw=draw,
+    height_in=5.0,
+)

@@ -1,0 +1,70 @@
+"""A check: a pure function from what a history says to the violations of one claim, each with its mechanism.
+
+``lab/judge/checks`` holds one for each claim, in a file of the claim's name, as a function ``violations(findings)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from app.lock import Claim
+from lab.evidence.fault_record import Strike
+from lab.judge.findings import Findings
+from lab.judge.mechanisms import MECHANISMS
+from lab.text import counted
+
+PATIENCE_MS = 500
+RENEWED_BY_ANOTHER = "another renewed what it did not hold"
+
+
+class Violation(msgspec.Struct):
+    """What was promised (the claim's name), how it was broken, what was seen, and the first of the evidence."""
+
+    claim: str
+    mechanism: str
+    what: str
+    evidence: list[dict[str, Any]]
+
+
+Check = Callable[[Findings], Iterator[Violation]]
+
+
+def losses_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
+    """The lost increments whose mechanism breaks this claim."""
+    for mechanism in MECHANISMS:
+        losses = findings.losses.get(mechanism.name)
+        if mechanism.claim is claim and losses is not None and losses.destroyed:
+            what = f"{counted(losses.destroyed, 'increment')} destroyed by {counted(losses.writes, 'write')}"
+            what += f", {losses.restored} of them brought back by others" if losses.restored else ""
+            yield Violation(claim.name, mechanism.name, what, losses.examples)
+
+
+def stuck_after(
+    strikes: Iterable[Strike], claim: Claim, mechanism: str, findings: Findings, limit_ms: float | None = None
+) -> Iterator[Violation]:
+    """The strikes after which nobody else got the lock within limit_ms (the TTL and half a second, unless told).
+
+    mechanism: why, unless another replica kept it alive.
+    """
+    limit_ms = findings.ttl_ms + PATIENCE_MS if limit_ms is None else limit_ms
+    for strike in strikes:
+        why = RENEWED_BY_ANOTHER if strike.foreign_renewals else mechanism
+        about = f"{strike.request} at {strike.replica} was struck at {strike.gate}, and"
+        if strike.idle_ms is None:
+            yield Violation(claim.name, why, f"{about} nobody else ever got the lock again", [strike.facts()])
+        elif strike.idle_ms > limit_ms:
+            what = f"{about} it was {strike.idle_ms:.0f} ms until somebody else got the lock"
+            yield Violation(claim.name, why, what, [strike.facts()])
+
+
+def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:
+    """Requests that gave up waiting, or got what they waited for only after limit_ms."""
+    late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.waits_ns)
+    if findings.gave_up or late:
+        said = [f"{counted(findings.gave_up, 'request')} gave up" if findings.gave_up else ""]
+        said += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms" if late else ""]
+        waits = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
+        yield Violation(claim.name, mechanism, ", ".join(filter(None, said)), [msgspec.to_builtins(wait) for wait in waits])

@@ -1,0 +1,14 @@
+"""A lock that could not be got when one of its stores was gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, stuck_after
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    if findings.tests == Claim.available_with_a_node_down.name:
+        yield from stuck_after(findings.strikes, Claim.available_with_a_node_down, "its only store was gone", findings)

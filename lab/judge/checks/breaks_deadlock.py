@@ -1,0 +1,15 @@
+"""Requests that each held what the other wanted, and did not get out of it in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import PATIENCE_MS, Violation, waited_too_long
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    if findings.nested == "crossed":
+        limit_ms = 2 * findings.ttl_ms + PATIENCE_MS  # two locks to wait for
+        yield from waited_too_long(Claim.breaks_deadlock, "waited for each other", findings, limit_ms)

@@ -1,0 +1,13 @@
+"""A release that let go of another's lock: seen by what was destroyed because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    return losses_against(Claim.releases_only_its_own, findings)

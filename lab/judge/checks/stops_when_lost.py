@@ -1,0 +1,13 @@
+"""A holder that went on while its store was silent for longer than the TTL, and destroyed something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    return losses_against(Claim.stops_when_lost, findings)

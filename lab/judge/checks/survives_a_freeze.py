@@ -1,0 +1,13 @@
+"""A holder that was stopped in its work and destroyed something when it went on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    return losses_against(Claim.survives_a_freeze, findings)

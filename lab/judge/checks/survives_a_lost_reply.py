@@ -1,0 +1,17 @@
+"""A lock that others could not get for most of a TTL, because the answer to its acquisition had been lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, stuck_after
+from lab.judge.findings import Findings
+
+SHARE_OF_TTL = 0.7  # a sound lock is handed on after the work, which is a small part of the TTL
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    strikes = [strike for strike in findings.strikes if strike.kind == "lose_reply"]
+    limit_ms = findings.ttl_ms * SHARE_OF_TTL
+    return stuck_after(strikes, Claim.survives_a_lost_reply, "locked out by its own lock", findings, limit_ms)

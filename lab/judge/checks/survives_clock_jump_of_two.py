@@ -1,0 +1,16 @@
+"""Clocks of a minority that leapt, and let the lock run out early all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    if findings.tests == Claim.survives_clock_jump_of_two.name:
+        for violation in losses_against(Claim.survives_clock_jump, findings):
+            violation.claim = Claim.survives_clock_jump_of_two.name
+            yield violation

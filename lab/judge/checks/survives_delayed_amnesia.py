@@ -1,0 +1,16 @@
+"""A server of several that came back without its data, later than the TTL, and still voted while another held its vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    if findings.tests == Claim.survives_delayed_amnesia.name:
+        for violation in losses_against(Claim.survives_amnesia, findings):
+            violation.claim = Claim.survives_delayed_amnesia.name
+            yield violation

@@ -1,0 +1,13 @@
+"""A store that took another's place and had not heard of the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    return losses_against(Claim.survives_failover, findings)

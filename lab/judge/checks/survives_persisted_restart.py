@@ -1,0 +1,13 @@
+"""A lock that its store had forgotten, although it wrote every change to disk: seen by what was destroyed because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.lock import Claim
+from lab.judge.check import Violation, losses_against
+from lab.judge.findings import Findings
+
+
+def violations(findings: Findings) -> Iterator[Violation]:
+    return losses_against(Claim.survives_persisted_restart, findings)

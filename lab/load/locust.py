@@ -1,0 +1,108 @@
+"""Locust in a process of its own: started, watched by the lines it records, ended when it must be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.paths import LOCUSTFILES
+from lab.prerequisites import search_path
+from lab.scenario.scenario import Scenario
+from lab.servers.process import free_port, last_words
+from lab.servers.supervisor import Keeper
+
+RECORD = "requests.jsonl"
+MASTER_PORT = 5557  # where workers in other containers come to
+PATIENCE_S = 30.0  # without a single answer beyond what one request may take: something hangs
+
+
+class LoadFailed(Exception):  # noqa: N818 - says what happened
+    """Locust itself failed; the message holds its last words."""
+
+
+class Load:
+    """One Locust run against a host, recording into ``folder/requests.jsonl``."""
+
+    def __init__(self, keeper: Keeper, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
+        """workers: how many in other containers come to drive it; 0 for processes here."""
+        self._keeper = keeper
+        self._scenario = scenario
+        self._record = folder / RECORD
+        self._record.touch()
+        self._workers = workers
+        self._log = folder / "logs" / "locust"
+        self._log.parent.mkdir(exist_ok=True)
+        self._pid = keeper.start(self._argv(host), self._env(), LOCUSTFILES.parent, self._log)
+        self._lines = _LineCount(self._record)
+
+    def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
+        """Block until all requests have ended; tell how many have, some ten times a second.
+
+        Returns early when ``still_well`` says no. Raises LoadFailed when Locust fails or nothing moves any more.
+        """
+        moved_s = time.monotonic()
+        while (status := self._keeper.exit_of(self._pid)) is None:
+            if not still_well():
+                return
+            if self._lines.grew():
+                moved_s = time.monotonic()
+                on_progress(self._lines.count)
+            if time.monotonic() - moved_s > self._scenario.request_timeout_s + PATIENCE_S:
+                raise LoadFailed(
+                    f"no answer for {time.monotonic() - moved_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}"
+                )
+            time.sleep(0.02)
+        self._lines.grew()
+        on_progress(self._lines.count)
+        if status != 0:
+            raise LoadFailed(f"locust ended with {status}; the end of its log:\n{last_words(self._log)}")
+
+    def stop(self) -> None:
+        """End it now, if it still runs."""
+        self._keeper.signal(self._pid, signal.SIGKILL)
+
+    def _argv(self, host: str) -> list[str]:
+        scenario = self._scenario
+        users = scenario.processes if scenario.rate else scenario.users
+        options = {
+            "locustfile": LOCUSTFILES / f"{scenario.load}.py",
+            "host": f"http://{host}",
+            "users": users,
+            "spawn-rate": users,
+            "requests": scenario.requests,
+            "rate": scenario.rate or 0,
+            "seed": scenario.seed,
+            "timeout-s": scenario.request_timeout_s,
+            "record": self._record,
+            "exit-code-on-error": 0,
+            "loglevel": "WARNING",
+        }
+        if self._workers:
+            options |= {"master-bind-port": MASTER_PORT, "expect-workers": self._workers, "expect-workers-max-wait": 30}
+        elif scenario.processes > 1:
+            port = free_port()
+            options |= {"processes": scenario.processes, "expect-workers": scenario.processes}
+            options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        return [sys.executable, "-m", "locust", "--headless", "--only-summary", *(["--master"] if self._workers else []), *words]
+
+    def _env(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+        return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
+
+
+class _LineCount:
+    """How many whole lines a growing file has, reading each byte once."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self.count = 0
+
+    def grew(self) -> bool:
+        fresh = self._file.read().count(b"\n")
+        self.count += fresh
+        return fresh > 0

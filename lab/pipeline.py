@@ -1,0 +1,95 @@
+"""Run, judge, draw, publish: the one place where the steps of a run meet."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from app.lock import Stage
+from lab.containers.backend import cluster, engine
+from lab.containers.workers import crew
+from lab.evidence.run_folder import RunFolder, RunRecord, save
+from lab.judge.findings import Findings
+from lab.judge.verdict import Judgement, judge
+from lab.load.locust import Load
+from lab.paths import REPORTS
+from lab.report import site
+from lab.report.pages import keep, report_run
+from lab.report.terminal import progress
+from lab.run.runner import Drive, run
+from lab.scenario.scenario import Scenario
+from lab.servers.cluster import Cluster
+from lab.servers.supervisor import Keeper
+
+
+@dataclasses.dataclass(frozen=True)
+class Conducted:
+    """A finished run: its record, the judgement, and what the history said (for drawing)."""
+
+    folder: RunFolder
+    record: RunRecord
+    judgement: Judgement
+    findings: Findings
+
+
+def by_locust(keeper: Keeper, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
+    """The usual drive: Locust, headless, in a process of its own."""
+
+    def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+        load = Load(keeper, scenario, system.address, folder, len(system.workers))
+        try:
+            with crew(system.workers, scenario, system.address, folder):
+                load.wait(on_progress, well)
+        finally:
+            load.stop()
+
+    return drive
+
+
+def conduct(
+    keeper: Keeper,
+    stage: Stage,
+    scenario: Scenario,
+    drive: Drive,
+    command: str,
+    shelf_name: str | None = None,
+    reports: Path = REPORTS,
+    on_up: Callable[[Cluster], None] = lambda system: None,
+) -> Conducted:
+    """Make one run and judge it. Its folder is not yet published. Raises MissingProgram and NotReady when it could not begin."""
+    folder, record = run(keeper, stage, scenario, drive, command, cluster(), engine(), shelf_name, reports, on_up)
+    judgement, findings = judge(folder.path)
+    save(folder.path / "verdict.json", judgement)
+    return Conducted(folder, record, judgement, findings)
+
+
+def conduct_with_progress(
+    keeper: Keeper, stage: Stage, scenario: Scenario, command: str, shelf_name: str, console: Console
+) -> Conducted:
+    """Make and judge one run by Locust, with a progress bar on the console. Raises as ``conduct`` does."""
+    with progress(scenario, console) as on_progress:
+        return conduct(keeper, stage, scenario, by_locust(keeper, scenario, on_progress), command, shelf_name=shelf_name)
+
+
+def finish(done: Conducted, draw: bool = True) -> list[Path]:
+    """Draw what was conducted, or keep only what pictures are made from, and publish its folder; what to look at now."""
+    if draw:
+        drawn = report_run(done.folder.path, (done.judgement, done.findings))
+    else:
+        keep(done.folder.path, done.judgement, done.findings)
+        drawn = [done.folder.path / "verdict.json"]
+    done.folder.publish()
+    publish_site(done.folder.path.parents[1])
+    return [done.folder.path / path.name for path in drawn]
+
+
+def publish_site(reports: Path = REPORTS) -> None:
+    """Write the site of runs again. An error is reported and loses nothing: the run itself is published already."""
+    try:
+        site.write(reports)
+    except OSError as error:
+        sys.stderr.write(f"the site of runs could not be written: {error}\n")

@@ -1,0 +1,257 @@
+"""One sentence that tells what a timeline shows, from its evidence alone.
+
+A mechanism that is not known here is told as any loss is, by who read and who wrote when, and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lab.report.timeline_model import NEVER, Held, Hit, Life, Loss, Timeline
+from lab.text import counted, thousands
+
+
+def caption(picture: Timeline) -> str:
+    """The story of the claim under test where it has one, then of the loss or the strike on which the picture opens; of a
+    quiet run, that it was one.
+    """
+    say = _clock(picture)
+    if picture.focus != NEVER:
+        of_a_loss = _of_a_loss(picture, say)
+        return f"{picture.tale}. {of_a_loss}" if picture.tale else of_a_loss
+    if picture.focus_hit != NEVER:
+        return _of_a_strike(picture, picture.hits[picture.focus_hit], say)
+    return f"{picture.tale}; {_cost(picture)}." if picture.tale else _of_a_quiet_run(picture)
+
+
+Clock = Callable[[int], str]
+
+
+def _clock(picture: Timeline) -> Clock:
+    """Times in seconds, as finely as the moments that are told lie apart."""
+    moments = sorted(_told(picture))
+    gap = min((later - sooner for sooner, later in pairwise(moments) if later > sooner), default=NEVER)
+    decimals = next((places for places, least in ((2, 10_000), (3, 1000), (4, 100)) if gap >= least), 5)
+    return lambda at: f"+{at / 1e6:.{2 if gap == NEVER else decimals}f} s"
+
+
+def _told(picture: Timeline) -> list[int]:
+    """The moments that a caption speaks of."""
+    if picture.focus != NEVER:
+        loss = picture.losses[picture.focus]
+        both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]
+        elder = min(both, key=lambda held: held.got)
+        leases = [picture.lives[elder.lease]] if elder.lease != NEVER else []
+        ends = [life.due if life.how == "expired" else life.gone for life in leases]
+        return [max(held.read_at for held in both), *ends, *(held.wrote_at for held in both)]
+    hit = picture.hits[picture.focus_hit] if picture.focus_hit != NEVER else None
+    return [] if hit is None or hit.next_got == NEVER else [hit.at, hit.next_got]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Culprit and victim of a loss, and the same two by who got the lock first."""
+
+    picture: Timeline
+    culprit: Held
+    victim: Held
+    say: Clock
+
+    @property
+    def elder(self) -> Held:
+        return min(self.culprit, self.victim, key=lambda held: held.got)
+
+    @property
+    def younger(self) -> Held:
+        return max(self.culprit, self.victim, key=lambda held: held.got)
+
+    @property
+    def lease(self) -> Life | None:
+        """The elder's, as the store had it."""
+        return self.picture.lives[self.elder.lease] if self.elder.lease != NEVER else None
+
+    def who(self, held: Held) -> str:
+        return f"{held.request} at {self.picture.replicas[held.replica]}"
+
+    def reads_inside(self) -> str:
+        """The younger comes in, and the elder has not gone."""
+        read = _read(self.younger)
+        return f"{self.who(self.younger)} {read} at {self.say(self.younger.read_at)} while {self.elder.request} was still inside"
+
+    def writes(self) -> str:
+        victim, culprit = self.victim, self.culprit
+        if victim.wrote_at > culprit.wrote_at:  # its thread was held up before it could note its write
+            return (
+                f"{culprit.request} wrote {culprit.wrote} at {self.say(culprit.wrote_at)} over {victim.request}'s {victim.wrote}"
+            )
+        return (
+            f"{victim.request} wrote {victim.wrote} at {self.say(victim.wrote_at)} "
+            f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {self.say(culprit.wrote_at)}"
+        )
+
+
+def _it(culprit: Held, victim: Held) -> str:
+    return "it" if culprit.overwrote == victim.wrote else str(culprit.overwrote)
+
+
+def _read(held: Held) -> str:
+    return "came in" if held.read is None else f"read {held.read}"
+
+
+def _of_a_loss(picture: Timeline, say: Clock) -> str:
+    loss = picture.losses[picture.focus]
+    mechanism = picture.mechanisms[loss.mechanism]
+    culprit = picture.held[loss.culprit]
+    if loss.victim == NEVER:
+        who = f"{culprit.request} at {picture.replicas[culprit.replica]}"
+        told = (
+            f"{who} {_read(culprit)} at {say(culprit.read_at)} and wrote {culprit.wrote} "
+            f"over {culprit.overwrote} at {say(culprit.wrote_at)}"
+        )
+    else:
+        pair = _Pair(picture, culprit, picture.held[loss.victim], say)
+        teller = LOSSES.get(mechanism)
+        told = teller(pair) if teller else _otherwise(pair)
+    named = "" if mechanism in LOSSES else f" ({mechanism})"
+    return f"{told}{_struck_before(picture, loss, say)}{named}: {_price(picture, loss.destroyed)}."
+
+
+def _price(picture: Timeline, destroyed: int) -> str:
+    """What that cost, and whether it was all."""
+    if destroyed == picture.lost:
+        return f"{counted(destroyed, 'increment')} lost"
+    return f"{counted(destroyed, 'increment')} destroyed, and {thousands(picture.lost)} lost in the whole run"
+
+
+def _struck_before(picture: Timeline, loss: Loss, say: Clock) -> str:
+    """A fault that hit one of the two belongs to their story."""
+    requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
+    hit = next((hit for hit in picture.hits if hit.request in requests), None)
+    return "" if hit is None else f", after {_kind(hit)} had struck {hit.request} at {say(hit.at)}{_lasting(hit)}"
+
+
+def _lasting(hit: Hit) -> str:
+    return f" for {(hit.healed - hit.at) / 1000:.0f} ms" if hit.back == NEVER and hit.healed > hit.at else ""
+
+
+def _kind(hit: Hit) -> str:
+    return f"“{hit.kind.replace('_', ' ')}”"
+
+
+def _ran_out(pair: _Pair) -> str:
+    ended = _lease_had_ended(pair, f"{pair.elder.request}'s")
+    return f"{pair.reads_inside()}; {ended}; {pair.writes()}"
+
+
+def _lease_had_ended(pair: _Pair, whose: str) -> str:
+    lease, ttl = pair.lease, pair.picture.ttl
+    whose = f"{whose} lease of {ttl / 1000:.0f} ms" if ttl else f"{whose} lease"
+    if lease is None or lease.gone == NEVER:
+        return f"{whose} had ended before"
+    return f"{whose} had ended at {pair.say(lease.due if lease.how == 'expired' and lease.due != NEVER else lease.gone)}"
+
+
+def _otherwise(pair: _Pair) -> str:
+    """By who read and who wrote when. A stale write is told from its read on."""
+    if pair.elder is not pair.culprit:
+        return f"{pair.reads_inside()}; {pair.writes()}"
+    lease = pair.lease
+    expired = lease is not None and lease.how == "expired" and lease.gone <= pair.victim.wrote_at
+    ended = f"{_lease_had_ended(pair, 'its')}; " if expired else ""
+    return f"{pair.who(pair.culprit)} {_read(pair.culprit)} at {pair.say(pair.culprit.read_at)}; {ended}{pair.writes()}"
+
+
+def _deleted(pair: _Pair) -> str:
+    lease = pair.lease
+    if lease is not None and lease.how == "expired":  # the store tells another end of this very lease
+        return _ran_out(pair)
+    if lease is None or lease.how != "del" or lease.by == NEVER or pair.picture.held[lease.by] is pair.elder:
+        taken = f"{pair.elder.request}'s lock was deleted by another"
+    else:
+        thief = pair.picture.held[lease.by]
+        taken = f"{pair.who(thief)} was late with its release and deleted {pair.elder.request}'s lock at {pair.say(lease.gone)}"
+    return f"{taken}; {pair.reads_inside()}; {pair.writes()}"
+
+
+def _no_lock(pair: _Pair) -> str:
+    where = "in the same process" if pair.elder.replica == pair.younger.replica else f"at {_home(pair, pair.elder)}"
+    return f"Nothing kept anybody out: {pair.reads_inside()} {where}; {pair.writes()}"
+
+
+def _process_local(pair: _Pair) -> str:
+    each = f"{_home(pair, pair.elder)} and {_home(pair, pair.younger)} each have a lock of their own"
+    return f"{each}: {pair.reads_inside()}; {pair.writes()}"
+
+
+def _home(pair: _Pair, held: Held) -> str:
+    return pair.picture.replicas[held.replica]
+
+
+def _granted_twice(pair: _Pair) -> str:
+    granted = f"The lock was granted to {pair.who(pair.younger)} at {pair.say(pair.younger.got)}"
+    return f"{granted}, though {pair.elder.request} had held it since {pair.say(pair.elder.got)}; {pair.writes()}"
+
+
+LOSSES: dict[str, Callable[[_Pair], str]] = {
+    "no lock": _no_lock,
+    "no lock between replicas": _no_lock,
+    "process-local lock": _process_local,
+    "granted twice": _granted_twice,
+    "granted twice in one process": _granted_twice,
+    "deleted by another": _deleted,
+    "the TTL ran out in the work": _ran_out,
+}
+
+
+def _of_a_strike(picture: Timeline, hit: Hit, say: Clock) -> str:
+    where = picture.replicas[hit.replica] if hit.replica != NEVER else "a replica"
+    holder = _holding(picture, hit)
+    if hit.back != NEVER and holder is not None:
+        hurt = f"{hit.request} at {where} died with the lock in its hand at {say(hit.at)}"
+    elif holder is not None:
+        hurt = f"{_kind(hit)} struck {hit.request} at {where} with the lock in its hand at {say(hit.at)}"
+    else:
+        hurt = f"{_kind(hit)} struck {hit.request} at {where} at {say(hit.at)}"
+    return f"{hurt}{_lasting(hit)}; {_aftermath(picture, hit, holder, say)}; {_cost(picture)}."
+
+
+def _holding(picture: Timeline, hit: Hit) -> Held | None:
+    """The grant under which the fault struck."""
+    return next((held for held in picture.held if held.request == hit.request and held.got <= hit.at <= held.until), None)
+
+
+def _aftermath(picture: Timeline, hit: Hit, holder: Held | None, say: Clock) -> str:
+    """What became of the lock."""
+    if hit.next_got == NEVER:
+        return _never_again(picture, hit)
+    got = f"{hit.next_request} got the lock at {say(hit.next_got)}, {(hit.next_got - hit.at) / 1000:.0f} ms after the strike"
+    life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
+    if life is not None and life.how == "expired" and life.due != NEVER and life.due <= hit.next_got:
+        return f"the lease ran out at {say(life.due)}, and {got}"
+    return got
+
+
+def _never_again(picture: Timeline, hit: Hit) -> str:
+    in_vain = sum(waited.gave_up > hit.at for waited in picture.waited)
+    suffered = f", and {counted(in_vain, 'request')} gave up waiting" if in_vain else ""
+    return f"nobody got the lock again in the {(picture.end - hit.at) / 1e6:.1f} s that the run went on{suffered}"
+
+
+def _cost(picture: Timeline) -> str:
+    lost = f"{counted(picture.lost, 'increment')} lost" if picture.lost else "no increment was lost"
+    return lost + (f", {picture.duplicated} counted twice" if picture.duplicated else "")
+
+
+def _of_a_quiet_run(picture: Timeline) -> str:
+    if not picture.writes:
+        return "Nothing was written."
+    number = f"{thousands(picture.writes)} increments were" if picture.writes > 1 else "One increment was"
+    told = f"{number} written in {picture.end / 1e6:.1f} s, and none over another"
+    if picture.destroyed:
+        told = f"{number} written in {picture.end / 1e6:.1f} s, and {picture.destroyed} of them destroyed"
+    if not picture.duplicated:
+        return f"{told}."
+    again = "was for a request that had" if picture.duplicated == 1 else "were for requests that had"
+    return f"{told}; {picture.duplicated} of them {again} been counted already."

@@ -1,0 +1,67 @@
+"""Why increments were lost: how many each mechanism destroyed, the worst first, and how many of them were brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from lab.report.chart import GREY, RED, conditions, title
+from lab.report.run_data import Result
+from lab.text import thousands
+
+FOR = "one"
+GROWS = True
+
+
+def fits(results: Sequence[Result]) -> bool:
+    """Where nothing was written, nothing can be lost; and facts from before causes were kept do not tell."""
+    return all(result.judgement.writes and (result.series.causes or not result.judgement.lost) for result in results)
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    (result,) = results
+    causes = sorted(result.series.causes, key=lambda cause: -cause.destroyed)
+    if causes:
+        _bars(axes, [cause.mechanism for cause in causes], [(cause.destroyed, cause.restored) for cause in causes])
+    else:
+        _nothing(axes, result)
+    title(axes, _finding(result), f"{result.label}; {conditions(results)}")
+
+
+def _bars(axes: Axes, names: Sequence[str], sizes: Sequence[tuple[int, int]]) -> None:
+    stayed = [destroyed - min(restored, destroyed) for destroyed, restored in sizes]
+    back = [destroyed - left for (destroyed, _), left in zip(sizes, stayed, strict=True)]
+    axes.barh(names, stayed, color=RED, height=0.6, label="destroyed")
+    if any(back):
+        axes.barh(names, back, left=stayed, color=RED, alpha=0.35, height=0.6, label="of them brought back by a later write")
+        axes.legend(loc="lower right", ncols=2)
+    for row, (destroyed, restored) in enumerate(sizes):
+        words = thousands(destroyed) + (f", {thousands(restored)} brought back" if restored else "")
+        axes.annotate(words, (destroyed, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
+    axes.set_xlim(0, max(destroyed for destroyed, _ in sizes) * 1.3)
+    axes.set_ylim(max(len(names) + any(back), 2) - 0.4, -0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("increments destroyed")
+
+
+def _nothing(axes: Axes, result: Result) -> None:
+    axes.barh(["written", "lost"], [result.judgement.writes, 0], color=[GREY, RED], height=0.6)
+    for row, number in enumerate((result.judgement.writes, 0)):
+        axes.annotate(thousands(number), (number, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
+    axes.set_ylim(1.6, -0.6)
+    axes.set_xlim(0, result.judgement.writes * 1.12)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("increments")
+
+
+def _finding(result: Result) -> str:
+    causes = result.series.causes
+    if not causes:
+        return "No increment was lost"
+    total = sum(cause.destroyed for cause in causes)
+    worst = max(causes, key=lambda cause: cause.destroyed)
+    share = "all" if worst.destroyed == total else f"{worst.destroyed / total:.0%} of them"
+    return f"{thousands(total)} destroyed, {share}: {worst.mechanism}" if total > 1 else f"One destroyed: {worst.mechanism}"

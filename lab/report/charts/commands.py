@@ -1,0 +1,40 @@
+"""What an increment costs the stores: commands, as the servers counted them, of the lock's store and the counter's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report.chart import BLUE, ORANGE, conditions, title, title_width
+from lab.report.run_data import Result
+
+FOR = "many"
+GROWS = True
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    labels = [result.label for result in results]
+    lock = [_per_increment(result, "lock") for result in results]
+    counter = [_per_increment(result, "counter") for result in results]
+    axes.barh(labels, lock, color=ORANGE, height=0.7, label="lock's store")
+    axes.barh(labels, counter, left=lock, color=BLUE, height=0.7, label="counter's store")
+    for row, (a, b) in enumerate(zip(lock, counter, strict=True)):
+        axes.annotate(f"{a:.1f} + {b:.1f}", (a + b, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
+    axes.set_xlim(0, max([a + b for a, b in zip(lock, counter, strict=True)] + [1]) * 1.14)
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("store commands per increment, those inside scripts included")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
+    title(axes, _finding(results, lock), conditions(results), title_width(results))
+
+
+def _per_increment(result: Result, store: str) -> float:
+    return sum(result.record.commands.get(store, {}).values()) / max(1, result.judgement.writes)
+
+
+def _finding(results: Sequence[Result], lock: Sequence[float]) -> str:
+    dearest = max(range(len(results)), key=lambda index: lock[index])
+    if lock[dearest] == 0:
+        return "No store is asked for a lock"
+    return f"A lock by polling costs up to {lock[dearest]:.0f} commands an increment ({results[dearest].label})"

@@ -1,0 +1,39 @@
+"""The counter against what was acknowledged: the gap below is what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report.chart import COLOURS, GREEN, RED, conditions, title
+from lab.report.fault_bands import shade
+from lab.report.run_data import Result
+from lab.text import thousands
+
+FOR = "one"
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    (result,) = results
+    curves = result.series
+    sure = curves.acknowledged
+    possible = [acknowledged + unknown for acknowledged, unknown in zip(sure, curves.unknown, strict=True)]
+    axes.fill_between(curves.time_s, sure, possible, color=COLOURS["unknown"], alpha=0.4, label="unknown")
+    axes.plot(curves.time_s, sure, color=GREEN, label="acknowledged")
+    axes.plot(curves.time_s, curves.value, color=COLOURS["counter"], linestyle="--", label="the counter")
+    lower = [min(value, told) for value, told in zip(curves.value, sure, strict=True)]
+    axes.fill_between(curves.time_s, lower, sure, color=RED, alpha=0.18, label="lost")
+    axes.set_xlabel("seconds since the first request")
+    axes.set_ylabel("increments")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    shade(axes, result.series.strikes)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    title(axes, _finding(result), conditions(results))
+
+
+def _finding(result: Result) -> str:
+    judgement = result.judgement
+    final = "?" if judgement.final is None else thousands(judgement.final)
+    return f"{judgement.stage}: {thousands(judgement.acknowledged)} acknowledged, the counter says {final}"

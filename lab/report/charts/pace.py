@@ -1,0 +1,31 @@
+"""Acknowledged increments per second, over the time of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report.chart import BLUE, conditions, title
+from lab.report.fault_bands import shade
+from lab.report.run_data import Result, rates
+from lab.text import thousands
+
+FOR = "one"
+STEPS = 40
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    (result,) = results
+    times, speeds = rates(result.series, STEPS)
+    axes.stairs(speeds, times, fill=True, color=BLUE, alpha=0.7)
+    axes.set_xlabel("seconds since the first request")
+    axes.set_ylabel("acknowledged per second")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    shade(axes, result.series.strikes)
+    judgement = result.judgement
+    finding = (
+        f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"
+    )
+    title(axes, finding, conditions(results))

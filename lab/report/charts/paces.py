@@ -1,0 +1,45 @@
+"""Acknowledged increments per second of several runs, over the time of each, with the faults that struck it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report.chart import FEW, LINES, STYLES, conditions, title
+from lab.report.fault_bands import lanes
+from lab.report.run_data import Result, rates
+from lab.text import thousands
+
+FOR = "many"
+STEPS = 24
+
+
+def fits(results: Sequence[Result]) -> bool:
+    """More curves than a few could not be told apart."""
+    return len(results) <= FEW
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    for number, result in enumerate(results):
+        times, speeds = rates(result.series, STEPS)
+        style = STYLES[number % len(STYLES)]
+        axes.stairs(speeds, times, color=LINES[number], linestyle=style, linewidth=1.8, label=result.label, baseline=None)
+    axes.set_xlabel("seconds since the first request of each run")
+    axes.set_ylabel("acknowledged per second")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    lanes(axes, results, LINES)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    title(axes, _finding(results), conditions(results))
+
+
+def _finding(results: Sequence[Result]) -> str:
+    order = sorted(results, key=lambda result: result.judgement.throughput_per_s)
+    slowest, fastest = order[0], order[-1]
+    slow, fast = slowest.judgement.throughput_per_s, fastest.judgement.throughput_per_s
+    if not slow:
+        return f"{fastest.label} is fastest: {thousands(fast)}/s; {slowest.label} acknowledged nothing"
+    return (
+        f"{fastest.label} is {fast / slow:.1f} times as fast as {slowest.label}: {thousands(fast)}/s against {thousands(slow)}/s"
+    )

@@ -1,0 +1,48 @@
+"""How long requests waited for the lock: which share waited no longer than so many milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report.chart import LINES, STYLES, conditions, title
+from lab.report.run_data import Result
+
+FOR = "any"
+LEAST_MS = 0.001
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    for number, result in enumerate(results):
+        waits = [max(wait, LEAST_MS) for wait in result.series.wait_ms]
+        style = STYLES[number // len(LINES) % len(STYLES)]
+        axes.step(
+            waits,
+            result.series.wait_share,
+            where="post",
+            color=LINES[number % len(LINES)],
+            linestyle=style,
+            label=result.label,
+        )
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1.02)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.set_xlabel("wait for the lock, ms (logarithmic)")
+    axes.set_ylabel("share of the grants")
+    if len(results) > 1:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    title(axes, _finding(results), conditions(results))
+
+
+def _finding(results: Sequence[Result]) -> str:
+    slowest = max(results, key=lambda result: result.judgement.wait_ms["p99"])
+    waits = slowest.judgement.wait_ms
+    who = f"under {slowest.label}" if len(results) > 1 else f"{slowest.label}:"
+    if len(results) == 1:
+        return f"{who} half waited under {_ms(waits['p50'])}, one in a hundred over {_ms(waits['p99'])}"
+    return f"The longest tail is {who}: one in a hundred waits over {_ms(waits['p99'])}"
+
+
+def _ms(value: float) -> str:
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.2g} ms"

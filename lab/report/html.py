@@ -1,0 +1,38 @@
+"""Pages from templates: one file each, with its style and its pictures in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from lab.text import thousands
+
+
+def inline(pictures: Sequence[Path]) -> list[str]:
+    """SVG files as text to be put into a page; ids are made unique, since several share the page."""
+    texts = []
+    for path in pictures:
+        text = path.read_text(encoding="utf-8")
+        text = text[text.index("<svg") :]
+        prefix = path.stem.replace("_", "-")
+        for marker in ('id="', 'href="#', "url(#"):
+            text = text.replace(marker, f"{marker}{prefix}-")
+        texts.append(text)
+    return texts
+
+
+def page(template: str, *more_templates: Path, **values: Any) -> str:
+    """Return a page from a template. more_templates: folders of templates to look in after the report's own."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([Path(__file__).with_name("templates"), *more_templates]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["thousands"] = thousands
+    environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
+    return environment.get_template(template).render(**values)

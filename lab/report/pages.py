@@ -1,0 +1,167 @@
+"""Judged runs to pictures, tables and pages. Starts nothing; reads run folders."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.evidence.run_folder import save
+from lab.judge.findings import Findings
+from lab.judge.verdict import Judgement, judge
+from lab.report import chart, run_data, timeline_reader
+from lab.report.caption import caption
+from lab.report.chart import FEW, Chart
+from lab.report.charts import charts
+from lab.report.html import inline, page
+from lab.report.run_data import Result
+from lab.report.run_labels import NONE, differing, parameter, tell_apart
+from lab.report.terminal import beside
+from lab.report.timeline_model import FIELDS, Timeline
+
+DOCUMENTED = {  # what the documents say a stage leaves of 5000 requests, by stage and replicas
+    ("none", 3): "114 (replicas not stated)",
+    ("local", 1): "5000",
+    ("local", 3): "2360",
+}
+
+
+def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
+    """Draw one run into its folder: ``*.svg`` and ``report.html``. Returns what was written, the page first.
+
+    judged: what ``judge`` said of this folder just now; without it, the history is read and judged again.
+    """
+    judgement, findings = judged or judge(folder)
+    keep(folder, judgement, findings)
+    result = run_data.load(folder)
+    picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
+    (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+    drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
+    pictures = inline([path for name, path in drawn.items() if name != "timeline"])
+    about: dict[str, Any] = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
+    about["beside"] = beside(judgement)
+    about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site, which is written after each run
+    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
+    path = folder / "report.html"
+    path.write_text(text, encoding="utf-8")
+    return [path, *drawn.values()]
+
+
+def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
+    """Write what pictures are made from, without a picture: ``verdict.json`` and ``series.json``."""
+    save(folder / "verdict.json", judgement)
+    save(folder / "series.json", run_data.series(findings))
+
+
+def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
+    """Compare runs: each chart as SVG and PNG, ``table.md``, ``index.html``, and the small facts of each run, so that all
+    of it can be made again from ``into`` alone. Returns what was written, the page first.
+    """
+    results = tell_apart([_result(folder) for folder in folders])
+    into.mkdir(parents=True, exist_ok=True)
+    for result in results:
+        facts = into / "runs" / result.record.run
+        if facts.resolve() != result.folder.resolve():
+            facts.mkdir(parents=True, exist_ok=True)
+            for name in ("run.json", "verdict.json", "series.json"):
+                shutil.copyfile(result.folder / name, facts / name)
+    shelf = _fitting("many", results)
+    drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
+    table = into / "table.md"
+    table.write_text(markdown(results) + "\n" + differences(results), encoding="utf-8")
+    pictures = inline([path for path in drawn if path.suffix == ".svg"])
+    path = into / "index.html"
+    unlike = {"differing": differing(results), "parameter": parameter, "few": FEW}
+    text = page("many.html", results=results, pictures=pictures, documented=documented, **unlike)
+    path.write_text(text, encoding="utf-8")
+    return [path, table, *drawn]
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The facts kept in a comparison's folder, in the order in which they were run."""
+    return sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """The comparison as a Markdown table, with the documents' figures beside ours."""
+    head = [
+        "stage",
+        "replicas",
+        "acknowledged",
+        "counter",
+        "lost",
+        "duplicated",
+        "failed",
+        "unknown",
+        "per second",
+        "wait p50 / p99 / max, ms",
+        "commands an increment",
+        "verdict",
+        "the documents' counter",
+    ]
+    rows = [[*_cells(result), documented(result)] for result in results]
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def differences(results: Sequence[Result]) -> str:
+    """Which run is which: the parameters in which they differ, and each run's folder, as a Markdown table."""
+    names = differing(results)
+    rows = [[one.label, *(_plain(parameter(one, name)) for name in names), f"`{one.record.run}`"] for one in results]
+    lines = [["run", *names, "folder"], ["---"] * (len(names) + 2), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def _plain(value: object) -> str:
+    return NONE if value is None else str(value)
+
+
+def _cells(result: Result) -> list[str]:
+    judgement = result.judgement
+    waits = " / ".join(f"{judgement.wait_ms[name]:.0f}" for name in ("p50", "p99", "max"))
+    numbers = (
+        judgement.acknowledged,
+        judgement.final or 0,
+        judgement.lost,
+        judgement.duplicated,
+        judgement.failed,
+        judgement.unknown,
+    )
+    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"])]
+    return [
+        *about,
+        *map(str, numbers),
+        f"{judgement.throughput_per_s:.0f}",
+        waits,
+        f"{judgement.commands_per_increment:.1f}",
+        judgement.verdict,
+    ]
+
+
+def documented(result: Result) -> str:
+    """What the documents report for this stage and number of replicas; empty if nothing."""
+    return DOCUMENTED.get((result.judgement.stage, result.record.scenario["replicas"]), "")
+
+
+def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
+    """The charts that make sense for these results; one may say so by a function ``fits(results)``."""
+    return {name: one for name, one in charts(purpose).items() if getattr(one, "fits", lambda _: True)(results)}
+
+
+def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
+    """What the page needs for the picture that can be moved. ``</`` would end a script, whatever it stands in."""
+    return {
+        "timeline": picture,
+        "data": msgspec.json.encode(picture).decode().replace("</", "<\\/"),
+        "fields": msgspec.json.encode(FIELDS).decode(),
+        "still": "".join(inline([drawn["timeline"]])) if "timeline" in drawn else "",
+    }
+
+
+def _result(folder: Path) -> Result:
+    if not (folder / "series.json").exists():
+        report_run(folder)
+    return run_data.load(folder)

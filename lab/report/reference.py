@@ -1,0 +1,72 @@
+"""The reference runs and the reference matrix, as the documents quote them: one figure at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from app.locks import stages
+from lab.errors import BadInput, choose_from
+from lab.judge.verdict import Judgement
+from lab.paths import REFERENCE
+from lab.report import matrix, pages, run_data
+from lab.report.matrix import Cell
+from lab.report.run_data import Result
+from lab.scenario import scenario
+
+CEILING = "incr"  # the stage that all others are measured against
+COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
+WAITS = ("p50", "p99", "max")
+
+
+@cache
+def ladder() -> list[Result]:
+    """The runs of the reference ladder, in the order in which they were run."""
+    return [run_data.load(folder) for folder in pages.runs_in(REFERENCE)]
+
+
+@cache
+def cells() -> list[Cell]:
+    """The cells of the reference matrix."""
+    return matrix.load(REFERENCE / "matrix")
+
+
+def of_stage(stage: str, replicas: int = 3) -> Result:
+    """The stage's run in the reference ladder. Raises BadInput."""
+    choose_from("stage", stage, stages())
+    for result in ladder():
+        if result.judgement.stage == stage and result.record.scenario["replicas"] == replicas:
+            return result
+    raise BadInput(f"the reference ladder has no run of {stage} over {replicas} replicas; `make ladder` makes one")
+
+
+def has_run(stage: str) -> bool:
+    """Whether the reference ladder knows this stage yet."""
+    return any(result.judgement.stage == stage for result in ladder())
+
+
+def cell(scenario_name: str, stage: str) -> Cell:
+    """The cell of the reference matrix that was run. Raises BadInput."""
+    choose_from("scenario", scenario_name, scenario.names())
+    choose_from("stage", stage, stages())
+    for one in cells():
+        if (one.scenario, one.stage) == (scenario_name, stage) and one.verdict:
+            return one
+    raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
+
+
+def figure(judgement: Judgement, name: str) -> str:
+    """One figure of a run as prose has it: a count, a wait in ms, per second, commands an increment. Raises BadInput."""
+    choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "verdict"))
+    if name in WAITS:
+        return f"{judgement.wait_ms[name]:.0f}"
+    if name == "per_second":
+        return f"{judgement.throughput_per_s:.0f}"
+    if name == "commands":
+        return f"{judgement.commands_per_increment:.1f}"
+    return str(getattr(judgement, name))
+
+
+def share_of_ceiling(stage: str) -> float:
+    """The stage's throughput as a part of the ceiling's."""
+    ceiling = of_stage(CEILING).judgement.throughput_per_s
+    return of_stage(stage).judgement.throughput_per_s / ceiling

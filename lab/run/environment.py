@@ -1,0 +1,74 @@
+"""On what a run was made: versions, machine, commit. No host name and no path: records are shared."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from lab.paths import HOME
+from lab.prerequisites import ZOOKEEPER_JARS, search_path
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Of Python, the libraries that matter to a result, and the servers."""
+    libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "sqlalchemy")
+    packages = {name: importlib.metadata.version(name) for name in libraries}
+    servers = {
+        name: _said(name, flag)
+        for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"), ("etcd", "--version"))
+    }
+    servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
+    return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
+
+
+@cache
+def machine() -> dict[str, str | int | float]:
+    """Cores, memory and system."""
+    model = ""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": model or platform.processor() or platform.machine(),
+        "cores": psutil.cpu_count() or 1,
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+    }
+
+
+@cache
+def commit() -> str:
+    """The commit of the project, with a + when files differ from it; empty outside a checkout."""
+    described = _git("describe", "--always", "--abbrev=12", "--dirty=+")
+    return described.strip()
+
+
+def _git(*words: str) -> str:
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    done = subprocess.run([git, "-C", str(HOME), *words], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _of_archive(jars: tuple[str, ...]) -> str:
+    """The name with the version in it that stands beside a Java archive; empty if there is none."""
+    found = [beside.name for jar in jars for beside in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
+    return next(iter(found), "")
+
+
+def _said(program: str, flag: str) -> str:
+    """The first line a program prints about itself; empty if it is not there."""
+    path = shutil.which(program, path=search_path())
+    if path is None:
+        return ""
+    done = subprocess.run([path, flag], capture_output=True, text=True, check=False, timeout=10)
+    return (done.stdout or done.stderr).strip().splitlines()[0]

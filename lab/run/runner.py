@@ -1,0 +1,170 @@
+"""One run from beginning to end: bring up, drive, inject faults, read the counter, take down."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from app.lock import LEASE_GIVES_UP, Stage
+from lab.evidence.run_folder import RunFolder, RunRecord, save
+from lab.interrupts import unless_interrupted
+from lab.load.locust import LoadFailed
+from lab.paths import REPORTS
+from lab.run import environment
+from lab.run.fault_injector import arm, harming
+from lab.scenario.fault import kind_of
+from lab.scenario.scenario import Scenario
+from lab.servers.cluster import Cluster
+from lab.servers.programs.gunicorn import THREADS
+from lab.servers.supervisor import Keeper
+
+COMPLETE = "complete"
+INTERRUPTED = "interrupted"
+
+
+class CutShort(Exception):  # noqa: N818 - says what happened
+    """Not everything was sent, and nothing is wrong; the message says why."""
+
+
+class Drive(Protocol):
+    """What sends the requests of a run."""
+
+    def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+        """Return when all have ended, or soon after ``well`` says no. Raises LoadFailed and CutShort."""
+
+
+ClusterFactory = Callable[..., AbstractContextManager[Cluster]]
+
+
+def run(
+    keeper: Keeper,
+    stage: Stage,
+    scenario: Scenario,
+    drive: Drive,
+    command: str,
+    bring_up: ClusterFactory,
+    engine: str,
+    shelf_name: str | None = None,
+    reports: Path = REPORTS,
+    on_up: Callable[[Cluster], None] = lambda system: None,
+) -> tuple[RunFolder, RunRecord]:
+    """Make one run. Returns its folder, not yet published, and its record, which is saved there as ``run.json``.
+
+    bring_up, engine: what starts the servers, and its name. Whatever cuts the run short (an interrupt, a server that ends) is
+    in ``record.ended``. Raises MissingProgram and NotReady when the run could not begin.
+    """
+    for known in (environment.commit, environment.versions, environment.machine):
+        known()  # they ask programs, which takes a moment: not while there is a folder that an interrupt would leave
+    folder = RunFolder.create(scenario.name, stage.name, reports)
+    record = RunRecord(
+        run=folder.name,
+        scenario=_plain(scenario),
+        stage=_plain_stage(stage, scenario),
+        command=command,
+        commit=environment.commit(),
+        started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        versions=environment.versions(),
+        machine=environment.machine(),
+        threads=THREADS,
+        engine=engine,
+    )
+    begun = False
+    arm(scenario.faults, folder.path / "gates")
+    try:
+        with bring_up(keeper, stage, scenario, folder.name, folder.path, shelf_name) as system:
+            begun, record.clocks = True, system.clocks
+            on_up(system)
+            _run(system, scenario, drive, folder, record)
+    except KeyboardInterrupt:
+        if not begun:
+            folder.discard()
+            raise
+        record.ended = INTERRUPTED
+    except Exception:
+        folder.discard()
+        raise
+    save(folder.path / "run.json", record)
+    return folder, record
+
+
+def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, record: RunRecord) -> None:
+    """The part of a run during which everything is up."""
+    lost: list[str] = []
+
+    def well() -> bool:
+        lost.extend(name for name in system.dead() if name not in lost)
+        return not lost
+
+    record.client_options = system.client_options()
+    with contextlib.ExitStack() as watching:
+        for witness in system.witnesses(folder.path / "server.jsonl"):
+            watching.callback(witness.close)
+        before = system.commands()
+        try:
+            with harming(scenario.faults, folder.path / "gates", system, folder.path / "faults.jsonl"):
+                drive(system, folder.path, lambda: unless_interrupted() or well())
+        except LoadFailed as failure:
+            record.ended = f"the load failed: {failure}"
+        except CutShort as cut:
+            record.ended = str(cut)
+        except KeyboardInterrupt:
+            record.ended = INTERRUPTED
+        if not well():
+            record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
+        with settling(record):
+            # cut short, nobody waits for answers any more: a moment is enough to know whether somebody is still inside;
+            # and after an interrupt not even to ask, which busy replicas would answer in their own time
+            patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
+            record.in_flight_left = record.ended == INTERRUPTED or not system.quiet(patience_s)
+            record.commands = _difference(before, system.commands())
+            parts = system.parts()  # after the count, which it would otherwise be in
+            record.final = None if parts is None else sum(parts.values())
+            record.parts = parts if parts and set(parts) != {""} else {}
+        if record.ended == INTERRUPTED:  # whoever is still inside would hold up the end
+            for replica in system.replicas:
+                replica.abandon()
+        record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
+
+
+@contextlib.contextmanager
+def settling(record: RunRecord) -> Iterator[None]:
+    """An interrupt while the run is being wound up: leave the rest, but say so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        record.ended = INTERRUPTED
+        record.in_flight_left = True
+
+
+def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    return {
+        store: {
+            name: calls - before.get(store, {}).get(name, 0)
+            for name, calls in counts.items()
+            if calls > before.get(store, {}).get(name, 0)
+        }
+        for store, counts in after.items()
+    }
+
+
+def _plain(scenario: Scenario) -> dict[str, Any]:
+    fields = dataclasses.asdict(scenario)
+    fields["faults"] = [{"kind": kind_of(fault), **vars(fault)} for fault in scenario.faults]
+    return fields | {"tests": scenario.tests.name, "needs": list(scenario.needs), "notes": list(scenario.notes)}
+
+
+def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": stage.name,
+        "idea": stage.story.idea,
+        "follows": stage.follows,
+        "store": stage.store,
+        "resource": stage.resource,
+        "claims": sorted(claim.name for claim in stage.claims - (LEASE_GIVES_UP if scenario.lease_ms else frozenset())),
+        "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
+    }

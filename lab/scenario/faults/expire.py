@@ -1,0 +1,25 @@
+"""A request is held at a gate until its key has run out: for_ms is more than the TTL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.failpoints import Injection
+from lab.evidence.fault_record import Strike
+from lab.scenario.fault import System
+
+
+@dataclass(frozen=True)
+class Harm:
+    for_ms: int
+    at: str = "release.before_last"
+    skip: int = 0
+
+    def armed(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        """Nothing to do: the replica did it."""
+
+    def heal(self, system: System, struck: Strike) -> None:
+        """Nothing to undo."""

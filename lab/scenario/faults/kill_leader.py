@@ -1,0 +1,28 @@
+"""The server that leads the lock's store dies while a holder is inside, and does not come back; the others elect another.
+
+for_ms: how long the holder stays inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.failpoints import Injection
+from lab.evidence.fault_record import Strike
+from lab.scenario.fault import System
+
+
+@dataclass(frozen=True)
+class Harm:
+    for_ms: int
+    at: str = "read.after"
+    skip: int = 0
+
+    def armed(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        system.kill_lock_leader()
+
+    def heal(self, system: System, struck: Strike) -> None:
+        """Dead is dead: the run ends without it."""

@@ -1,0 +1,26 @@
+"""Some of the lock's servers answer nobody for a while, though they take what they are sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.failpoints import Injection
+from lab.evidence.fault_record import Strike
+from lab.scenario.fault import System
+
+
+@dataclass(frozen=True)
+class Harm:
+    for_ms: int
+    nodes: tuple[int, ...] = (1,)
+    at: str = "acquire.before"
+    skip: int = 0
+
+    def armed(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", 0, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        system.silence_nodes(self.nodes)
+
+    def heal(self, system: System, struck: Strike) -> None:
+        system.revive_nodes(self.nodes)

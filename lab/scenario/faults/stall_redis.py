@@ -1,0 +1,25 @@
+"""The lock's store answers late: it is stopped for a while, with a holder inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.failpoints import Injection
+from lab.evidence.fault_record import Strike
+from lab.scenario.fault import System
+
+
+@dataclass(frozen=True)
+class Harm:
+    for_ms: int
+    at: str = "read.before"
+    skip: int = 0
+
+    def armed(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+
+    def harm(self, system: System, struck: Strike) -> None:
+        system.stop_lock_store()
+
+    def heal(self, system: System, struck: Strike) -> None:
+        system.thaw_lock_store()

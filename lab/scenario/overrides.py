@@ -1,0 +1,58 @@
+"""What a user changes of a scenario for one run, and what follows from that for the stage."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from app.lock import Stage
+from lab.errors import BadInput
+from lab.scenario.scenario import Scenario, check_numbers
+from lab.scenario.ttl_rounding import scaled
+
+
+def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scenario:
+    """The scenario with what the user gave, fitted to the stage. Raises BadInput for what cannot be meant.
+
+    given: values by the names in OVERRIDES; None means not given.
+    """
+    asked = {name: value for name, value in given.items() if value is not None}
+    scenario = dataclasses.replace(scenario, **asked)
+    check_numbers(scenario, "this run")
+    if reason := scenario.misfit(stage):
+        raise BadInput(reason)
+    scenario = _fit_users(scenario, explicit="users" in asked)
+    return _fit_ttl(scenario, stage, asked)
+
+
+def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
+    if scenario.rate is not None:
+        if explicit:
+            raise BadInput("this run: users and rate exclude each other: at a rate, requests arrive whatever the answers do")
+        return scenario
+    if scenario.users < scenario.processes:
+        raise BadInput(f"this run: {scenario.users} users cannot be split over {scenario.processes} Locust processes")
+    if scenario.users <= scenario.requests:
+        return scenario
+    if explicit:
+        raise BadInput(
+            f"this run: {scenario.users} users cannot share {scenario.requests} requests; "
+            f"give at most {scenario.requests} users, or at least {scenario.users} requests"
+        )
+    note = f"{scenario.requests} users instead of {scenario.users}: there are no more requests than that"
+    return dataclasses.replace(scenario, users=scenario.requests, notes=(*scenario.notes, note))
+
+
+def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scenario:
+    if stage.ttl_ms is None:
+        note = f"{stage.name} has no TTL: ttl_ms={scenario.ttl_ms} is not used"
+        notes = (*scenario.notes, note) if "ttl_ms" in asked else scenario.notes
+        return dataclasses.replace(scenario, notes=notes)
+    scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
+    if scenario.ttl_ms is not None and scenario.ttl_ms < scenario.retry_ms:
+        raise BadInput(
+            f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}: "
+            "every waiter would sleep through whole leases; give a longer TTL or a shorter retry"
+        )
+    return scenario

@@ -1,0 +1,90 @@
+"""Stores that are not the lab's own: ``LAB_REDIS_URL=redis://user:password@host:6379/0`` and the like in the environment.
+
+The lab starts no such server, stops none, changes no setting of it and flushes nothing: it takes its own keys away again,
+which all begin with ``lab:<run>:``, where it can tell them. An address is handed to the replicas and written down nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterable, Mapping
+
+from app.endpoint import Address, Endpoint
+from app.lock import Stage
+from lab.errors import BadInput
+from lab.scenario.fault import kind_of
+from lab.scenario.scenario import Scenario
+
+BATCH = 500
+HARMLESS = ("kill", "freeze", "raise", "slow", "expire", "lose_reply", "stop_renewal")  # what replicas do to themselves
+
+
+def urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Where stores were given, by store. Raises BadInput for one that cannot be read, and quotes nothing of it."""
+    names = ("redis", "redis_nodes", "zookeeper", "etcd", "mysql")
+    given = {name: environ[f"LAB_{name.upper()}_URL"] for name in names if environ.get(f"LAB_{name.upper()}_URL")}
+    for name, text in given.items():
+        try:
+            Endpoint.parse(text)
+        except ValueError as error:
+            raise BadInput(
+                f"LAB_{name.upper()}_URL: {error}; write [scheme://][user[:password]@]host:port[,…][/database]"
+            ) from None
+    return given
+
+
+def refuse_harm(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
+    """A scenario that breaks the store is for the lab's own servers. Raises BadInput."""
+    if stage.store is None or stage.store not in given:
+        return
+    breaks = [kind_of(fault) for fault in scenario.faults if kind_of(fault) not in HARMLESS]
+    shapes = [name for name in ("store_persists", "store_replica", "store_clocks", "nodes_away") if getattr(scenario, name)]
+    shapes += ["store_nodes"] if scenario.store_nodes > 1 else []
+    if breaks or shapes:
+        what = ", ".join((*breaks, *shapes))
+        raise BadInput(f"{scenario.name} needs a store of the lab's own ({what}); unset LAB_{stage.store.upper()}_URL for it")
+
+
+def note(stage: Stage, given: Mapping[str, str]) -> tuple[str, ...]:
+    """What a run over such a store is to say of it."""
+    if stage.store is None or stage.store not in given:
+        return ()
+    named = f"the one that LAB_{stage.store.upper()}_URL names"
+    return (f"the lock's store is {named}, not the lab's own; what it carries out is not counted",)
+
+
+def refuse_silence(stores: Iterable[str], given: Mapping[str, str]) -> None:
+    """A store where nobody listens is found out before anything is started. Raises BadInput, and quotes no password."""
+    for name in given.keys() & set(stores):
+        addresses = Endpoint.parse(given[name]).addresses
+        if not any(_listens(one) for one in addresses):
+            where = ", ".join(map(str, addresses))
+            raise BadInput(f"LAB_{name.upper()}_URL: nobody listens at {where}; unset it to use a store of the lab's own")
+
+
+def _listens(address: Address) -> bool:
+    try:
+        socket.create_connection((address.host, address.port), timeout=2.0).close()
+    except OSError:
+        return False
+    return True
+
+
+def take_away(store: str, url: str, run: str) -> None:
+    """Delete what a run left at an outside Redis, and nothing else. Other stores keep what their stages leave."""
+    if store != "redis":
+        return
+    import redis
+
+    from app.stores.redis import Redis, client
+
+    endpoint = Endpoint.parse(url)
+    asking = client(Redis, endpoint, endpoint.first)
+    try:
+        for key in asking.scan_iter(match=f"lab:{run}:*", count=BATCH):
+            asking.delete(key)
+    except redis.RedisError:
+        return  # it is gone: so are we
+    finally:
+        asking.close()

@@ -1,0 +1,37 @@
+"""What a replica reaches the lock's store over, where that can be cut: both ends live on, and nothing gets through."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from lab.scenario.fault import Fault, kind_of
+from lab.servers.server import Server
+from lab.servers.tcp_proxy import Link
+
+CUT = "cut_off"  # the fault that takes them
+
+
+class Wire(Protocol):
+    """A way from a replica to the lock's store. Its methods raise OSError when that cannot be done."""
+
+    def cut(self) -> None:
+        """Let nothing through, either way; neither end is told."""
+
+    def mend(self) -> None:
+        """Let through what comes from now on."""
+
+
+@contextlib.contextmanager
+def wires(replicas: Iterable[str], servers: Sequence[Server], faults: Sequence[Fault]) -> Iterator[Mapping[str, Sequence[Link]]]:
+    """For each replica, by its name, a link to each of the servers on this machine, while the block runs; none where no fault
+    cuts them.
+    """
+    cut = any(kind_of(fault) == CUT for fault in faults)
+    with contextlib.ExitStack() as laid:
+        found = {name: [Link(server.port) for server in servers] for name in replicas if cut}
+        for links in found.values():
+            for link in links:
+                laid.callback(link.close)
+        yield found

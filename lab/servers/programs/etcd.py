@@ -1,0 +1,77 @@
+"""An etcd server, or one of an ensemble, with its data in the run's folder.
+
+Version 3.4 has no switch that leaves out fsync (3.5 brought one), so every write is on disk before it is answered.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.servers.process import listens
+from lab.servers.server import LOOPBACK
+
+HEARTBEAT_MS = 50
+ELECTION_MS = 500  # a lease lives at least half as long again, rounded up to whole seconds: so 1 s, as its clients count
+
+
+@dataclass(frozen=True)
+class Etcd:
+    """name: its own. peers: all members of its ensemble by name, itself among them, with the port where members meet."""
+
+    name: str
+    peers: Mapping[str, int]
+    program: str = "etcd"
+    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        peer = f"http://127.0.0.1:{self.peers[self.name]}"
+        client = f"http://127.0.0.1:{port}"
+        options = {
+            "name": self.name,
+            "data-dir": folder / "data",
+            "listen-client-urls": client,
+            "advertise-client-urls": client,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": ",".join(f"{name}=http://127.0.0.1:{where}" for name, where in self.peers.items()),
+            "heartbeat-interval": HEARTBEAT_MS,
+            "election-timeout": ELECTION_MS,
+            "log-level": "warn",
+            "logger": "zap",
+        }
+        return [word for name, value in options.items() for word in (f"--{name}", str(value))]
+
+    def env(self, port: int) -> dict[str, str]:
+        return {}
+
+    def tidy(self, folder: Path) -> None:
+        shutil.rmtree(folder / "data", ignore_errors=True)
+
+    def ready(self, port: int, pid: int) -> bool:
+        return bool(status(port)["leader"]) and listens(pid, port)
+
+
+def ask(port: int, path: str, host: str = LOOPBACK, **words: Any) -> dict[str, Any]:
+    """What a member answers. Raises OSError."""
+    request = urllib.request.Request(f"http://{host}:{port}/v3/{path}", json.dumps(words).encode())
+    with urllib.request.urlopen(request, timeout=2.0) as answer:  # noqa: S310 - as above
+        said: dict[str, Any] = json.load(answer)
+    return said
+
+
+def status(port: int, host: str = LOOPBACK) -> dict[str, Any]:
+    """What a member says of itself: its leader ("0": none), and among its header its own id. Raises OSError."""
+    return {"leader": "0"} | ask(port, "maintenance/status", host)
+
+
+def metrics(port: int, host: str = LOOPBACK) -> str:
+    """Its figures, as Prometheus reads them. Raises OSError."""
+    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=2.0) as answer:
+        return str(answer.read().decode())

@@ -1,0 +1,116 @@
+"""A MariaDB server (InnoDB), with its data in the run's folder, and no file or socket anywhere else.
+
+Its folder is not made by ``mariadb-install-db``, which takes several seconds and a hundred megabytes for tables of rights that
+nobody asks for here: on loopback, in a server of the lab's own that knows no rights, everybody is root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.errors import NotReady
+from lab.prerequisites import program as found
+from lab.servers.process import last_words
+from lab.servers.server import LOOPBACK
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS lab.lock_table (lock_name VARCHAR(190) NOT NULL PRIMARY KEY) ENGINE=InnoDB;
+CREATE TABLE IF NOT EXISTS lab.counter (
+  name VARCHAR(190) NOT NULL PRIMARY KEY,
+  value BIGINT NOT NULL DEFAULT 0,
+  overwrote BIGINT NOT NULL DEFAULT 0,
+  version BIGINT NOT NULL DEFAULT 0
+) ENGINE=InnoDB;
+"""
+SCHEMA = "CREATE DATABASE lab;" + TABLES
+
+
+@dataclass(frozen=True)
+class MariaDB:
+    """A server in which every COMMIT is on disk before it is answered (innodb_flush_log_at_trx_commit=1, the default)."""
+
+    name: str = "mariadb"
+    program: str = "mariadbd"
+    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        options = _options(folder) | {
+            "port": port,
+            "bind-address": "127.0.0.1",
+            "socket": "",  # none: the path of one may be no longer than 107 characters
+            "pid-file": folder / "pid",
+            "skip-name-resolve": "ON",
+            "max-connections": 1000,
+            "table-open-cache": 64,  # else the server asks for more open files than it may have, and says so
+        }
+        if not (folder / "data").exists():
+            self._make_data(folder)
+        return _flags(options)
+
+    def _make_data(self, folder: Path) -> None:
+        """Make the tables by a server that ends as it should: one that is killed in its first moments cannot be recovered."""
+        (folder / "data").mkdir()
+        with (folder / "log").open("ab") as log:
+            command = [found(self.program), *_flags(_options(folder)), "--bootstrap"]
+            done = subprocess.run(command, input=SCHEMA.encode(), stdout=log, stderr=log, check=False)
+        if done.returncode:
+            raise NotReady(f"{self.name} could not make its tables; the end of its log:\n{last_words(folder / 'log')}")
+
+    def env(self, port: int) -> dict[str, str]:
+        return {}
+
+    def ready(self, port: int, pid: int) -> bool:
+        pid_file = Path(str(ask(port, "SELECT @@pid_file")[0][0]))
+        return int(pid_file.read_text(encoding="ascii")) == pid
+
+    def tidy(self, folder: Path) -> None:
+        shutil.rmtree(folder / "data", ignore_errors=True)
+
+
+def _options(folder: Path) -> dict[str, object]:
+    """What is true of it already while its tables are made."""
+    options: dict[str, object] = {
+        "datadir": folder / "data",
+        "tmpdir": folder,
+        "skip-grant-tables": "ON",
+        "skip-log-bin": "",
+        "performance-schema": "OFF",
+        "default-storage-engine": "InnoDB",
+        "innodb-flush-log-at-trx-commit": 1,
+        "innodb-buffer-pool-size": "32M",
+        "innodb-log-file-size": "8M",
+        "innodb-lock-wait-timeout": 120,  # in seconds; a stage bounds its own wait, to the millisecond, by its statement
+    }
+    return options | ({"user": "root"} if os.geteuid() == 0 else {})  # it refuses to be root unless told to be
+
+
+def _flags(options: dict[str, object]) -> list[str]:
+    return ["--no-defaults", *(f"--{name}={value}" if name != "skip-log-bin" else f"--{name}" for name, value in options.items())]
+
+
+def ask(port: int, statement: str, host: str = LOOPBACK, password: str = "") -> list[tuple[Any, ...]]:
+    """One statement of the lab's own, and its rows. Raises OSError when the server does not answer."""
+    import pymysql
+
+    try:
+        connection = pymysql.connect(
+            host=host,
+            port=port,
+            user="root",
+            password=password,
+            connect_timeout=2,
+            read_timeout=2,
+            autocommit=True,
+            ssl_disabled=True,
+        )
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+    except pymysql.MySQLError as error:
+        raise OSError(str(error)) from error

@@ -1,0 +1,72 @@
+"""nginx before the replicas: round robin, keep-alive, and nothing sent twice."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.servers.programs.gunicorn import health
+
+CONFIG = """
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile 20000;
+pid {folder}/pid;
+error_log {folder}/log warn;
+events {{ worker_connections 8192; }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  keepalive_requests 1000000;
+  upstream replicas {{
+    # max_fails=0: after one death nginx would shun a replica for ten seconds
+{servers}
+    keepalive 256;
+    keepalive_requests 1000000;
+  }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{
+      proxy_pass http://replicas;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $host;
+      # an increment is never sent twice, whatever happened to the first
+      proxy_next_upstream off;
+      proxy_connect_timeout 5s;
+      proxy_read_timeout {read_timeout_s}s;
+    }}
+  }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Nginx:
+    """ports: of the replicas. run: of which run they must be. read_timeout_s: longer than any request may take."""
+
+    ports: tuple[int, ...]
+    run: str
+    read_timeout_s: int = 60
+    name: str = "nginx"
+    program: str = "nginx"
+    stop_signal: signal.Signals = signal.SIGTERM
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        servers = "\n".join(f"    server 127.0.0.1:{replica} max_fails=0;" for replica in self.ports)
+        config = CONFIG.format(folder=folder, port=port, servers=servers, read_timeout_s=self.read_timeout_s)
+        path = folder / "nginx.conf"
+        path.write_text(config, encoding="utf-8")
+        # before the configuration is read, nginx would complain to a log it may not own
+        return ["-p", str(folder), "-e", str(folder / "log"), "-c", str(path)]
+
+    def env(self, port: int) -> dict[str, str]:
+        return {}
+
+    def ready(self, port: int, pid: int) -> bool:
+        return bool(health(port)["run"] == self.run)

@@ -1,0 +1,70 @@
+"""A Redis server with nothing on disk, that tells what happens to its keys."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.servers.server import LOOPBACK
+
+
+@dataclass(frozen=True)
+class Redis:
+    """name: lock-redis or counter-redis. notify: whether it publishes what happens to keys (the leases' witness).
+    persists: whether every change is on disk before it is answered (appendfsync always).
+    """
+
+    name: str
+    notify: bool = False
+    persists: bool = False
+    program: str = "redis-server"
+    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        options = {
+            "port": port,
+            "bind": "127.0.0.1",
+            "save": "",
+            "appendonly": "no",
+            "dir": folder,
+            "maxclients": 10_000,
+        }
+        if self.persists:
+            options |= {"appendonly": "yes", "appendfsync": "always"}
+        options["notify-keyspace-events"] = "KEA" if self.notify else ""
+        return [word for name, value in options.items() for word in (f"--{name}", str(value))]
+
+    def env(self, port: int) -> dict[str, str]:
+        return {}
+
+    def ready(self, port: int, pid: int) -> bool:
+        return int(info(port, "server")["process_id"]) == pid
+
+
+def server_time_ms(port: int) -> float:
+    """The server's own wall clock. Raises OSError when it does not answer."""
+    import redis
+
+    client = redis.Redis(port=port, socket_timeout=2.0)
+    try:
+        seconds, microseconds = client.time()
+        return seconds * 1000 + microseconds / 1000
+    except redis.RedisError as error:
+        raise OSError(str(error)) from error
+    finally:
+        client.close()
+
+
+def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
+    """A section of the server's own statistics. Raises OSError when the server does not answer."""
+    import redis
+
+    client = redis.Redis(host, port, socket_timeout=2.0)
+    try:
+        return dict(client.info(section))
+    except redis.RedisError as error:
+        raise OSError(str(error)) from error
+    finally:
+        client.close()

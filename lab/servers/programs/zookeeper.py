@@ -1,0 +1,85 @@
+"""A ZooKeeper server, or one of an ensemble, with its data in the run's folder. Every write is on disk before it is answered."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.errors import MissingProgram
+from lab.prerequisites import ZOOKEEPER_JARS, how_to_install
+from lab.servers.process import listens
+from lab.servers.server import LOOPBACK
+
+CONFIG = """
+tickTime={tick_ms}
+initLimit=100
+syncLimit=40
+minSessionTimeout=200
+maxSessionTimeout=120000
+dataDir={folder}/data
+clientPort={port}
+clientPortAddress=127.0.0.1
+maxClientCnxns=0
+admin.enableServer=false
+4lw.commands.whitelist=srvr,mntr
+"""
+TICK_MS = 50  # a session's end is noticed within a tick; sessions of 2 to 20 ticks would be the default bounds
+# a small heap, few threads to collect it, and no time spent on optimising what runs for seconds
+JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.awt.headless=true")
+
+
+@dataclass(frozen=True)
+class ZooKeeper:
+    """name: its own. number: among the peers, from 1. peers: for each, the ports where members meet and where they vote; none
+    for a server alone.
+    """
+
+    name: str
+    number: int = 1
+    peers: Mapping[int, tuple[int, int]] | None = None
+    program: str = "java"
+    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        data = folder / "data"
+        data.mkdir(exist_ok=True)
+        peers = self.peers or {}
+        members = [f"server.{number}=127.0.0.1:{meet}:{vote}" for number, (meet, vote) in peers.items()]
+        config = folder / "zoo.cfg"
+        config.write_text(CONFIG.format(tick_ms=TICK_MS, folder=folder, port=port) + "\n".join(members) + "\n", encoding="utf-8")
+        (data / "myid").write_text(f"{self.number}\n", encoding="utf-8")
+        settings = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.preAllocSize=1024"]  # KiB at a time
+        jars = [_jar(), "/usr/share/java/slf4j-simple.jar"]
+        main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+        return [*JVM, *settings, "-cp", ":".join(jars), main, str(config)]
+
+    def env(self, port: int) -> dict[str, str]:
+        return {}
+
+    def tidy(self, folder: Path) -> None:
+        shutil.rmtree(folder / "data", ignore_errors=True)
+
+    def ready(self, port: int, pid: int) -> bool:
+        return "Mode:" in said(port, "srvr") and listens(pid, port)
+
+
+def _jar() -> str:
+    """ZooKeeper's own archive. Raises MissingProgram, with how to install it."""
+    found = next((path for path in ZOOKEEPER_JARS if Path(path).exists()), None)
+    if found is None:
+        raise MissingProgram(f"zookeeper.jar is not on this machine. {how_to_install('zookeeper.jar')}")
+    return found
+
+
+def said(port: int, word: str, host: str = LOOPBACK) -> str:
+    """What a server answers to one of its words of four letters. Raises OSError."""
+    with socket.create_connection((host, port), timeout=2.0) as connection:
+        connection.sendall(word.encode())
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts).decode()

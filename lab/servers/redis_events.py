@@ -1,0 +1,67 @@
+"""The lock's store as a witness: a thread that writes down what the server tells of its keys."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from time import monotonic_ns
+from typing import Any
+
+import msgspec
+import redis
+
+from lab.evidence.history import KeyEvent
+from lab.servers.server import LOOPBACK
+
+CHANNELS = "__keyevent@0__:*"
+
+
+class Witness:
+    """Subscribes to a Redis server's keyspace events until closed; each becomes a line of ``server.jsonl``."""
+
+    def __init__(self, port: int, path: Path, node: str = "", away: bool = False, host: str = LOOPBACK) -> None:
+        """Returns when the subscription stands: nothing that happens later is missed. node: the server's name, where there are
+        several. away: it is not there yet, and will be heard from when it is.
+        """
+        self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True)
+        self._subscription = self._client.pubsub()
+        self._subscribed = False
+        if not away:
+            self._subscribe()
+        self._node = node
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._encode = msgspec.json.Encoder().encode
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="witness", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write what was told so far, and stop listening."""
+        self._closing.set()
+        self._thread.join(timeout=2.0)
+        self._subscription.close()
+        self._client.close()
+        os.close(self._file)
+
+    def _subscribe(self) -> None:
+        self._subscription.psubscribe(CHANNELS)
+        self._subscription.get_message(timeout=5.0)
+        self._subscribed = True
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                if not self._subscribed:
+                    self._subscribe()
+                while (message := self._subscription.get_message(timeout=0.1)) or not self._closing.is_set():
+                    if message and message["type"] == "pmessage":
+                        self._write(message)
+            except (redis.RedisError, OSError, ValueError):
+                self._closing.wait(0.02)  # the server is gone, perhaps to come back: what it told is written
+
+    def _write(self, message: dict[str, Any]) -> None:
+        event = message["channel"].rpartition(":")[2]
+        if event not in ("set", "expire", "hincrby", "del", "expired"):
+            return
+        os.write(self._file, self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")

@@ -1,0 +1,13 @@
+"""The shelf of stores as the lab runs them, one a file."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from app import plugins
+from lab.servers.store import Store
+
+
+def stores() -> dict[str, Store]:
+    """The stores, by file name."""
+    return {name: cast(Store, file) for name, file in plugins.files(__name__).items()}

@@ -1,0 +1,66 @@
+"""etcd: one server, or an ensemble where the scenario asks for it. What happens to its keys is told by nobody.
+
+A watch would tell that a key was deleted, but not whether its lease had run out or been revoked.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.evidence.fault_record import Strike
+from lab.scenario.scenario import Scenario
+from lab.servers.process import Service, free_port
+from lab.servers.programs.etcd import Etcd, ask, metrics, status
+from lab.servers.server import Reachable, Server
+from lab.servers.store import Witnessing
+
+HANDLED = re.compile(r'^grpc_server_handled_total\{.*grpc_method="(\w+)".*\} (\S+)$', re.MULTILINE)
+LABS_OWN = ["Status"]
+
+
+def services(scenario: Scenario) -> list[Service]:
+    names = [f"lock-etcd-{number}" for number in range(1, scenario.store_nodes + 1)]
+    peers = {name: free_port() for name in names}
+    return [Etcd(name, peers) for name in names]
+
+
+def url(running: Sequence[Reachable]) -> str:
+    return ",".join(one.address for one in running)
+
+
+def commands(running: Sequence[Server]) -> dict[str, int]:
+    calls: dict[str, int] = {}
+    for one in running:
+        if not one.away:
+            for method, count in HANDLED.findall(metrics(one.port, one.host)):
+                if method not in LABS_OWN:
+                    calls[method] = calls.get(method, 0) + int(float(count))
+    return calls
+
+
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+    return []
+
+
+def end_session(running: Sequence[Server], struck: Strike) -> int:
+    """Revoke the lease of the oldest key: of whoever is inside, as the struck one is."""
+    everything = {"key": _coded("\0"), "range_end": _coded("\0")}
+    found = ask(running[0].port, "kv/range", running[0].host, **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)
+    ask(running[0].port, "lease/revoke", running[0].host, ID=found["kvs"][0]["lease"])
+    return 1
+
+
+def _coded(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
+def leader(running: Sequence[Server]) -> Server:
+    """The one that leads. Raises OSError when none does."""
+    for one in running:
+        said = status(one.port, one.host)
+        if said["leader"] == said["header"]["member_id"]:
+            return one
+    raise OSError("no etcd server leads")

@@ -1,0 +1,109 @@
+"""One Redis server, that keeps nothing on disk unless the scenario says so, and tells what happens to its keys.
+
+Where the scenario asks for it there is a replica, which hears of nothing since the first request, and a sentinel that makes
+it the primary when the primary dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import redis
+
+from app.stores.redis import PRIMARY
+from lab.errors import NotReady
+from lab.scenario.scenario import Scenario
+from lab.servers.process import Service
+from lab.servers.programs.redis import Redis, info
+from lab.servers.programs.sentinel import Sentinel
+from lab.servers.programs.shifted_redis import ShiftedRedis
+from lab.servers.redis_events import Witness
+from lab.servers.server import Reachable, Server
+from lab.servers.store import Witnessing
+from lab.servers.tcp_proxy import Link
+
+LABS_OWN = [
+    "info",
+    "ping",
+    "hello",
+    "client",
+    "config",
+    "psubscribe",
+    "punsubscribe",
+    "script",
+    "replicaof",
+    "psync",
+    "replconf",
+]
+DOWN_AFTER_MS = 500  # how long a primary must be silent before the sentinel takes it for dead; its default is 30 s
+SENTINEL = Sentinel().name
+JOINED_WITHIN_S = 10.0
+REPLICATION = b"PSYNC"  # what a replica asks for when it connects
+
+
+def services(scenario: Scenario) -> list[Service]:
+    kind = ShiftedRedis if scenario.store_clocks else Redis
+    primary = kind("lock-redis", notify=True, persists=scenario.store_persists)
+    return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
+
+
+def url(running: Sequence[Reachable]) -> str:
+    return f"sentinel://{running[-1].address}" if len(running) > 1 else running[0].address
+
+
+def commands(running: Sequence[Server]) -> dict[str, int]:
+    calls: dict[str, int] = {}
+    for one in running:
+        for key, figures in info(one.port, "commandstats", one.host).items() if not one.away and one.name != SENTINEL else ():
+            command = key.removeprefix("cmdstat_").partition("|")[0]
+            if command not in LABS_OWN:
+                calls[command] = calls.get(command, 0) + int(figures["calls"])
+    return calls
+
+
+def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+    several = len(running) > 1
+    return [Witness(one.port, path, one.name if several else "", host=one.host) for one in running if one.name != SENTINEL]
+
+
+@contextlib.contextmanager
+def joined(running: Sequence[Server]) -> Iterator[None]:
+    """While the block runs, the replica follows the primary over a link that is held, and the sentinel watches both.
+
+    Raises NotReady when they do not find each other.
+    """
+    if len(running) == 1:
+        yield
+        return
+    primary, replica, sentinel = running
+    link = Link(primary.port, REPLICATION)  # all go over it: a sentinel corrects a replica that follows another address
+    try:
+        _tell(replica.port, "REPLICAOF", "127.0.0.1", link.port)
+        _tell(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", link.port, 1)
+        _tell(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
+        _until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
+        _until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
+        link.hold()
+        yield
+    finally:
+        link.close()
+
+
+def _until(true: Callable[[], bool], otherwise: str) -> None:
+    until = time.monotonic() + JOINED_WITHIN_S
+    while time.monotonic() < until:
+        if true():
+            return
+        time.sleep(0.02)
+    raise NotReady(f"{otherwise} within {JOINED_WITHIN_S:.0f} s")
+
+
+def _tell(port: int, *command: object) -> None:
+    client = redis.Redis(port=port, socket_timeout=2.0)
+    try:
+        client.execute_command(*command)
+    finally:
+        client.close()

@@ -1,0 +1,20 @@
+"""Servers for as long as a block runs, and not a moment longer."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from lab.interrupts import interruptible
+from lab.servers.supervisor import Keeper
+
+
+@contextlib.contextmanager
+def supervised() -> Iterator[Keeper]:
+    """Yield a supervisor for the servers that the block starts. An interrupt ends the block; no server outlives it."""
+    with interruptible():
+        keeper = Keeper()
+        try:
+            yield keeper
+        finally:
+            keeper.close()

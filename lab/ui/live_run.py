@@ -1,0 +1,147 @@
+"""A run while it is going on, as the live page shows it: read from the files that the run leaves anyway.
+
+Nothing is asked of the system under test. The load's record is read before the replicas' journals, so what was acknowledged
+is in the counter's value of the same look, and a gap between the two is never an error of reading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic_ns
+from typing import Any
+
+import msgspec
+
+from app.journal import AnyEvent, Wrote, WroteAgain
+from lab.evidence.fault_record import Strike
+from lab.evidence.history import ACKNOWLEDGED, FAILED, OUTCOMES, UNKNOWN, Request
+from lab.evidence.tail import Tail
+from lab.ui.lock_holders import Inside
+
+LATE_NS = 60_000_000  # by so much may a replica's line come late: bins are told when they are that old
+SPEED_OVER_S = 1.0
+POINTS = 600  # of the envelope, for who comes late; beyond that every other one goes
+MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in OUTCOMES}
+
+
+class Live:
+    """One run, followed. clock: nanoseconds of the clock that the journals use."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any], replicas: int, clock: Callable[[], int] = monotonic_ns) -> None:
+        self.about = dict(about)
+        self._clock = clock
+        self._since_ns = clock()
+        self._folder = folder
+        self._requests = Tail(folder / "requests.jsonl")
+        names = [f"replica-{number}" for number in range(1, replicas + 1)]
+        self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
+        self._inside = Inside(names, self._since_ns)
+        self._healed = Tail(folder / "faults.jsonl")
+        self._strikes: dict[str, Strike] = {}
+        self._counts = dict.fromkeys(OUTCOMES, 0)
+        self._parts: dict[str, tuple[int, int]] = {}  # of the counter: when it was written last, and what
+        self._speed: deque[tuple[float, int]] = deque()
+        self._decode_event: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+        self._decode_request = msgspec.json.Decoder(Request)
+        self._every = 1
+        self._looks = 0
+        self._rested = False
+        self.points: list[tuple[float, int, int, int]] = []  # seconds, acknowledged, unknown, the counter
+
+    @property
+    def counter(self) -> int:
+        """The value that the counter has by the last write of each of its parts."""
+        return sum(value for _, value in self._parts.values())
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to be seen: every request is on record, and the last look found nothing new."""
+        return self._rested and sum(self._counts.values()) >= self.about["requests"]
+
+    def look(self) -> dict[str, Any]:
+        """What the page is told now: figures, the strip's new bins, faults; its size does not grow with the run."""
+        now_ns = self._clock()
+        oldest_ns = self._read_requests()
+        self._rested = oldest_ns == 0
+        for replica, tail in self._journals.items():
+            self._read_journal(replica, tail)
+        at_s = self._seconds(now_ns)
+        self._keep(at_s)
+        return {
+            "at_s": at_s,
+            "acknowledged": self._counts[ACKNOWLEDGED],
+            "failed": self._counts[FAILED],
+            "unknown": self._counts[UNKNOWN],
+            "counter": self.counter,
+            "per_s": self._per_s(at_s),
+            "bins": self._inside.until(now_ns - LATE_NS),
+            "strikes": self._hurt(),
+            "oldest_ns": oldest_ns,
+        }
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for tail in (self._requests, self._healed, *self._journals.values()):
+            tail.close()
+
+    def _seconds(self, at_ns: int) -> float:
+        return round((at_ns - self._since_ns) / 1e9, 3)
+
+    def _read_requests(self) -> int:
+        """Count outcomes without decoding: of a block only its first line is; returns when that request ended."""
+        block = self._requests.lines()
+        for outcome, mark in MARKS.items():
+            self._counts[outcome] += block.count(mark)
+        if block:
+            with contextlib.suppress(msgspec.DecodeError):
+                return self._decode_request.decode(block[: block.index(b"\n")]).end_ns
+        return 0
+
+    def _read_journal(self, replica: str, tail: Tail) -> None:
+        try:
+            events = self._decode_event.decode_lines(tail.lines())
+        except msgspec.DecodeError:
+            return  # the verdict will name the line; the page goes on
+        for event in events:
+            if isinstance(event, Wrote | WroteAgain):
+                part = event.part if isinstance(event, Wrote) else ""
+                self._parts[part] = max(self._parts.get(part, (0, 0)), (event.wrote_ns, event.value))
+            else:
+                self._inside.feed(replica, event)
+
+    def _per_s(self, at_s: float) -> float:
+        self._speed.append((at_s, self._counts[ACKNOWLEDGED]))
+        while len(self._speed) > 2 and at_s - self._speed[1][0] >= SPEED_OVER_S:
+            self._speed.popleft()
+        since_s, before = self._speed[0]
+        return round((self._counts[ACKNOWLEDGED] - before) / (at_s - since_s), 1) if at_s > since_s else 0.0
+
+    def _keep(self, at_s: float) -> None:
+        self._looks += 1
+        if self._looks % self._every == 0:
+            self.points.append((at_s, self._counts[ACKNOWLEDGED], self._counts[UNKNOWN], self.counter))
+        if len(self.points) > POINTS:
+            self.points = self.points[::2]
+            self._every *= 2
+
+    def _hurt(self) -> list[dict[str, Any]]:
+        """The faults that struck: the gates' notes say it at once, the record of faults when it was healed."""
+        for note in (self._folder / "gates").glob("*.struck"):
+            if note.stem not in self._strikes:
+                with contextlib.suppress(msgspec.DecodeError, OSError):
+                    self._strikes[note.stem] = msgspec.json.decode(note.read_bytes(), type=Strike)
+        with contextlib.suppress(msgspec.DecodeError):
+            for strike in msgspec.json.Decoder(Strike).decode_lines(self._healed.lines()):
+                self._strikes[strike.name] = strike
+        return [
+            {
+                "kind": name.rpartition("-")[0].replace("_", " "),
+                "replica": strike.replica,
+                "from_s": self._seconds(strike.at_ns),
+                "until_s": self._seconds(strike.healed_ns) if strike.healed_ns else None,
+            }
+            for name, strike in self._strikes.items()
+        ]

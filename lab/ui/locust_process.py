@@ -1,0 +1,100 @@
+"""Locust with its web page, in a process of its own: started, and watched."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.errors import NotReady
+from lab.paths import LOCUSTFILES
+from lab.prerequisites import search_path
+from lab.servers.process import free_port, last_words
+from lab.servers.supervisor import Keeper
+from lab.ui.run_form import LOCUSTFILE, USERS
+
+CONTROL, LIVE, PASSWORD = "LOCK_LAB_CONTROL", "LOCK_LAB_LIVE", "LOCK_LAB_PASSWORD"  # also named in lab/ui/locust_plugin.py
+UP_WITHIN_S = 30.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where pages are served. password: what is asked for, nothing if empty. processes: that send the requests."""
+
+    host: str
+    port: int
+    live_port: int
+    password: str = ""
+    processes: int = 1
+
+    @property
+    def visible(self) -> str:
+        """A name under which this machine itself reaches it."""
+        return "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104 - compared, not listened on
+
+    @property
+    def address(self) -> str:
+        return f"http://{self.visible}:{self.port}"
+
+    @property
+    def live_address(self) -> str:
+        return f"http://{self.visible}:{self.live_port}/live"
+
+
+class LocustPage:
+    """The running page."""
+
+    def __init__(self, keeper: Keeper, place: Place, control: Path, log: Path) -> None:
+        self.place = place
+        self._keeper = keeper
+        self._control = control
+        self._log = log
+        env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+        env |= {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
+        env |= {CONTROL: str(control), LIVE: str(place.live_port), PASSWORD: place.password}
+        self._pid = keeper.start(_argv(place), env, LOCUSTFILES.parent, log)
+
+    def wait(self) -> None:
+        """Until it answers: this page, not whatever else may have got the port, with all its workers. Raises NotReady."""
+        until = time.monotonic() + UP_WITHIN_S
+        while time.monotonic() < until:
+            self.check()
+            with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+                answer = self._answer()
+                if answer.get("control") == str(self._control) and answer.get("ready"):
+                    return
+            time.sleep(0.02)
+        raise NotReady(f"Locust's page did not come up at {self.place.address}; the end of its log:\n{last_words(self._log)}")
+
+    def _answer(self) -> Any:
+        """Which lab's page is at the address."""
+        with contextlib.closing(http.client.HTTPConnection(self.place.visible, self.place.port, timeout=1)) as connection:
+            connection.request("GET", "/lab")
+            return json.load(connection.getresponse())
+
+    def check(self) -> None:
+        """Raises NotReady when Locust has ended."""
+        if (status := self._keeper.exit_of(self._pid)) is not None:
+            raise NotReady(f"Locust ended with {status}; the end of its log:\n{last_words(self._log)}")
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._keeper.signal(self._pid, signal.SIGKILL)
+
+
+def _argv(place: Place) -> list[str]:
+    options: dict[str, object] = {"locustfile": LOCUSTFILE, "web-host": place.host, "web-port": place.port}
+    options |= {"users": USERS, "spawn-rate": USERS, "requests": 0}  # what the form shows at first
+    if place.processes > 1:
+        port = free_port()
+        options |= {"processes": place.processes, "expect-workers": place.processes}
+        options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    return [sys.executable, "-m", "locust", *words, *(["--web-login"] if place.password else [])]

@@ -1,0 +1,121 @@
+"""``lab serve``: the site of runs at an address of this machine, for pages that are to be shown and not copied.
+
+Only what lies in ``reports`` is given out, wherever a path or a link points to; only to this machine, and only under its own
+names: a page of somebody else's, whose name was made to point here, gets nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from lab.errors import BadInput
+from lab.interrupts import interruptible
+from lab.paths import REPORTS
+from lab.report import site
+
+HERE = "127.0.0.1"
+NAMES = (HERE, "localhost")
+
+
+def serve(port: int, reports: Path = REPORTS) -> int:
+    """Write the site and serve it until an interrupt. Returns the exit status. Raises BadInput when the port cannot be had."""
+    site.write(reports)
+    try:
+        server = Site(reports, port)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise BadInput(f"port {port} of {HERE} cannot be had: {why}; give another with --port (0: any free one)") from None
+    with server:
+        sys.stdout.write(f"{server.address}  shows the runs in {reports}/ until Ctrl-C\n")
+        sys.stdout.flush()
+        try:
+            with interruptible():
+                server.serve_forever(poll_interval=0.1)
+        except KeyboardInterrupt:
+            sys.stderr.write("\nstopped; nothing is left running\n")
+    return 0
+
+
+class Site(ThreadingHTTPServer):
+    """A server of one folder, on loopback alone unless another host is given. names: what it may be called, any if empty."""
+
+    daemon_threads = True
+
+    def __init__(
+        self, folder: Path, port: int, host: str = HERE, reader: type[Reader] | None = None, names: tuple[str, ...] = NAMES
+    ) -> None:
+        self.folder, self.names = folder.resolve(), names
+        super().__init__((host, port), reader or Reader)
+
+    @property
+    def address(self) -> str:
+        return f"http://{HERE}:{self.server_port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader who went away in the middle is no error; anything else is."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def file(self, path: str) -> Path | None:
+        """The file that an address means; None where it is none of the folder's, or hidden, as what is still being made is."""
+        names = [name for name in unquote(urlsplit(path).path).split("/") if name]
+        if "\0" in path or any(name.startswith(".") or "\\" in name or "\0" in name for name in names):
+            return None
+        try:
+            found = self.folder.joinpath(*names).resolve(strict=True)
+            found = (found / site.INDEX).resolve(strict=True) if found.is_dir() else found
+        except (OSError, RuntimeError):  # not there, or links in a circle
+            return None
+        inside = found.is_relative_to(self.folder) and not any(
+            part.startswith(".") for part in found.relative_to(self.folder).parts
+        )
+        return found if inside and found.is_file() else None
+
+
+class Reader(SimpleHTTPRequestHandler):
+    """One connection. What can be asked for is GET and HEAD of a file."""
+
+    server: Site
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def send_head(self) -> Any:
+        """The answer's head, and the open file; None where it is refused."""
+        host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
+        if self.server.names and host not in self.server.names:
+            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"this server is called {' or '.join(self.server.names)}")
+        found = self.server.file(self.path)
+        if found is None:
+            return self._refuse(HTTPStatus.NOT_FOUND, "there is no such page among the runs")
+        address = urlsplit(self.path).path
+        if found.name == site.INDEX and not address.endswith(("/", site.INDEX)):
+            return self._to(address + "/")  # or its links would lead astray
+        return self._give(found)
+
+    def _give(self, path: Path) -> BinaryIO:
+        file = path.open("rb")
+        self.send_response(HTTPStatus.OK)
+        kind = self.guess_type(path)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind)
+        self.send_header("Content-Length", str(path.stat().st_size))
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        return file
+
+    def _to(self, address: str) -> None:
+        self.send_response(HTTPStatus.MOVED_PERMANENTLY)
+        self.send_header("Location", "/" + address.lstrip("/"))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        self.send_error(status, explain=why)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+        """Who looks at what is nobody's business."""
