@@ -1,6 +1,6 @@
-"""What a lock is: promises, a grant, one method, and the record that puts a stage on the ladder.
+"""What a lock is: its promises, a grant, one method, and the record that puts a stage on the ladder.
 
-Standard library only, so that the whole shelf can be listed on a machine where nothing is installed.
+Only the standard library is used, so that all stages can be listed on a machine where nothing is installed.
 """
 
 from __future__ import annotations
@@ -8,76 +8,84 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result")
 
 
 class Claim(Enum):
-    """One promise a stage can make; the value is the promise as a sentence.
+    """One promise that a stage can make; the value is the promise as a sentence.
 
-    Each has a check of its name in ``lab/judge/checks`` and a scenario that puts it under stress.
+    Each claim has a check of its name in ``lab/judge/checks``, and a scenario that puts it under stress.
     """
 
-    exclusive_in_process = "No two threads of one process are inside at the same time."
-    exclusive = "No two requests are inside at the same time, whichever replica serves them."
-    acquires_atomically = "Whatever goes wrong while the lock is being got, it is free again within its TTL and half a second."
-    held_to_the_end = "The lock is held until the work is done, however long the work takes."
-    releases_only_its_own = "A release lets go of the releaser's own lock and never of another's."
-    releases_atomically = "The lock cannot change hands in the middle of a release."
-    counts_once = "One request does the work once, however often it had to retry."
-    survives_a_freeze = "A holder that was stopped in its work, past its TTL, destroys nothing when it goes on."
+    exclusive_in_process = "Two threads of one process are never inside the lock at the same time."
+    exclusive = "Two requests are never inside the lock at the same time, whichever replicas serve them."
+    acquires_atomically = "If anything goes wrong during the acquire, the lock is free again within its TTL and half a second."
+    held_to_the_end = "The holder keeps the lock until its work is done, however long the work takes."
+    releases_only_its_own = "A release frees the releaser's own lock, and never the lock of another holder."
+    releases_atomically = "The lock cannot pass to another holder in the middle of a release."
+    counts_once = "One request does its work once, however often it had to retry."
+    survives_a_freeze = "A holder that was stopped in its work for longer than the TTL destroys no increment when it resumes."
     survives_a_late_freeze = (
-        "A holder that was stopped, past its TTL, between its last look at the lock and its write destroys nothing."
+        "A holder that was stopped between its last check of the lock and its write, for longer than the TTL, "
+        "destroys no increment."
     )
-    all_or_nothing = "Work of two writes is done whole or not at all, though its holder was stopped, past its TTL, in between."
-    fence_outlives_restart = "A lock that is granted after its store came back with nothing is accepted by the resource."
-    answers_a_try_at_once = "Who does not want to wait is told at once that the lock is taken."
-    survives_failover = "Nothing is destroyed when the lock's store dies and another takes its place."
-    survives_amnesia = "Nothing is destroyed when one of the lock's stores comes back without its data."
-    survives_persisted_amnesia = "Nothing is destroyed when one of the lock's stores comes back with what it kept on disk."
+    all_or_nothing = (
+        "Work of two writes is done as a whole or not at all, even if its holder is stopped between them for longer than the TTL."
+    )
+    fence_outlives_restart = "The resource accepts the holders that get the lock after its store came back without its data."
+    answers_a_try_at_once = "A request that does not want to wait gets its answer at once when the lock is held."
+    survives_failover = "No increment is destroyed when the lock's store dies and a standby takes its place."
+    survives_amnesia = "No increment is destroyed when one of the lock's stores comes back without its data."
+    survives_persisted_amnesia = (
+        "No increment is destroyed when one of the lock's stores comes back with the data that it kept on disk."
+    )
     survives_delayed_amnesia = (
-        "Nothing is destroyed when one of the lock's stores comes back without its data, but after the TTL."
+        "No increment is destroyed when one of the lock's stores comes back without its data, but only after the TTL."
     )
-    survives_clock_jump = "Nothing is destroyed when the clocks of the lock's stores leap."
-    survives_clock_jump_of_two = "Nothing is destroyed when the clocks of two of the lock's five stores leap."
-    available_with_a_node_down = "The lock can still be got when one of its stores is gone."
-    available_with_two_nodes_down = "The lock can still be got when two of its five stores are silent."
-    refuses_without_majority = "Nobody gets the lock when three of its five stores are gone."
-    stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys nothing."
-    survives_a_lost_reply = "An answer that gets lost on the way locks nobody out."
-    survives_store_restart = "Nothing is destroyed when the lock's store, which keeps nothing on disk, is killed and comes back."
+    survives_clock_jump = "No increment is destroyed when the clocks of the lock's stores jump."
+    survives_clock_jump_of_two = "No increment is destroyed when the clocks of two of the lock's five stores jump."
+    available_with_a_node_down = "Requests still get the lock when one of its stores is down."
+    available_with_two_nodes_down = "Requests still get the lock when two of its five stores do not answer."
+    refuses_without_majority = "No request gets the lock when three of its five stores are down."
+    stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys no increment."
+    survives_a_lost_reply = "A reply that is lost on its way locks no request out."
+    survives_store_restart = (
+        "No increment is destroyed when the lock's store, which keeps nothing on disk, is killed and started again."
+    )
     survives_persisted_restart = (
-        "Nothing is destroyed when the lock's store, which writes every change to disk, is killed and comes back."
+        "No increment is destroyed when the lock's store, which writes every change to disk, is killed and started again."
     )
-    survives_session_loss = "Nothing is destroyed when the holder's session at the lock's store ends while it is inside."
-    freed_after_crash = "A lock whose holder's process has died is free again within its TTL and half a second."
+    survives_session_loss = "No increment is destroyed when the store ends the holder's session during the work."
+    freed_after_crash = "When the holder's process dies, the lock is free again within its TTL and half a second."
     freed_after_thread_death = (
-        "A lock whose holder's thread has died in a living process is free again within its TTL and half a second."
+        "When the holder's thread dies in a living process, the lock is free again within its TTL and half a second."
     )
-    reentrant = "A holder that asks for its own lock again gets it."
-    breaks_deadlock = "Two that each hold what the other wants get out of it within the TTL and half a second."
-    prompt_handover = "A lock that is free and waited for is taken at once."
-    fair = "Nobody is overtaken over and over by those who came later."
+    reentrant = "A holder that acquires its own lock again gets it."
+    breaks_deadlock = "Two holders that each wait for the other's lock get out of the deadlock within the TTL and half a second."
+    prompt_handover = "A lock that is free is granted to a waiter at once."
+    fair = "No waiter is overtaken again and again by requests that came later."
 
 
 def claims(names: str) -> frozenset[Claim]:
-    """The claims of these names, with white space between them. Raises KeyError for one that nobody knows."""
+    """Return the claims of these names, which are separated by white space. Raises KeyError for an unknown name."""
     return frozenset(Claim[name] for name in names.split())
 
 
 class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer, not an error
-    """The lock was not got within the time the caller was ready to wait; the work was not done."""
+    """The lock was not granted within the time that the request was ready to wait; the work was not done."""
 
     def __init__(self, key: str, wait_ms: int) -> None:
         super().__init__(f"{key} was not free within {wait_ms} ms")
         self.key = key
         self.wait_ms = wait_ms
-        self.holding = ""  # what the caller held meanwhile, where it is known
+        self.holding = ""  # the key that the request held meanwhile, where it is known
 
 
 class Abandoned(Exception):  # noqa: N818 - as above
-    """The holder found that it no longer held the lock, and stopped before it wrote."""
+    """The holder found before its write that it no longer held the lock, and stopped."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"{key} was no longer held when the work was about to write")
@@ -85,11 +93,11 @@ class Abandoned(Exception):  # noqa: N818 - as above
 
 
 class Refused(Exception):  # noqa: N818 - as above
-    """The resource did not take the write: nothing was written. The message says what it had seen."""
+    """The resource did not accept the write, and nothing was written. The message gives the resource's reason."""
 
 
 class NotOwner(Exception):  # noqa: N818 - as above
-    """A release found that the lock was no longer the releaser's; the work had been done by then."""
+    """A release found that the releaser no longer held the lock; the work had been done by then."""
 
     def __init__(self, key: str, owner: str) -> None:
         super().__init__(f"{owner} released {key} but did not hold it")
@@ -103,70 +111,88 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a holder was given.
+    """What a holder gets from the lock, and hands to the resource with each read and write."""
 
-    key: what was locked; empty where nothing was. fence: a number that only grows, 0 where the stage has none.
-    still_mine: asks the lock whether the grant still stands; a stage that cannot know says yes.
-    """
-
+    # what was locked; empty where nothing was
     key: str
+    # a number that only grows from grant to grant; 0 where the stage has none
     fence: int = 0
+    # asks the lock whether the grant is still valid; a stage that cannot know answers yes
     still_mine: Callable[[], bool] = _always
 
 
 Work = Callable[[Grant], Result]
+# the claims that a stage gives up where the scenario sets an explicit lease time
 LEASE_GIVES_UP = frozenset({Claim.held_to_the_end})
 
 
 class Lock(Protocol):
-    """One object a request. The constructor is the same for every stage, so that a flag can choose between them."""
+    """The class of a stage; one object a request. All stages have the same constructor, so that a flag can choose one."""
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
-        """Take the store's client, the key to lock, its time to live, how long to wait, and how long to sleep between tries."""
+        """Take what the lock needs, and send nothing yet.
+
+        ``store`` is the client of the stage's store: ``app/store.py`` lists the calls of each. ``key`` is what to lock,
+        ``ttl_ms`` its time to live, ``wait_ms`` how long to wait for it, ``retry_ms`` how long to sleep between two tries.
+        """
 
     def run(self, work: Work[Result]) -> Result:
-        """Get the lock, do the work, let go; return what the work returned.
+        """Acquire the lock, do the work, release the lock, and return what the work returned.
 
-        Raises NotAcquired when the lock was not got in time (the work was not done), NotOwner when it was no longer
-        ours at the release (the work was done).
+        Raises NotAcquired if the lock was not granted in time (the work was not done), NotOwner if the release found that the
+        lock was lost (the work was done).
         """
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One way to lock, as the shelf lists it.
+    """One way to lock: the record that puts a file on the ladder."""
 
-    lock: the class. follows: the stage whose problem it answers. store: what the lock talks to, None for nothing outside
-    the process. resource: how the counter is reached (a name in ``app/counter.py``). ttl_ms: the documents' TTL, None
-    where the lock has none. ttl_step_ms: what its TTLs are multiples of, where the store or its client knows no finer ones.
-    lease: whether its constructor takes ``lease_ms``, an explicit lease time, which turns renewal off and with it every claim
-    in LEASE_GIVES_UP. name and story are read from the file.
-    """
-
+    # the class in the file; it is called Lock in every stage
     lock: type[Lock]
+    # the stage whose problem this stage solves; None at the beginning of the ladder
     follows: str | None = None
+    # the store of the lock, a file in app/stores; None where the lock needs nothing outside the process
     store: str | None = None
+    # the promises that the stage makes
     claims: frozenset[Claim] = frozenset()
+    # how the work reaches the counter, a file in app/resources
     resource: str = "read_then_write"
+    # the time to live that the documents give; None where the lock has none
     ttl_ms: int | None = None
+    # the TTL must be a multiple of this: the store or its client knows no finer unit
     ttl_step_ms: int = 1
+    # whether scenarios with an explicit lease time are for this stage: its constructor takes ``lease_ms``, which turns renewal
+    # off, and with it every claim in LEASE_GIVES_UP
     lease: bool = False
+    # the file's name without ``.py``; filled in when the file is read
     name: str = ""
-    story: Story = field(default_factory=lambda: Story("", "", (), ()))
+    # what finds the stage again in another process: its name, or the path of a file outside the package; filled in
+    lookup: str = ""
+    # the file that the stage was read from; filled in
+    path: Path | None = None
+    # the parts of the file's docstring; filled in
+    story: Story = field(default_factory=lambda: Story("", "", "", (), ()))
 
 
 @dataclass(frozen=True)
 class Story:
-    """The four parts of a stage's docstring, as text: what it answers, how, what is still wrong, and how to see it."""
+    """The parts of a stage's docstring, as text."""
 
+    # the problem that the stage solves: one line of what its predecessor leaves unsolved, word for word
     problem: str
+    # how the stage solves it
     idea: str
+    # where the idea was published; empty where there is no such place
+    source: str
+    # the problems that remain
     still: tuple[str, ...]
+    # the commands that show them
     see_it: tuple[str, ...]
 
     @staticmethod
     def parse(docstring: str) -> Story:
-        """Read the parts; each starts a line with its bold name. Missing parts come out empty (the house test refuses them)."""
+        """Read the parts; each starts a line with its name in bold. A missing part is empty."""
         parts: dict[str, list[str]] = {}
         name = ""
         for line in docstring.splitlines():
@@ -179,13 +205,14 @@ class Story:
         return Story(
             problem=" ".join(parts.get("Problem", [])),
             idea=" ".join(parts.get("Idea", [])),
+            source=" ".join(parts.get("Source", [])),
             still=_items(parts.get("Still", [])),
             see_it=tuple(line.strip("`") for line in _items(parts.get("See it", []))),
         )
 
 
 def _items(lines: list[str]) -> tuple[str, ...]:
-    """Bullet points; a line without a dash goes on with the point before it."""
+    """Return the bullet points; a line without a dash continues the point before it."""
     items: list[str] = []
     for line in lines:
         if line.startswith("- "):

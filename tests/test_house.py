@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.lock import Claim
-from app.locks import stages
+from app.locks import PARTS, stages
 from lab.cli import lab
 from lab.docgen import generate
 from lab.judge.checks import checks
@@ -27,7 +27,7 @@ DOCUMENTS = generate.documents()
 
 
 def source(name: str) -> str:
-    return Path(inspect.getfile(STAGES[name].lock)).read_text(encoding="utf-8")
+    return STAGES[name].path.read_text(encoding="utf-8")
 
 
 def lines_of_code(text: str) -> int:
@@ -53,6 +53,30 @@ def test_every_stage_tells_its_story_in_four_parts(name):
 @pytest.mark.parametrize("name", [name for name, stage in STAGES.items() if stage.follows])
 def test_a_stage_answers_a_problem_that_the_one_it_follows_still_has_word_for_word(name):
     assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
+
+
+def test_every_stage_has_its_place_in_the_order_of_the_ladder():
+    placed = [name for names in PARTS.values() for name in names]
+
+    assert list(STAGES) == placed, "add the new stage to PARTS in app/locks/__init__.py"
+    assert all(placed.index(stage.follows) < placed.index(name) for name, stage in STAGES.items() if stage.follows)
+
+
+def test_a_stage_without_a_place_comes_after_the_stage_it_follows(monkeypatch):
+    monkeypatch.setattr("app.locks.PARTS", {"all": tuple(name for name in STAGES if name not in ("uuid", "lua"))})
+
+    order = list(stages())
+
+    assert order[order.index("ttl") : order.index("ttl") + 3] == ["ttl", "uuid", "lua"]
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_class_of_a_stage_is_called_lock_and_takes_what_every_lock_takes(name):
+    stage = STAGES[name]
+
+    assert stage.lock.__name__ == "Lock"
+    assert list(inspect.signature(stage.lock).parameters)[:5] == ["store", "key", "ttl_ms", "wait_ms", "retry_ms"]
+    assert not stage.lease or "lease_ms" in inspect.signature(stage.lock).parameters
 
 
 @pytest.mark.parametrize("name", STAGES)

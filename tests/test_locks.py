@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from uuid import uuid4
 
 import pytest
@@ -24,7 +25,8 @@ LOCKS = [
 ]
 SHARED = [name for name in LOCKS if ALL[name].store == "redis"]
 LEASED = [name for name in SHARED if ALL[name].ttl_ms]
-HASHES = [name for name in LEASED if Claim.counts_once in ALL[name].claims and name in ("reentrant", "watchdog")]
+REENTRANT = [name for name in LOCKS if Claim.reentrant in ALL[name].claims]
+HASHES = [name for name in REENTRANT if ALL[name].store == "redis"]  # their key is a hash of owner and count
 
 
 @pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
@@ -139,6 +141,27 @@ def test_a_release_by_ttl_deletes_the_lock_of_another(store, key):
     lock("ttl", store, key).run(lambda grant: store.set(key, "another's"))
 
     assert store.get(key) is None
+
+
+@pytest.mark.parametrize("name", REENTRANT)
+def test_a_holder_may_enter_again_and_keeps_others_out_until_it_leaves_for_the_last_time(name, store, key):
+    def attempt() -> bool:
+        """Return whether another thread gets the lock now."""
+        got = []
+
+        def ask() -> None:
+            with suppress(NotAcquired):
+                lock(name, store, key, wait_ms=30).run(got.append)
+
+        in_thread(ask).join()
+        return bool(got)
+
+    def outer(grant):
+        inside = lock(name, store, key, wait_ms=50).run(lambda grant: attempt())
+        return inside, attempt()
+
+    assert lock(name, store, key).run(outer) == (False, False)
+    assert attempt()
 
 
 @pytest.mark.parametrize("name", HASHES)

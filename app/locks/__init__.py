@@ -1,6 +1,7 @@
-"""The shelf of stages: every file here is one way to lock, and its name is the flag that chooses it.
+"""The stages: every file here is one way to lock, and its name is the flag that chooses it.
 
-Stages are copied, not inherited: the difference between a stage and the one it follows *is* the lesson.
+Stages are copied, not inherited: the difference between a stage and the stage it follows is the lesson. A stage imports from
+another only what was a lesson there already: the renewal from ``watchdog``, or the whole lock where only the resource changes.
 """
 
 from __future__ import annotations
@@ -13,26 +14,42 @@ from types import ModuleType
 from app import plugins
 from app.lock import Stage, Story
 
+# The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
+PARTS: dict[str, tuple[str, ...]] = {
+    "Do you need a lock?": ("none", "local", "incr"),
+    "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "ttl", "uuid", "lua"),
+    "A holder with a name": ("reentrant", "watchdog", "watchdog_abort", "fencing"),
+    "Waiting well": ("pubsub", "queued", "bucketed"),
+    "Several Redis servers": ("redlock_fixed", "redlock"),
+    "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
+    "Consensus": ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
+}
+
 
 def stages() -> dict[str, Stage]:
-    """All stages by name, in the order of the ladder: a stage comes after the one it follows, the longest branch first."""
+    """Return all stages by name, in the order of the ladder."""
     found = {name: _stage(file, name) for name, file in plugins.files(__name__).items()}
-    children: dict[str | None, list[str]] = {}
-    for name, stage in found.items():
-        children.setdefault(stage.follows, []).append(name)
-
-    def branch(name: str) -> list[str]:
-        below = sorted((branch(child) for child in children.get(name, [])), key=len, reverse=True)
-        return [name, *(step for steps in below for step in steps)]
-
-    order = [step for root in children.get(None, []) for step in branch(root)]
+    order = [name for part in PARTS.values() for name in part if name in found]
+    late = [name for name in found if name not in order]
+    while late:  # the stage that a late stage follows may be late as well
+        name = next((name for name in late if found[name].follows in order), late[0])
+        late.remove(name)
+        before = found[name].follows
+        order.insert(order.index(before) + 1 if before in order else len(order), name)
     return {name: found[name] for name in order}
 
 
-def stage(name: str) -> Stage:
-    """One stage, by its name on the shelf or by the path of a file written like those here (``./my_lock.py``).
+def part(name: str) -> str:
+    """Return the part of the ladder that a stage belongs to: its own, or that of the stage it follows."""
+    here = next((title for title, names in PARTS.items() if name in names), "")
+    before = stage(name).follows
+    return here or (part(before) if before else "")
 
-    Raises KeyError for a name that is not on the shelf, FileNotFoundError for a path that is not there.
+
+def stage(name: str) -> Stage:
+    """Read one stage, by its name here or by the path of a file written like those here (``./my_lock.py``).
+
+    Raises KeyError for an unknown name, FileNotFoundError for a path without a file.
     """
     if not name.endswith(".py"):
         return _stage(plugins.file(__name__, name), name)
@@ -42,11 +59,12 @@ def stage(name: str) -> Stage:
         raise ImportError(f"{path} cannot be read as a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return _stage(module, path.stem)
+    return _stage(module, path.stem, lookup=name)
 
 
-def _stage(module: ModuleType, name: str) -> Stage:
+def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if not isinstance(record, Stage):
         raise ImportError(f"{module.__file__}: no STAGE = Stage(…) in it")  # noqa: TRY004 - the module is at fault, not a type
-    return dataclasses.replace(record, name=name, story=Story.parse(module.__doc__ or ""))
+    path, story = Path(str(module.__file__)), Story.parse(module.__doc__ or "")
+    return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=story)

@@ -1,12 +1,13 @@
-"""The resource split into buckets, each with a lock of its own: whoever finds one taken tries the next.
+"""The resource split into buckets, each with its own lock: a request that finds a bucket locked tries the next.
 
-**Problem** One big lock serves one holder at a time, however many wait.
-**Idea** Keep the number as the sum of several, each in a bucket under its own lock. Which bucket is tried first is chance;
-one that is taken costs one command, and only if all are taken does anybody sleep.
+**Problem** One lock serves one holder at a time, however many requests wait.
+**Idea** The number is the sum of several buckets, and each bucket has its own lock. A request begins at a random bucket. A
+locked bucket costs one command; a request sleeps only if all buckets are locked.
+**Source** java.util.concurrent.atomic.LongAdder: a sum kept in several cells.
 **Still**
-- Two are inside at the same time, in different buckets: the number as a whole is known only when nobody writes.
-- A release that finds the lock gone, or another's, says nothing.
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
+- Two holders are inside at the same time, in different buckets: the sum is exact only while no request writes.
+- A release that finds the lock expired, or held by another, reports nothing.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 **See it**
 - `lab run rush --stage bucketed`
 - `lab run rush --stage bucketed --work-ms 5 --requests 1000`
@@ -30,7 +31,7 @@ return 0
 BUCKETS = 8
 
 
-class Bucketed:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -67,7 +68,7 @@ class Bucketed:
 
 
 STAGE = Stage(
-    lock=Bucketed,
+    lock=Lock,
     follows="lua",
     store="redis",
     resource="buckets",

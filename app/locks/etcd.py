@@ -1,14 +1,15 @@
-"""etcd: a queue of keys, each hung on a lease of its own that has to be kept alive.
+"""etcd: a queue of keys, each attached to its own lease, which must be renewed.
 
-**Problem** Another replica has a mutex of its own and never sees this one.
-**Idea** Each request gets a lease, and makes a key hung on it if the key's create revision is nought; the lowest create
-revision has the lock, and every other watches the one before its own. One thread a replica keeps the leases alive, every
-TTL/3; the release revokes the lease, and the key goes with it.
+**Problem** Another replica has its own mutex and never sees this one.
+**Idea** Each request gets a lease and creates a key attached to it, in a transaction that succeeds only if the key does not
+exist. The key with the lowest create revision has the lock. Every other request watches the key before its own. The renewing
+thread of `watchdog` keeps the leases alive, every TTL/3. The release revokes the lease, and etcd deletes the key with it.
+**Source** etcd, client/v3/concurrency, Mutex.
 **Still**
-- A process that is stopped keeps no lease alive: its lease ends, and it wakes up without the lock and goes on.
+- A process that is stopped renews no lease: its lease ends, and when it resumes, it works on without the lock.
 - A lease is counted in whole seconds, and its end is noticed up to half a second late.
-- A holder that asks for its own lock again waits for itself.
-- Lease, key and release are three writes that a majority has on disk before they are answered.
+- A holder that acquires its own lock again waits for itself.
+- Lease, key and release are three writes, and each is on the disks of a majority before it is answered.
 **See it**
 - `lab run rush --stage etcd`
 - `lab run work_outlasts_ttl --stage etcd`
@@ -16,21 +17,21 @@ TTL/3; the release revokes the lease, and the key goes with it.
 - `lab diff zookeeper etcd`
 """
 
-import threading
 import time
-from contextlib import suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.watchdog import RENEWER
 
 
-class Etcd:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
         self.queue = f"{key}/"
-        self.mine = f"{key}/{uuid4().hex}"
+        self.owner = f"{key}/{uuid4().hex}"  # the key of this request in the queue
         self.ttl_s = -(-ttl_ms // 1000)  # whole seconds, rounded up
+        self.ttl_ms = self.ttl_s * 1000
         self.lease = None
         self.wait_ms = wait_ms
 
@@ -41,7 +42,7 @@ class Etcd:
         finally:
             was_there = self.release()
         if not was_there:
-            raise NotOwner(self.key, self.mine)
+            raise NotOwner(self.key, self.owner)
         return result
 
     def acquire(self):
@@ -49,7 +50,7 @@ class Etcd:
         revision = self.enter()
         while True:
             last = self.store.last_two(self.queue, revision)
-            if not last or last[0].key != self.mine:  # the lease ended while we waited
+            if not last or last[0].key != self.owner:  # the lease ended while this request waited
                 self.release()
                 revision = self.enter()
             elif len(last) == 1:
@@ -62,57 +63,20 @@ class Etcd:
 
     def enter(self):
         self.lease = self.store.grant(self.ttl_s)
-        KEEPER.keep(self)
-        return self.store.create(self.mine, self.lease)
+        RENEWER.watch(self)
+        return self.store.create(self.owner, self.lease)
+
+    def renew(self):
+        return self.store.keep_alive(self.lease)
 
     def release(self):
-        """Whether the lease still stood. Where nobody answers it ends by itself, as nobody keeps it alive any more."""
-        KEEPER.forget(self)
+        """Return whether the lease still existed. Without an answer it ends by itself: it is no longer renewed."""
+        RENEWER.forget(self)
         return self.lease is not None and self.store.revoke(self.lease)
 
 
-class Keeper:
-    def __init__(self):
-        self.kept = {}  # lease → [lock, when to keep it alive]
-        self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
-
-    def keep(self, lock):
-        period_s = lock.ttl_s / 3
-        with self.changed:
-            self.kept[lock.lease] = [lock, time.monotonic() + period_s]
-            if self.nap_s is None:
-                threading.Thread(target=self.keep_for_ever, name="etcd", daemon=True).start()
-            if self.nap_s is None or period_s < self.nap_s:
-                self.nap_s = period_s
-                self.changed.notify()
-
-    def forget(self, lock):
-        with self.changed:
-            self.kept.pop(lock.lease, None)
-
-    def keep_for_ever(self):
-        while True:
-            now_s = time.monotonic()
-            with self.changed:
-                due = [entry for entry in self.kept.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
-            with self.changed:
-                next_s = min((due_s for _, due_s in self.kept.values()), default=now_s + self.nap_s)
-                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
-
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_s / 3
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.store.keep_alive(lock.lease):
-                self.forget(lock)
-
-
-KEEPER = Keeper()
-
 STAGE = Stage(
-    lock=Etcd,
+    lock=Lock,
     follows="local",
     store="etcd",
     ttl_ms=30_000,

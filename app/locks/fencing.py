@@ -1,13 +1,14 @@
-"""A fence: each grant has a number that only grows, and the resource refuses whoever comes with an older one.
+"""A fence: each grant has a number that only grows, and the resource refuses a write with an older number.
 
-**Problem** A process that is stopped renews nothing: it wakes up without the lock and goes on.
-**Idea** The script that grants also mints a number. The resource keeps the highest it has seen, at a read as at a write, and
-in the same step refuses a write with an older one: what the lock cannot prevent, the resource does.
+**Problem** A process that is stopped renews nothing: when it resumes, it works on without the lock.
+**Idea** The script that grants the lock also makes a new number. The resource keeps the highest number it has seen, at a
+read as at a write. In the same step it refuses a write with an older number. So the resource prevents what the lock cannot.
+**Source** M. Kleppmann, "How to do distributed locking" (2016).
 **Still**
-- The fence guards each write and not the work: of two writes around a freeze the first stands and the second is refused.
-- A store that comes back with nothing counts its fences from the beginning, and the resource refuses everybody.
-- The resource has to take part: it must keep a number, compare it and write in one step.
-- A thread that dies in a living process is renewed for ever.
+- The fence protects each write, not the whole work: if a holder is stopped between two writes, only the second is refused.
+- A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
+- The resource has to take part: it must keep a number, compare it and write, all in one step.
+- The lock of a thread that dies in a living process is renewed for ever.
 **See it**
 - `lab run frozen_before_write --stage fencing`
 - `lab run frozen_between_writes --stage fencing`
@@ -22,6 +23,7 @@ from contextlib import suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Refused, Stage, claims
+from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 then
@@ -55,13 +57,14 @@ return 0
 CLIENT = uuid4().hex
 
 
-class Fencing:
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+class Lock:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
         self.fence_key = f"{key}:fence"
         self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
-        self.ttl_ms = ttl_ms
+        self.lease_ms = lease_ms
+        self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
         self.retry_ms = retry_ms
         self.acquire_script = store.register_script(ACQUIRE)
@@ -70,10 +73,11 @@ class Fencing:
 
     def run(self, work):
         fence = self.acquire()
-        RENEWER.watch(self)
+        if self.lease_ms is None:  # an explicit lease time turns the renewal off
+            RENEWER.watch(self)
         try:
             result = work(Grant(self.key, fence=fence))
-        except Refused:  # the lock may be ours all the same
+        except Refused:  # the lock may still be held: release it
             with suppress(NotOwner):
                 self.release()
             raise
@@ -93,54 +97,14 @@ class Fencing:
 
     def release(self):
         left = self.release_script([self.key], [self.owner])
-        if left != 0:  # the last hold is gone, by this release or before it
+        if left != 0:  # the last entry has ended, by this release or before it
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)
 
 
-class Renewer:
-    def __init__(self):
-        self.held = {}  # (key, owner) → [lock, when to renew it]
-        self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
-
-    def watch(self, lock):
-        period_s = lock.ttl_ms / 3000
-        with self.changed:
-            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
-            if self.nap_s is None:
-                threading.Thread(target=self.renew_for_ever, name="fencing", daemon=True).start()
-            if self.nap_s is None or period_s < self.nap_s:
-                self.nap_s = period_s
-                self.changed.notify()
-
-    def forget(self, lock):
-        with self.changed:
-            self.held.pop((lock.key, lock.owner), None)
-
-    def renew_for_ever(self):
-        while True:
-            now_s = time.monotonic()
-            with self.changed:
-                due = [entry for entry in self.held.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
-            with self.changed:
-                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
-                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
-
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.renew():
-                self.forget(lock)  # gone: expired, released, or another's
-
-
-RENEWER = Renewer()
-
 STAGE = Stage(
-    lock=Fencing,
+    lock=Lock,
     follows="watchdog",
     store="redis",
     resource="fenced",

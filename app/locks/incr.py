@@ -1,9 +1,10 @@
-"""No lock at all: let the store add one.
+"""No lock at all: the store adds one.
 
-**Problem** Reading and writing are two commands; whatever lies between them can be overtaken.
-**Idea** Where the work is one command of the store (INCR), nothing lies between: nothing needs a lock.
+**Problem** Reading and writing are two commands, and another request can write between them.
+**Idea** INCR is one command of the store: it reads and writes, and no other command runs in between. So no lock is needed.
+**Source** redis.io, INCR, "Pattern: Counter".
 **Still**
-- It helps only where the whole work is one command; a decision in between brings the lock back.
+- It works only where the whole work is one command. Work that decides something between read and write needs a lock.
 **See it**
 - `lab run rush --stage incr`
 - `lab diff none incr`
@@ -12,7 +13,7 @@
 from app.lock import Grant, Stage, claims
 
 
-class OneCommand:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         pass
 
@@ -21,7 +22,7 @@ class OneCommand:
 
 
 STAGE = Stage(
-    lock=OneCommand,
+    lock=Lock,
     follows="none",
     resource="one_command",
     claims=claims("""

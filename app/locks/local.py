@@ -1,9 +1,9 @@
-"""A lock inside the process: `threading.Lock`, as Java's `synchronized`.
+"""A lock inside the process: `threading.Lock`, the counterpart of Java's `synchronized`.
 
 **Problem** Two requests read the same number, and one of the two increments is overwritten.
-**Idea** One thread at a time: the others wait at a mutex in the memory of this process.
+**Idea** A mutex in the memory of the process lets one thread in at a time; the other threads wait.
 **Still**
-- Another replica has a mutex of its own and never sees this one.
+- Another replica has its own mutex and never sees this one.
 **See it**
 - `lab run one_replica --stage local`
 - `lab run rush --stage local`
@@ -17,7 +17,7 @@ from app.lock import Grant, NotAcquired, Stage, claims
 MUTEXES: dict[str, threading.Lock] = {}
 
 
-class Local:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.key = key
         self.wait_ms = wait_ms
@@ -33,7 +33,7 @@ class Local:
 
 
 STAGE = Stage(
-    lock=Local,
+    lock=Lock,
     follows="none",
     claims=claims("""
         exclusive_in_process

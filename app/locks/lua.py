@@ -1,13 +1,14 @@
-"""Look and delete in one script, which the store runs in one piece.
+"""Compare and delete in one script, which the store runs as one step.
 
-**Problem** Looking and deleting are two commands: the lock can expire and change hands in between.
-**Idea** Send both as a Lua script: Redis runs nothing else until the script has ended.
+**Problem** Comparing and deleting are two commands: between them the lock can expire, and another request can acquire it.
+**Idea** Send both as a Lua script: Redis runs no other command until the script has ended.
+**Source** redis.io, "Distributed Locks with Redis", "Correct Implementation with a Single Instance".
 **Still**
-- A holder that asks for its own lock again waits for itself.
-- A release that finds the lock gone, or another's, says nothing.
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
-- One big lock serves one holder at a time, however many wait.
-- One store is one place to fail: a replica that takes its place may never have heard of the lock.
+- A holder that acquires its own lock again waits for itself.
+- A release that finds the lock expired, or held by another, reports nothing.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+- One lock serves one holder at a time, however many requests wait.
+- One store is a single point of failure: a standby that takes over may not know of the lock.
 **See it**
 - `lab run rush --stage lua`
 - `lab run work_outlasts_ttl --stage lua`
@@ -27,7 +28,7 @@ return 0
 """
 
 
-class Lua:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -55,7 +56,7 @@ class Lua:
 
 
 STAGE = Stage(
-    lock=Lua,
+    lock=Lock,
     follows="uuid",
     store="redis",
     ttl_ms=3000,

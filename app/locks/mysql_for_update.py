@@ -1,13 +1,14 @@
 """A row lock: SELECT … FOR UPDATE, in one transaction with the work (pessimistic).
 
-**Problem** Another replica has a mutex of its own and never sees this one.
-**Idea** The database has locks of its own, one for each row, and each belongs to a transaction: it ends with it, however it
-ends. Whoever comes later waits in the database's queue. The number is in the same database, read and written in the same
-transaction, so a transaction that ends too early takes its write with it.
+**Problem** Another replica has its own mutex and never sees this one.
+**Idea** The database has a lock for each row, and it belongs to a transaction: when the transaction ends, in any way, the
+lock is free. A later request waits in the database's queue. The number is in the same database, and is read and written in
+the same transaction. So a transaction that ends too early undoes its write.
+**Source** MySQL Reference Manual, InnoDB, "Locking Reads".
 **Still**
-- Each holder and each waiter keeps a connection, and a transaction open for as long as the work takes.
-- Only what is written in that transaction is protected: the row lock knows nothing of what the work does elsewhere.
-- A lock is needed although most writes would have met nobody.
+- Each holder and each waiter needs a connection, and an open transaction for as long as the work takes.
+- Only what is written in that transaction is protected: the row lock does not know what the work does elsewhere.
+- Each request takes a lock, although most of them would not have met another.
 **See it**
 - `lab run rush --stage mysql_for_update`
 - `lab run session_loss --stage mysql_for_update`
@@ -23,7 +24,7 @@ LOCK = "SET STATEMENT max_statement_time = %s FOR SELECT lock_name FROM lock_tab
 MAKE = "SET STATEMENT max_statement_time = %s FOR INSERT IGNORE INTO lock_table (lock_name) VALUES (%s)"
 
 
-class MySQLForUpdate:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -33,24 +34,24 @@ class MySQLForUpdate:
         deadline_s = time.monotonic() + self.wait_ms / 1000
         while True:
             try:
-                with self.store.transaction():  # the one this thread is in, if it is in one
+                with self.store.transaction():  # the transaction of this thread, if it is in one already
                     self.acquire()
                     return work(Grant(self.key))
-            except self.store.Deadlock:  # the whole transaction was undone: begin it again, unless it is another's
+            except self.store.Deadlock:  # the transaction was undone: begin again, unless an outer call began it
                 if self.store.in_transaction or time.monotonic() > deadline_s:
                     raise
 
     def acquire(self):
-        within_s = max(self.wait_ms, 1) / 1000  # nought would be for ever
+        within_s = max(self.wait_ms, 1) / 1000  # zero would mean no limit
         try:
-            while not self.store.execute(LOCK, within_s, self.key):  # a row that is not there cannot be locked
+            while not self.store.execute(LOCK, within_s, self.key):  # only a row that exists can be locked
                 self.store.execute(MAKE, within_s, self.key)
         except self.store.TimedOut:
             raise NotAcquired(self.key, self.wait_ms) from None
 
 
 STAGE = Stage(
-    lock=MySQLForUpdate,
+    lock=Lock,
     follows="local",
     store="mysql",
     resource="mysql_row",

@@ -1,12 +1,12 @@
-"""A row that only one can insert: the unique key is the lock.
+"""A row that only one request can insert: the unique key is the lock.
 
-**Problem** Another replica has a mutex of its own and never sees this one.
-**Idea** One row in a database that all replicas share, under a unique key: whoever inserts it has the lock, and deletes it
-when done; for all others the INSERT fails with a duplicate key, and they sleep and try again.
+**Problem** Another replica has its own mutex and never sees this one.
+**Idea** All replicas share one row in a database, under a unique key. A request that inserts the row has the lock, and
+deletes the row when the work is done. For all other requests the INSERT fails with a duplicate key: they sleep and try again.
 **Still**
-- A holder that dies never deletes the row: it is on disk, and nobody ever enters again.
-- Waiters poll: each try is a statement, and a free lock stays unused until somebody's sleep ends.
-- The error of a duplicate key looks like something to be rid of, and the clause that removes it removes the lock.
+- A holder that dies never deletes the row: it is on disk, and no request gets the lock again.
+- Waiters poll: each try is a statement, and a free lock stays unused until the sleep of a waiter ends.
+- The error of a duplicate key looks like a nuisance, and the clause that removes the error removes the lock.
 **See it**
 - `lab run rush --stage mysql_insert`
 - `lab run holder_crash --stage mysql_insert`
@@ -21,7 +21,7 @@ INSERT = "INSERT INTO lock_table (lock_name) VALUES (%s)"
 DELETE = "DELETE FROM lock_table WHERE lock_name = %s"
 
 
-class MySQLInsert:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -44,7 +44,7 @@ class MySQLInsert:
     def inserted(self):
         try:
             return self.store.execute(INSERT, self.key)
-        except (self.store.Duplicate, self.store.Deadlock):  # a deadlock of inserts around a delete: ours was undone
+        except (self.store.Duplicate, self.store.Deadlock):  # inserts around a delete can deadlock: this insert was undone
             return False
 
     def release(self):
@@ -52,7 +52,7 @@ class MySQLInsert:
 
 
 STAGE = Stage(
-    lock=MySQLInsert,
+    lock=Lock,
     follows="local",
     store="mysql",
     claims=claims("""

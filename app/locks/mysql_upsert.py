@@ -1,23 +1,23 @@
-"""Detour: no error for a duplicate key, as one document prints it.
+"""Detour: no error for a duplicate key, as one of the documents prints it.
 
-**Problem** The error of a duplicate key looks like something to be rid of, and the clause that removes it removes the lock.
-**Idea** `INSERT … ON DUPLICATE KEY UPDATE lock_name = lock_name`: where the row is there already, the statement changes
-nothing, and succeeds.
+**Problem** The error of a duplicate key looks like a nuisance, and the clause that removes the error removes the lock.
+**Idea** `INSERT … ON DUPLICATE KEY UPDATE lock_name = lock_name`: where the row exists already, the statement changes nothing
+and succeeds.
 **Still**
-- It succeeds for everybody: nobody ever waits, and whoever is done first deletes the row that all of them share.
-- Only the number of rows it touched tells the one who inserted from those who did not; and nobody looks at it.
+- It succeeds for every request: no request waits, and the first that is done deletes the row that all of them share.
+- Only the number of changed rows shows which request inserted the row, and the code does not look at it.
 **See it**
 - `lab run rush --stage mysql_upsert`
 - `lab diff mysql_insert mysql_upsert`
 """
 
-from app.lock import Grant, Stage
+from app.lock import Grant, Stage, claims
 
 UPSERT = "INSERT INTO lock_table (lock_name) VALUES (%s) ON DUPLICATE KEY UPDATE lock_name = lock_name"
 DELETE = "DELETE FROM lock_table WHERE lock_name = %s"
 
 
-class MySQLUpsert:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -36,7 +36,8 @@ class MySQLUpsert:
 
 
 STAGE = Stage(
-    lock=MySQLUpsert,
+    lock=Lock,
     follows="mysql_insert",
     store="mysql",
+    claims=claims(""),
 )

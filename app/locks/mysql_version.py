@@ -1,11 +1,13 @@
-"""No lock, but a look: the write says which version it was made from, and is refused when that is gone (optimistic).
+"""No lock, but a version: a write names the version it was made from, and is refused if the row has another (optimistic).
 
-**Problem** Another replica has a mutex of its own and never sees this one.
-**Idea** Each write counts the row's version up, and names the version it has read: compare and set, in one UPDATE. Whoever
-comes second touches no row, and does the work again from the new value. Nobody holds anything, so nobody can lose it.
+**Problem** Another replica has its own mutex and never sees this one.
+**Idea** Each write increases the version of the row, and names the version that was read: compare and set, in one UPDATE. A
+request that comes second changes no row, and does the work again from the new value. No request holds anything, so none can
+lose it.
+**Source** H. T. Kung, J. T. Robinson, "On Optimistic Methods for Concurrency Control" (1981).
 **Still**
-- Who is refused does the whole work again, and everything it did outside that row with it.
-- The more try at once, the more are refused; whoever is always a little slower starves, and fails in the end.
+- A refused request does the whole work again, also everything that it did outside that row.
+- The more requests try at once, the more are refused. A request that is always a little slower starves, and fails in the end.
 - Only what is in that one row is compared.
 **See it**
 - `lab run rush --stage mysql_version`
@@ -20,7 +22,7 @@ from app.lock import Grant, Refused, Stage, claims
 TRIES = 1000
 
 
-class MySQLVersion:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.wait_ms = wait_ms
         self.retry_ms = retry_ms
@@ -39,7 +41,7 @@ class MySQLVersion:
 
 
 STAGE = Stage(
-    lock=MySQLVersion,
+    lock=Lock,
     follows="local",
     store="mysql",
     resource="mysql_versioned",

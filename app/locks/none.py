@@ -4,7 +4,7 @@
 **Idea** Do nothing about it: read the number, add one, write it back.
 **Still**
 - Two requests read the same number, and one of the two increments is overwritten.
-- Reading and writing are two commands; whatever lies between them can be overtaken.
+- Reading and writing are two commands, and another request can write between them.
 **See it**
 - `lab run rush --stage none`
 - `lab run one_replica --stage none`
@@ -13,7 +13,7 @@
 from app.lock import Grant, Stage, claims
 
 
-class NoLock:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         pass
 
@@ -22,7 +22,7 @@ class NoLock:
 
 
 STAGE = Stage(
-    lock=NoLock,
+    lock=Lock,
     claims=claims("""
         reentrant
     """),

@@ -1,13 +1,14 @@
-"""Waiting by subscription: who finds the lock taken sleeps until its release is told, and no longer than it can still live.
+"""Waiting by subscription: a waiter sleeps until the release is announced, at most as long as the lock can still live.
 
-**Problem** Waiters still poll: each try is a command, and a free lock stays unused until somebody's sleep ends.
-**Idea** The release publishes a message. A waiter subscribes, tries once more, since the release may have come in between,
-and then sleeps until a message, at most for the TTL that is left: a holder that dies tells nobody. One connection a replica
-listens for all its threads, and a message wakes one of them. Source: Redisson, RedissonLock and LockPubSub.
+**Problem** Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
+**Idea** The release publishes a message. A waiter subscribes and tries once more, because the release may have come in
+between. Then it sleeps until a message comes, at most for the rest of the TTL: a holder that dies publishes nothing. One
+connection a replica listens for all its threads, and a message wakes one of them.
+**Source** Redisson, RedissonLock and LockPubSub.
 **Still**
-- Every replica is told of each release, and all but one try in vain.
-- A process that is stopped renews nothing: it wakes up without the lock and goes on.
-- A thread that dies in a living process is renewed for ever.
+- Each release wakes one waiter in every replica, and all but one of them try in vain.
+- A process that is stopped renews nothing: when it resumes, it works on without the lock.
+- The lock of a thread that dies in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage pubsub`
 - `lab run convoy --stage pubsub`
@@ -17,10 +18,10 @@ listens for all its threads, and a message wakes one of them. Source: Redisson, 
 import os
 import threading
 import time
-from contextlib import suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -53,7 +54,7 @@ return 0
 CLIENT = uuid4().hex
 
 
-class Pubsub:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
@@ -69,7 +70,7 @@ class Pubsub:
 
     def run(self, work):
         self.acquire()
-        if self.lease_ms is None:  # who says for how long is taken at his word
+        if self.lease_ms is None:  # an explicit lease time turns the renewal off
             RENEWER.watch(self)
         result = work(Grant(self.key))
         self.release()
@@ -82,13 +83,13 @@ class Pubsub:
             wait_s = deadline_s - time.monotonic()
             if wait_s < 0:
                 raise NotAcquired(self.key, self.wait_ms)
-            if message is None:  # and try again: a release may have come before the subscription
+            if message is None:  # then try again: a release may have come before the subscription
                 message = self.store.subscriptions.channel(self.channel)
             else:
                 message.wait(min(wait_s, max(left_ms, 1) / 1000))
 
     def left_ms(self):
-        """How long the lock can still live in another's hand; below 0 if it is ours."""
+        """Return how long another holder's lock can still live; below 0 if this holder has it."""
         return -self.acquire_script([self.key], [self.owner, self.ttl_ms])
 
     def renew(self):
@@ -96,54 +97,14 @@ class Pubsub:
 
     def release(self):
         left = self.release_script([self.key, self.channel], [self.owner])
-        if left != 0:  # the last hold is gone, by this release or before it
+        if left != 0:  # the last entry has ended, by this release or before it
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)
 
 
-class Renewer:
-    def __init__(self):
-        self.held = {}  # (key, owner) → [lock, when to renew it]
-        self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
-
-    def watch(self, lock):
-        period_s = lock.ttl_ms / 3000
-        with self.changed:
-            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
-            if self.nap_s is None:
-                threading.Thread(target=self.renew_for_ever, name="pubsub", daemon=True).start()
-            if self.nap_s is None or period_s < self.nap_s:
-                self.nap_s = period_s
-                self.changed.notify()
-
-    def forget(self, lock):
-        with self.changed:
-            self.held.pop((lock.key, lock.owner), None)
-
-    def renew_for_ever(self):
-        while True:
-            now_s = time.monotonic()
-            with self.changed:
-                due = [entry for entry in self.held.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
-            with self.changed:
-                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
-                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
-
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.renew():
-                self.forget(lock)  # gone: expired, released, or another's
-
-
-RENEWER = Renewer()
-
 STAGE = Stage(
-    lock=Pubsub,
+    lock=Lock,
     follows="watchdog",
     store="redis",
     ttl_ms=30_000,

@@ -1,12 +1,12 @@
-"""One thread a replica competes for the lock; the others of that replica wait for their turn in the order they came.
+"""One thread a replica competes for the lock; the other threads of the replica wait in the order in which they came.
 
-**Problem** Every replica is told of each release, and all but one try in vain.
-**Idea** The threads of a replica queue before they ask: whoever is first in the queue asks the store and subscribes, the rest
-ask nobody. So a release wakes one thread a replica, and within a replica nobody is overtaken.
+**Problem** Each release wakes one waiter in every replica, and all but one of them try in vain.
+**Idea** The threads of a replica queue before they ask the store. Only the head of the queue asks and subscribes. So a
+release wakes one thread a replica, and no waiter is overtaken within a replica.
 **Still**
-- Between replicas there is no queue: which of their firsts gets the lock is chance.
-- A process that is stopped renews nothing: it wakes up without the lock and goes on.
-- A thread that dies in a living process is renewed for ever.
+- There is no queue between replicas: the heads of their queues race for the lock.
+- A process that is stopped renews nothing: when it resumes, it works on without the lock.
+- The lock of a thread that dies in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage queued`
 - `lab run starvation --stage queued`
@@ -16,11 +16,11 @@ ask nobody. So a release wakes one thread a replica, and within a replica nobody
 import os
 import threading
 import time
-from contextlib import nullcontext, suppress
 from uuid import uuid4
 
 from app.fair_mutex import FairMutex
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -54,7 +54,7 @@ CLIENT = uuid4().hex
 MUTEX = FairMutex()
 
 
-class Queued:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
@@ -70,7 +70,7 @@ class Queued:
 
     def run(self, work):
         self.acquire()
-        if self.lease_ms is None:  # who says for how long is taken at his word
+        if self.lease_ms is None:  # an explicit lease time turns the renewal off
             RENEWER.watch(self)
         result = work(Grant(self.key))
         self.release()
@@ -78,20 +78,24 @@ class Queued:
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
-        held = (self.key, self.owner) in RENEWER.held  # who holds it would wait behind those who wait for it
-        with nullcontext() if held else MUTEX.hold(self.key, self.wait_ms / 1000):
-            message = None
-            while (left_ms := self.left_ms()) >= 0:
-                wait_s = deadline_s - time.monotonic()
-                if wait_s < 0:
-                    raise NotAcquired(self.key, self.wait_ms)
-                if message is None:  # and try again: a release may have come before the subscription
-                    message = self.store.subscriptions.channel(self.channel)
-                else:
-                    message.wait(min(wait_s, max(left_ms, 1) / 1000))
+        if (self.key, self.owner) in RENEWER.held:  # a holder must not wait behind those that wait for it
+            return self.acquire_until(deadline_s)
+        with MUTEX.hold(self.key, self.wait_ms / 1000):
+            return self.acquire_until(deadline_s)
+
+    def acquire_until(self, deadline_s):
+        message = None
+        while (left_ms := self.left_ms()) >= 0:
+            wait_s = deadline_s - time.monotonic()
+            if wait_s < 0:
+                raise NotAcquired(self.key, self.wait_ms)
+            if message is None:  # then try again: a release may have come before the subscription
+                message = self.store.subscriptions.channel(self.channel)
+            else:
+                message.wait(min(wait_s, max(left_ms, 1) / 1000))
 
     def left_ms(self):
-        """How long the lock can still live in another's hand; below 0 if it is ours."""
+        """Return how long another holder's lock can still live; below 0 if this holder has it."""
         return -self.acquire_script([self.key], [self.owner, self.ttl_ms])
 
     def renew(self):
@@ -99,54 +103,14 @@ class Queued:
 
     def release(self):
         left = self.release_script([self.key, self.channel], [self.owner])
-        if left != 0:  # the last hold is gone, by this release or before it
+        if left != 0:  # the last entry has ended, by this release or before it
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)
 
 
-class Renewer:
-    def __init__(self):
-        self.held = {}  # (key, owner) → [lock, when to renew it]
-        self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
-
-    def watch(self, lock):
-        period_s = lock.ttl_ms / 3000
-        with self.changed:
-            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
-            if self.nap_s is None:
-                threading.Thread(target=self.renew_for_ever, name="queued", daemon=True).start()
-            if self.nap_s is None or period_s < self.nap_s:
-                self.nap_s = period_s
-                self.changed.notify()
-
-    def forget(self, lock):
-        with self.changed:
-            self.held.pop((lock.key, lock.owner), None)
-
-    def renew_for_ever(self):
-        while True:
-            now_s = time.monotonic()
-            with self.changed:
-                due = [entry for entry in self.held.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
-            with self.changed:
-                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
-                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
-
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.renew():
-                self.forget(lock)  # gone: expired, released, or another's
-
-
-RENEWER = Renewer()
-
 STAGE = Stage(
-    lock=Queued,
+    lock=Lock,
     follows="pubsub",
     store="redis",
     ttl_ms=30_000,

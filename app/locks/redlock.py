@@ -1,12 +1,13 @@
-"""A random pause before the next try, so that those who split the vote do not meet again.
+"""A random pause before the next try, so that requests that split the vote do not meet again.
 
-**Problem** Those who ask at the same time split the vote, sleep equally long, and split it again.
-**Idea** Sleep for a random time, as long on average.
+**Problem** Requests that ask at the same time split the vote, sleep equally long, and split it again.
+**Idea** Sleep for a random time with the same mean.
+**Source** redis.io, "Distributed Locks with Redis", "Retry on Failure".
 **Still**
 - A server that comes back without its data votes a second time.
-- Its TTLs run by each server's own clock: clocks that leap let keys run out early.
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
-- A holder that asks for its own lock again waits for itself.
+- Each server counts the TTL by its own clock: when clocks jump, keys expire early.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+- A holder that acquires its own lock again waits for itself.
 **See it**
 - `lab run rush --stage redlock`
 - `lab run amnesia --stage redlock`
@@ -27,11 +28,11 @@ end
 return 0
 """
 
-DRIFT = 0.01  # of the TTL
+DRIFT = 0.01  # as a share of the TTL
 LEAST_DRIFT_MS = 2
 
 
-class Redlock:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -66,7 +67,7 @@ class Redlock:
 
 
 STAGE = Stage(
-    lock=Redlock,
+    lock=Lock,
     follows="redlock_fixed",
     store="redis_nodes",
     ttl_ms=3000,

@@ -1,15 +1,16 @@
-"""A majority of five servers that know nothing of each other.
+"""A majority of five servers that do not know of each other.
 
-**Problem** One store is one place to fail: a replica that takes its place may never have heard of the lock.
-**Idea** Ask five independent servers for the same key, all at once. The lock is got by whoever has three, if the asking left
-anything of the TTL: what is left is the TTL less the time it took, less what clocks may drift. A release goes to all five,
-also to those that did not answer. Source: redis.io, "Distributed locks with Redis".
+**Problem** One store is a single point of failure: a standby that takes over may not know of the lock.
+**Idea** Ask five independent servers for the same key, all at once. A request has the lock if at least three agreed and some
+of the TTL is left, after the time that asking took and an allowance for clock drift. A release goes to all five servers,
+including those that did not answer.
+**Source** redis.io, "Distributed Locks with Redis", "The Redlock Algorithm".
 **Still**
-- Those who ask at the same time split the vote, sleep equally long, and split it again.
+- Requests that ask at the same time split the vote, sleep equally long, and split it again.
 - A server that comes back without its data votes a second time.
-- Its TTLs run by each server's own clock: clocks that leap let keys run out early.
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
-- A holder that asks for its own lock again waits for itself.
+- Each server counts the TTL by its own clock: when clocks jump, keys expire early.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+- A holder that acquires its own lock again waits for itself.
 **See it**
 - `lab run rush --stage redlock_fixed`
 - `lab run split_vote --stage redlock_fixed`
@@ -28,11 +29,11 @@ end
 return 0
 """
 
-DRIFT = 0.01  # of the TTL
+DRIFT = 0.01  # as a share of the TTL
 LEAST_DRIFT_MS = 2
 
 
-class RedlockFixed:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -67,7 +68,7 @@ class RedlockFixed:
 
 
 STAGE = Stage(
-    lock=RedlockFixed,
+    lock=Lock,
     follows="lua",
     store="redis_nodes",
     ttl_ms=3000,

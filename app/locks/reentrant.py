@@ -1,11 +1,12 @@
-"""A hash of owner and count: the same holder may enter again, and leaves as often as it came.
+"""A hash of owner and count: a holder may enter again, and must leave as often as it entered.
 
-**Problem** A holder that asks for its own lock again waits for itself.
-**Idea** The key is a hash, owner → how often it entered. Acquire counts up if the lock is free or one's own; release
-counts down, deletes at nought, and calls it an error to release what one does not hold. The owner is this process and thread.
+**Problem** A holder that acquires its own lock again waits for itself.
+**Idea** The key is a hash: owner → number of entries. An acquire adds one if the lock is free or already its own. A release
+subtracts one and deletes the key at zero. To release a lock that is not held is an error. The owner is the process and thread.
+**Source** Redisson, RedissonLock: the same hash and the same two scripts.
 **Still**
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
-- Every entry restarts the TTL: a short inner call can shorten what the outer one counted on.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+- Every entry restarts the TTL: a short inner entry can shorten the time that the outer entry relies on.
 **See it**
 - `lab run rush --stage reentrant`
 - `lab run work_outlasts_ttl --stage reentrant`
@@ -42,7 +43,7 @@ return 0
 CLIENT = uuid4().hex
 
 
-class Reentrant:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -72,7 +73,7 @@ class Reentrant:
 
 
 STAGE = Stage(
-    lock=Reentrant,
+    lock=Lock,
     follows="lua",
     store="redis",
     ttl_ms=30_000,

@@ -1,11 +1,14 @@
-"""SET NX: the first to set the key has the lock, in whichever process it runs.
+"""SET NX: the first request that sets the key has the lock, whichever process serves it.
 
-**Problem** Another replica has a mutex of its own and never sees this one.
-**Idea** One key in a store that all replicas share: set it only if nobody has; sleep and try again; delete it when done.
+**Problem** Another replica has its own mutex and never sees this one.
+**Idea** All replicas share one key in a store. A request sets the key only if it does not exist; otherwise it sleeps and
+tries again. When the work is done, the holder deletes the key.
+**Source** redis.io, SETNX, "Design pattern: Locking with SETNX".
 **Still**
-- A holder that dies never deletes the key: nobody ever enters again, and a restart does not help.
-- Waiters poll: each try is a command, and a free lock stays unused until somebody's sleep ends.
-- The retry is easily written wrong: without an `else`, whoever had to wait does the work once for every try.
+- A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
+- Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
+- The retry is easily written wrong: without an `else`, a request that had to wait does the work once for every try.
+- Work that fails leaves the key behind: the release is not in a `finally`.
 **See it**
 - `lab run rush --stage setnx`
 - `lab run holder_crash --stage setnx`
@@ -17,7 +20,7 @@ import time
 from app.lock import Grant, NotAcquired, Stage, claims
 
 
-class SetNX:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -42,7 +45,7 @@ class SetNX:
 
 
 STAGE = Stage(
-    lock=SetNX,
+    lock=Lock,
     follows="local",
     store="redis",
     claims=claims("""

@@ -1,11 +1,11 @@
 """Detour: SETNX, and then EXPIRE.
 
-**Problem** A holder that dies never deletes the key: nobody ever enters again, and a restart does not help.
-**Idea** Give the key a time to live, by a second command once the first has set it.
+**Problem** A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
+**Idea** A second command gives the key a time to live (TTL), after the first has set it.
 **Still**
-- Whoever dies, or fails, between the two commands leaves a key that never expires.
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
-- A slow holder's release deletes the lock of whoever came after it.
+- A holder that dies, or fails, between the two commands leaves a key that never expires.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+- The release of a slow holder deletes the lock of the next holder.
 **See it**
 - `lab run crash_while_acquiring --stage setnx_expire`
 - `lab run error_while_acquiring --stage setnx_expire`
@@ -17,7 +17,7 @@ import time
 from app.lock import Grant, NotAcquired, Stage, claims
 
 
-class SetNXExpire:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -44,7 +44,7 @@ class SetNXExpire:
 
 
 STAGE = Stage(
-    lock=SetNXExpire,
+    lock=Lock,
     follows="setnx",
     store="redis",
     ttl_ms=3000,

@@ -1,9 +1,10 @@
-"""Detour: retry by recursion, and no `else`.
+"""Detour: retry by recursion, without an `else`.
 
-**Problem** The retry is easily written wrong: without an `else`, whoever had to wait does the work once for every try.
-**Idea** As one document warns: call yourself again when the key is taken, and forget that you return from that call.
+**Problem** The retry is easily written wrong: without an `else`, a request that had to wait does the work once for every try.
+**Idea** When the key is taken, the method calls itself again, and forgets that it returns from that call. One of the
+documents warns of this mistake.
 **Still**
-- Every try that failed does the work again on its way back, without the lock, and deletes the key of whoever holds it.
+- On the way back, every failed try does the work again without the lock, and deletes the key of the present holder.
 **See it**
 - `lab run retry_counts_twice --stage setnx_no_else`
 - `lab diff setnx setnx_no_else`
@@ -11,10 +12,10 @@
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage
+from app.lock import Grant, NotAcquired, Stage, claims
 
 
-class SetNXNoElse:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -36,4 +37,9 @@ class SetNXNoElse:
         self.store.delete(self.key)
 
 
-STAGE = Stage(lock=SetNXNoElse, follows="setnx", store="redis")
+STAGE = Stage(
+    lock=Lock,
+    follows="setnx",
+    store="redis",
+    claims=claims(""),
+)

@@ -1,10 +1,11 @@
-"""SET NX PX: the key is set together with a time to live (TTL).
+"""SET NX PX: one command sets the key together with a time to live (TTL).
 
-**Problem** A holder that dies never deletes the key: nobody ever enters again, and a restart does not help.
-**Idea** Set the key and its expiry in one command; the store lets go for a holder that cannot.
+**Problem** A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
+**Idea** Set the key and its expiry in one command. The store deletes the key for a holder that cannot.
+**Source** redis.io, SET, "Patterns".
 **Still**
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
-- A slow holder's release deletes the lock of whoever came after it.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+- The release of a slow holder deletes the lock of the next holder.
 **See it**
 - `lab run holder_crash --stage ttl`
 - `lab run work_outlasts_ttl --stage ttl`
@@ -17,7 +18,7 @@ import time
 from app.lock import Grant, NotAcquired, Stage, claims
 
 
-class TTL:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -43,7 +44,7 @@ class TTL:
 
 
 STAGE = Stage(
-    lock=TTL,
+    lock=Lock,
     follows="setnx",
     store="redis",
     ttl_ms=3000,

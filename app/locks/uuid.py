@@ -1,10 +1,12 @@
-"""A token of one's own: look whose lock it is before deleting it.
+"""A token of the holder: compare it before deleting the key.
 
-**Problem** A slow holder's release deletes the lock of whoever came after it.
-**Idea** The value is a random token (UUID); the release reads it and deletes the key only if the token is its own.
+**Problem** The release of a slow holder deletes the lock of the next holder.
+**Idea** The value of the key is a random token (UUID). The release reads the value, and deletes the key only if the token is
+its own.
+**Source** redis.io, SET, "Patterns": a value that nobody can guess.
 **Still**
-- Looking and deleting are two commands: the lock can expire and change hands in between.
-- Work that outlasts the TTL goes on without the lock, beside the next holder.
+- Comparing and deleting are two commands: between them the lock can expire, and another request can acquire it.
+- Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 **See it**
 - `lab run slow_holder --stage uuid`
 - `lab run work_outlasts_ttl --stage uuid`
@@ -17,7 +19,7 @@ from uuid import uuid4
 from app.lock import Grant, NotAcquired, Stage, claims
 
 
-class UUID:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -45,7 +47,7 @@ class UUID:
 
 
 STAGE = Stage(
-    lock=UUID,
+    lock=Lock,
     follows="ttl",
     store="redis",
     ttl_ms=3000,

@@ -1,13 +1,14 @@
-"""Renewal: while the work goes on, a thread pushes the expiry back every third of the TTL.
+"""Renewal: while the work goes on, a thread extends the TTL every third of it.
 
-**Problem** Work that outlasts the TTL goes on without the lock, beside the next holder.
-**Idea** One thread a replica renews, every TTL/3 and by a script that looks at the owner first, all that this process
-still holds; a holder that dies stops renewing, so the TTL still frees its lock.
+**Problem** Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
+**Idea** One thread a replica renews all locks that its process holds, every TTL/3, by a script that compares the owner first.
+A holder that dies stops renewing, so the TTL still frees its lock.
+**Source** Redisson, RedissonBaseLock and `lockWatchdogTimeout`.
 **Still**
-- A process that is stopped renews nothing: it wakes up without the lock and goes on.
-- A renewal that fails, or comes late, is told to nobody: the work goes on.
-- A thread that dies in a living process is renewed for ever.
-- Waiters still poll: each try is a command, and a free lock stays unused until somebody's sleep ends.
+- A process that is stopped renews nothing: when it resumes, it works on without the lock.
+- A renewal that fails, or comes late, is reported to nobody: the work goes on.
+- The lock of a thread that dies in a living process is renewed for ever.
+- Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
 **See it**
 - `lab run rush --stage watchdog`
 - `lab run work_outlasts_ttl --stage watchdog`
@@ -17,7 +18,6 @@ still holds; a holder that dies stops renewing, so the TTL still frees its lock.
 import os
 import threading
 import time
-from contextlib import suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
@@ -52,7 +52,7 @@ return 0
 CLIENT = uuid4().hex
 
 
-class Watchdog:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
@@ -67,7 +67,7 @@ class Watchdog:
 
     def run(self, work):
         self.acquire()
-        if self.lease_ms is None:  # who says for how long is taken at his word
+        if self.lease_ms is None:  # an explicit lease time turns the renewal off
             RENEWER.watch(self)
         result = work(Grant(self.key))
         self.release()
@@ -85,19 +85,22 @@ class Watchdog:
 
     def release(self):
         left = self.release_script([self.key], [self.owner])
-        if left != 0:  # the last hold is gone, by this release or before it
+        if left != 0:  # the last entry has ended, by this release or before it
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)
 
 
 class Renewer:
+    """The thread that renews every lock that this process holds. Later stages import it."""
+
     def __init__(self):
         self.held = {}  # (key, owner) → [lock, when to renew it]
         self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
+        self.nap_s = None  # a third of the shortest TTL seen: a thread that sleeps no longer is never late
 
     def watch(self, lock):
+        """Renew this lock from now on; start the thread with the first lock."""
         period_s = lock.ttl_ms / 3000
         with self.changed:
             self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
@@ -112,6 +115,7 @@ class Renewer:
             self.held.pop((lock.key, lock.owner), None)
 
     def renew_for_ever(self):
+        """Renew the locks that are due; then sleep until the next is due, or until a lock with a shorter TTL comes."""
         while True:
             now_s = time.monotonic()
             with self.changed:
@@ -124,15 +128,18 @@ class Renewer:
 
     def renew(self, entry):
         lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.renew():
-                self.forget(lock)  # gone: expired, released, or another's
+        try:
+            held = lock.renew()
+        except lock.store.Error:  # no answer: try again after the next third
+            return
+        if not held:  # the lock has expired, was released, or belongs to another
+            self.forget(lock)
 
 
 RENEWER = Renewer()
 
 STAGE = Stage(
-    lock=Watchdog,
+    lock=Lock,
     follows="reentrant",
     store="redis",
     ttl_ms=30_000,

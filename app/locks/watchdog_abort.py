@@ -1,11 +1,12 @@
-"""Renewal that tells: when a renewal fails, or comes too late, the holder stops before it writes.
+"""Renewal with a deadline: when a renewal fails, or comes too late, the holder stops before it writes.
 
-**Problem** A renewal that fails, or comes late, is told to nobody: the work goes on.
-**Idea** The holder counts its lease from before the last renewal that succeeded was sent, by its own clock; the work asks
-before it writes, and is abandoned when the lease is over. A work that fails is no longer renewed.
+**Problem** A renewal that fails, or comes late, is reported to nobody: the work goes on.
+**Idea** The lease counts from the moment at which the last successful renewal was sent, by the holder's own clock. The work
+asks before it writes, and is abandoned when the lease is over. Work that fails is no longer renewed.
+**Source** Kubernetes, client-go leader election: a leader that has not renewed by its `RenewDeadline` stops.
 **Still**
-- Between the last look and the write there is always a moment; whoever is stopped in it writes all the same.
-- Waiters still poll: each try is a command, and a free lock stays unused until somebody's sleep ends.
+- There is always a moment between the last check and the write: a holder that is stopped in it still writes.
+- Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
 **See it**
 - `lab run renewal_stalls --stage watchdog_abort`
 - `lab run frozen_holder --stage watchdog_abort`
@@ -16,10 +17,10 @@ before it writes, and is abandoned when the lease is over. A work that fails is 
 import os
 import threading
 import time
-from contextlib import suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -51,12 +52,13 @@ return 0
 CLIENT = uuid4().hex
 
 
-class WatchdogAbort:
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+class Lock:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
         self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
-        self.ttl_ms = ttl_ms
+        self.lease_ms = lease_ms
+        self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
         self.retry_ms = retry_ms
         self.acquire_script = store.register_script(ACQUIRE)
@@ -65,7 +67,8 @@ class WatchdogAbort:
 
     def run(self, work):
         self.acquire()
-        RENEWER.watch(self)
+        if self.lease_ms is None:  # an explicit lease time turns the renewal off
+            RENEWER.watch(self)
         try:
             result = work(Grant(self.key, still_mine=self.still_mine))
         except BaseException:
@@ -96,54 +99,14 @@ class WatchdogAbort:
 
     def release(self):
         left = self.release_script([self.key], [self.owner])
-        if left != 0:  # the last hold is gone, by this release or before it
+        if left != 0:  # the last entry has ended, by this release or before it
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)
 
 
-class Renewer:
-    def __init__(self):
-        self.held = {}  # (key, owner) → [lock, when to renew it]
-        self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
-
-    def watch(self, lock):
-        period_s = lock.ttl_ms / 3000
-        with self.changed:
-            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
-            if self.nap_s is None:
-                threading.Thread(target=self.renew_for_ever, name="watchdog_abort", daemon=True).start()
-            if self.nap_s is None or period_s < self.nap_s:
-                self.nap_s = period_s
-                self.changed.notify()
-
-    def forget(self, lock):
-        with self.changed:
-            self.held.pop((lock.key, lock.owner), None)
-
-    def renew_for_ever(self):
-        while True:
-            now_s = time.monotonic()
-            with self.changed:
-                due = [entry for entry in self.held.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
-            with self.changed:
-                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
-                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
-
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.renew():
-                self.forget(lock)  # gone: expired, released, or another's
-
-
-RENEWER = Renewer()
-
 STAGE = Stage(
-    lock=WatchdogAbort,
+    lock=Lock,
     follows="watchdog",
     store="redis",
     ttl_ms=30_000,

@@ -1,14 +1,15 @@
-"""ZooKeeper: a queue of nodes that live as long as the session of whoever made them.
+"""ZooKeeper: a queue of nodes, each of which lives as long as the session of its replica.
 
-**Problem** Another replica has a mutex of its own and never sees this one.
-**Idea** Each request makes an ephemeral sequential node under the key; the lowest number has the lock, and every other
-watches the one before its own and is woken when that goes. A session, one a replica, ends when its heartbeats do, and its
-nodes go with it.
+**Problem** Another replica has its own mutex and never sees this one.
+**Idea** Each request makes an ephemeral sequential node under the key. The lowest number has the lock. Every other request
+watches the node before its own, and wakes when that node is deleted. A replica has one session. A session ends when its
+heartbeats stop, and its nodes are deleted with it.
+**Source** ZooKeeper, "Recipes and Solutions: Locks"; Apache Curator, InterProcessMutex (the unique prefix).
 **Still**
-- A process that is stopped sends no heartbeats: its session ends, and it wakes up without the lock and goes on.
-- A thread that hangs in a living process keeps its lock: the session is the process's, not the request's.
-- A holder that asks for its own lock again waits for itself.
-- Every step of the queue is written to disk by every server before it is answered: the queue costs more than a key.
+- A process that is stopped sends no heartbeats: its session ends, and when it resumes, it works on without the lock.
+- A thread that hangs in a living process keeps its lock: the session belongs to the process, not to the request.
+- A holder that acquires its own lock again waits for itself.
+- Each step of the queue is on the disks of a majority before it is answered: the queue costs more than a key.
 **See it**
 - `lab run rush --stage zookeeper`
 - `lab run work_outlasts_ttl --stage zookeeper`
@@ -23,12 +24,12 @@ from uuid import uuid4
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
 
 
-class ZooKeeper:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store.session(ttl_ms)
         self.key = key
         self.queue = f"/{key}"
-        self.prefix = f"{uuid4().hex}-"  # by which our node is found again when the answer to its making was lost
+        self.prefix = f"{uuid4().hex}-"  # finds this request's node again when the reply to its creation was lost
         self.entered = False
         self.node = None
         self.fence = 0
@@ -53,7 +54,7 @@ class ZooKeeper:
                 place = self.place(names)
                 if place == 0:
                     return self.take(names[0])
-                if place is None:  # not in the queue yet, or no longer: the session was lost
+                if place is None:  # not in the queue yet, or no longer, because the session was lost
                     self.enter()
                 else:
                     self.watch(names[place - 1], deadline_s)
@@ -71,10 +72,10 @@ class ZooKeeper:
     def enter(self):
         self.entered, self.node = True, None
         self.node, stat = self.store.create_ephemeral_sequential(f"{self.queue}/{self.prefix}")
-        self.fence = stat.czxid  # the number of the transaction that made it: it only grows
+        self.fence = stat.czxid  # the number of the transaction that made the node: it only grows
 
     def take(self, name):
-        if self.node != f"{self.queue}/{name}":  # found again
+        if self.node != f"{self.queue}/{name}":  # this request's node, but its name was lost with the reply
             self.node = f"{self.queue}/{name}"
             self.fence = self.store.exists(self.node).czxid
 
@@ -84,7 +85,7 @@ class ZooKeeper:
             gone.wait(max(0, deadline_s - time.monotonic()))
 
     def release(self):
-        """Whether our node was still there. One left behind would lock everybody out for as long as this process lives."""
+        """Return whether this request's node still existed. A node left behind would block the queue while this process lives."""
         deadline_s = time.monotonic() + self.wait_ms / 1000
         while True:
             try:
@@ -100,7 +101,7 @@ class ZooKeeper:
 
 
 STAGE = Stage(
-    lock=ZooKeeper,
+    lock=Lock,
     follows="local",
     store="zookeeper",
     ttl_ms=10_000,

@@ -6,7 +6,7 @@ from uuid import uuid4
 from app.lock import Grant, NotAcquired, Stage, claims
 
 
-class Sabotaged:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -31,7 +31,7 @@ class Sabotaged:
 
 
 STAGE = Stage(
-    lock=Sabotaged,
+    lock=Lock,
     follows="ttl",
     store="redis",
     ttl_ms=3000,

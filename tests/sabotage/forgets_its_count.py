@@ -26,7 +26,7 @@ return redis.call('del', KEYS[1])
 CLIENT = uuid4().hex
 
 
-class Sabotaged:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -56,7 +56,7 @@ class Sabotaged:
 
 
 STAGE = Stage(
-    lock=Sabotaged,
+    lock=Lock,
     follows="lua",
     store="redis",
     ttl_ms=30_000,

@@ -3,10 +3,10 @@
 import os
 import threading
 import time
-from contextlib import suppress
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -33,7 +33,7 @@ return 0
 CLIENT = uuid4().hex
 
 
-class Sabotaged:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -70,48 +70,8 @@ class Sabotaged:
             raise NotOwner(self.key, self.owner)
 
 
-class Renewer:
-    def __init__(self):
-        self.held = {}  # (key, owner) → [lock, when to renew it]
-        self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: who sleeps no longer than that is never late
-
-    def watch(self, lock):
-        period_s = lock.ttl_ms / 3000
-        with self.changed:
-            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
-            if self.nap_s is None:
-                threading.Thread(target=self.renew_for_ever, name="watchdog", daemon=True).start()
-            if self.nap_s is None or period_s < self.nap_s:
-                self.nap_s = period_s
-                self.changed.notify()
-
-    def forget(self, lock):
-        with self.changed:
-            self.held.pop((lock.key, lock.owner), None)
-
-    def renew_for_ever(self):
-        while True:
-            now_s = time.monotonic()
-            with self.changed:
-                due = [entry for entry in self.held.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
-            with self.changed:
-                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
-                self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
-
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
-        with suppress(lock.store.Error):  # no answer: the next third tries again
-            if not lock.renew():
-                self.forget(lock)  # gone: expired, released, or another's
-
-
-RENEWER = Renewer()
-
 STAGE = Stage(
-    lock=Sabotaged,
+    lock=Lock,
     follows="reentrant",
     store="redis",
     ttl_ms=30_000,

@@ -8,7 +8,7 @@ from app.lock import Grant, NotAcquired, Stage, claims
 RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
 
-class Sabotaged:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.store = store
         self.key = key
@@ -39,7 +39,7 @@ class Sabotaged:
 
 
 STAGE = Stage(
-    lock=Sabotaged,
+    lock=Lock,
     follows="lua",
     store="redis",
     ttl_ms=3000,

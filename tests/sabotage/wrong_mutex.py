@@ -5,7 +5,7 @@ import threading
 from app.lock import Grant, Stage, claims
 
 
-class Sabotaged:
+class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         self.key = key
         self.mutex = threading.Lock()
@@ -16,7 +16,7 @@ class Sabotaged:
 
 
 STAGE = Stage(
-    lock=Sabotaged,
+    lock=Lock,
     follows="local",
     claims=claims("""
         exclusive_in_process

@@ -1,0 +1,72 @@
+"""The calls of a store: the clients have them, and the stages make no others."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+
+from app import plugins, store
+from app.locks import stages
+from app.stores import etcd, mysql, redis, redis_nodes, zookeeper
+
+CLIENTS = {
+    store.RedisStore: redis.Redis,
+    store.RedisNodesStore: redis_nodes.RedisNodes,
+    store.ZooKeeperStore: zookeeper.ZooKeeper,
+    store.ZooKeeperSession: zookeeper.Session,
+    store.EtcdStore: etcd.Etcd,
+    store.MySQLStore: mysql.MySQL,
+}
+STAGES = [name for name, stage in stages().items() if stage.store]
+
+
+def calls(protocol: type) -> set[str]:
+    """Return the names that a protocol asks for."""
+    names = {name for kind in protocol.__mro__[:-1] for name in (*vars(kind), *vars(kind).get("__annotations__", {}))}
+    return {name for name in names if not name.startswith("_")}
+
+
+def asked(tree: ast.AST) -> set[str]:
+    """Return what a stage asks of its store: the attributes of ``store``, ``self.store`` and ``lock.store``."""
+
+    def is_store(node: ast.expr) -> bool:
+        return getattr(node, "id", getattr(node, "attr", "")) == "store"
+
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_store(node.value)}
+
+
+def test_every_store_has_a_list_of_its_calls():
+    files = [name for name, file in plugins.files("app.stores").items() if hasattr(file, "connect")]
+
+    assert sorted(store.STORES) == files
+
+
+@pytest.mark.parametrize("protocol", CLIENTS)
+def test_a_client_has_the_calls_with_these_parameters(protocol):
+    client = CLIENTS[protocol]
+    for name in calls(protocol):
+        found = inspect.getattr_static(client, name)
+        listed = vars(protocol).get(name)
+        if inspect.isfunction(listed):
+            known = inspect.signature(found).parameters
+            for parameter in inspect.signature(listed).parameters.values():
+                by_position = parameter.name in known or any(one.kind is one.VAR_POSITIONAL for one in known.values())
+                assert by_position, f"{client.__name__}.{name}({parameter.name})"
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_asks_its_store_for_nothing_else(name):
+    stage = stages()[name]
+    allowed = calls(store.STORES[stage.store])
+    if stage.store == "zookeeper":
+        allowed |= calls(store.ZooKeeperSession)
+
+    assert asked(ast.parse(stage.path.read_text(encoding="utf-8"))) - allowed == set()
+
+
+def test_every_call_that_is_listed_is_made_by_some_stage():
+    made = set().union(*(asked(ast.parse(one.path.read_text(encoding="utf-8"))) for one in stages().values()))
+
+    assert set().union(*map(calls, CLIENTS)) - made == set()
