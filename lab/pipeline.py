@@ -75,16 +75,20 @@ def conduct_with_progress(
         return conduct(keeper, stage, scenario, by_locust(keeper, scenario, on_progress), command, shelf_name=shelf_name)
 
 
-def finish(done: Conducted, draw: bool = True) -> list[Path]:
-    """Draw what was conducted, or keep only what pictures are made from, and publish its folder; what to look at now."""
-    if draw:
-        drawn = report_run(done.folder.path, (done.judgement, done.findings))
-    else:
-        keep(done.folder.path, done.judgement, done.findings)
-        drawn = [done.folder.path / "verdict.json"]
-    done.folder.publish()
-    publish_site(done.folder.path.parents[1])
-    return [done.folder.path / path.name for path in drawn]
+def finish(done: Conducted, draw: bool = True) -> Path:
+    """Draw a run, or only keep what pictures are made from; publish its folder, and write the site. Return what to look at.
+
+    The folder is published even when drawing fails or is interrupted: the evidence and the verdict are complete before.
+    """
+    try:
+        if draw:
+            report_run(done.folder.path, (done.judgement, done.findings))
+        else:
+            keep(done.folder.path, done.judgement, done.findings)
+    finally:
+        done.folder.publish()
+        publish_site(done.folder.path.parents[1])
+    return done.folder.path / ("report.html" if draw else "verdict.json")
 
 
 def publish_site(reports: Path = REPORTS) -> None:

@@ -11,7 +11,7 @@ from lab.judge.attribution import Losses
 from lab.judge.findings import Findings
 from lab.judge.ledger import Account
 from lab.judge.verdict import Verdict, weigh
-from lab.report.terminal import beside
+from lab.report.terminal import also_seen
 
 EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
 
@@ -60,8 +60,8 @@ def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
 
     assert judgement.verdict == "KEPT"
     assert [one.mechanism for one in judgement.violations] == ["the TTL ran out in the work"]
-    assert beside(judgement).startswith("Beside that, 3 increments destroyed")
-    assert beside(weigh(record(["exclusive"]), findings())) == ""
+    assert also_seen(judgement).startswith("Also seen: 3 increments destroyed")
+    assert also_seen(weigh(record(["exclusive"]), findings())) == ""
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,19 @@ import sys
 
 from lab.evidence import run_folder
 from lab.judge.verdict import Verdict, judge
-from lab.report.terminal import summarise, terminal
+from lab.report.terminal import summarise, terminal, where_to_look
 
 
 def check_again(name: str, as_json: bool) -> int:
-    """``lab check``: the verdict that the folder gives, now; the exit status is the verdict's."""
+    """Judge a run folder again and print the verdict. Return the exit status of the verdict."""
     folder = run_folder.find(name)
-    judgement, _ = judge(folder)
+    judgement, findings = judge(folder)
     if as_json:
         import msgspec
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")
     else:
-        summarise(terminal(), judgement, [folder])
+        console = terminal()
+        summarise(console, judgement, findings)
+        where_to_look(console, folder)
     return Verdict[judgement.verdict].exit_status

@@ -10,7 +10,7 @@ from typing import Any
 from lab.containers.backend import as_many_as_are_up
 from lab.errors import ExitStatus
 from lab.pipeline import conduct_with_progress, finish
-from lab.report.terminal import introduce, summarise, terminal
+from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
@@ -19,7 +19,10 @@ from lab.servers.supervised import supervised
 
 
 def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool = True) -> int:
-    """``lab run``. draw: or leave the pictures for later. Returns the exit status. Raises BadInput, MissingProgram, NotReady."""
+    """Make one run: print the verdict as soon as it is known, then draw. Return the exit status.
+
+    draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
+    """
     stage = find_stage(stage_name)
     scenario = override(scenarios.load(scenario_name), stage, as_many_as_are_up(given))
     scenario = dataclasses.replace(scenario, notes=(*scenario.notes, *external_stores.note(stage, external_stores.urls())))
@@ -27,8 +30,10 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     introduce(out, stage, scenario)
     with supervised() as keeper:
         done = conduct_with_progress(keeper, stage, scenario, command, stage_name, err)
-    paths = finish(done, draw)
     if as_json:
         sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
-    summarise(out, done.judgement, paths)
+        sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
+    summarise(out, done.judgement, done.findings)
+    page = finish(done, draw)
+    where_to_look(out, page)
     return ExitStatus.INTERRUPTED if done.record.ended == "interrupted" else done.judgement.exit_status

@@ -12,7 +12,7 @@ from lab.errors import ExitStatus, worst
 from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
-from lab.report.terminal import introduce, summarise, terminal
+from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.servers.supervised import supervised
@@ -29,8 +29,8 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
         introduce(console, stage, scenario)
         with supervised() as keeper:
             done = conduct_with_progress(keeper, stage, scenario, command, stage.name, terminal(stderr=True))
-        finish(done)
-        summarise(console, done.judgement, [done.folder.path])
+        summarise(console, done.judgement, done.findings)
+        where_to_look(console, finish(done))
         if done.record.ended == "interrupted":
             return ExitStatus.INTERRUPTED
         folders.append(done.folder.path)

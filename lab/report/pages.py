@@ -19,7 +19,7 @@ from lab.report.charts import charts
 from lab.report.html import inline, page
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, tell_apart
-from lab.report.terminal import beside
+from lab.report.terminal import also_seen
 from lab.report.timeline_model import FIELDS, Timeline
 
 DOCUMENTED = {  # what the documents say a stage leaves of 5000 requests, by stage and replicas
@@ -42,7 +42,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name != "timeline"])
     about: dict[str, Any] = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
-    about["beside"] = beside(judgement)
+    about["beside"] = also_seen(judgement)
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site, which is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"

@@ -1,18 +1,19 @@
-"""What a run says on the terminal: for a student first, with the figures an engineer wants."""
+"""What a run prints on the terminal: the number story, the price, the verdict in words, and where to look."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from app.lock import Claim, Stage
+from lab.judge.findings import Findings
+from lab.judge.net_losses import net_losses
 from lab.judge.verdict import Judgement
 from lab.scenario.scenario import Scenario
 from lab.text import counted
@@ -27,18 +28,19 @@ STYLES = {
 
 
 def terminal(**options: Any) -> Console:
-    """A console that wraps lines for a reader, and leaves them whole for a pipe."""
+    """Return a console that wraps lines at words on a terminal, and leaves them whole in a pipe."""
     console = Console(highlight=False, **options)
     console.soft_wrap = not console.is_terminal
     return console
 
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
-    """Before the run: what is about to happen."""
+    """Print what is about to happen."""
     console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}")
-    who = f"{scenario.rate:g} arrivals a second" if scenario.rate else counted(scenario.users, "user")
+    senders = f"{scenario.rate:g} arrivals a second" if scenario.rate else counted(scenario.users, "user")
     console.print(
-        f"{escape(scenario.title)}: {counted(scenario.requests, 'request')} by {who}, {counted(scenario.replicas, 'replica')}.",
+        f"{escape(scenario.title)}: {counted(scenario.requests, 'request')} from {senders}, "
+        f"{counted(scenario.replicas, 'replica')}.",
         style="dim",
     )
     for note in scenario.notes:
@@ -47,72 +49,106 @@ def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], None]]:
-    """A bar that follows the requests, where somebody looks."""
+    """Show a bar that follows the requests, on a terminal only."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("starting the servers", total=scenario.requests)
         yield lambda done: bar.update(task, completed=done, description="driving requests")
 
 
-def summarise(console: Console, judgement: Judgement, paths: list[Path]) -> None:
-    """After the run: four figures, the price, the verdict, and where the evidence is."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(justify="right", style="bold", no_wrap=True)
-    table.add_column()
-    final = "unknown" if judgement.final is None else str(judgement.final)
-    rows = [
-        (judgement.acknowledged, f"acknowledged, and the counter says {final}"),
-        (judgement.lost, "lost: acknowledged, then overwritten by a write that had read an older value"),
-        (judgement.duplicated, "duplicated: written more than once for one request"),
-        (judgement.failed, "failed: refused, surely not written"),
-        (judgement.unknown, "unknown: no clear answer; may or may not have been written"),
-    ]
-    for number, what in rows:
-        table.add_row(str(number), what)
+def summarise(console: Console, judgement: Judgement, findings: Findings) -> None:
+    """Print what a run showed: the number story, the price, the verdict in words."""
     console.print()
-    console.print(table)
+    causes = net_losses(judgement.lost, findings.losses)
+    for number, text in _story(judgement, causes):
+        console.print(f"[bold]{number:>6}[/]  {escape(text)}")
     console.print(f"\n{_price(judgement)}")
-    console.print(
-        f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement))}\n",
-    )
-    for path in paths:
-        console.print(escape(str(_short(path))), style="dim", soft_wrap=True)
+    console.print(f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement, causes))}\n")
+
+
+def where_to_look(console: Console, path: Path) -> None:
+    """Print the one path at which a reader goes on."""
+    console.print(f"Look at {escape(str(_short(path)))}", soft_wrap=True)
+
+
+def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the number story.
+
+    Acknowledged, plus what was written without being acknowledged for the first time, minus the counter, is what is gone.
+    """
+    unanswered = judgement.writes - judgement.acknowledged - judgement.duplicated
+    yield str(judgement.acknowledged), 'increments were acknowledged (the client got the answer "done")'
+    if judgement.duplicated:
+        yield f"+{judgement.duplicated}", "were written again for a request that had been written already"
+    if unanswered > 0:
+        yield f"+{unanswered}", "were written for requests that got no clear answer"
+    elif unanswered < 0:
+        yield str(unanswered), "were acknowledged although no write is on record"
+    if judgement.final is None:
+        yield "?", "The counter could not be read."
+    else:
+        yield str(judgement.final), "is what the counter holds"
+    yield str(judgement.lost), f"are gone{', because of:' if causes else ''}"
+    for mechanism, lost in causes.items():
+        yield "", f"{lost:>6}  {mechanism}"
+    if judgement.failed:
+        yield str(judgement.failed), f"{_requests(judgement.failed)} refused: nothing was written for them"
+    if judgement.unknown:
+        yield str(judgement.unknown), f"{_requests(judgement.unknown)} left without a clear answer: written or not, nobody knows"
+
+
+def _requests(number: int) -> str:
+    return "request was" if number == 1 else "requests were"
 
 
 def _price(judgement: Judgement) -> str:
-    """How fast, after what waits, and with how many commands where there were any."""
+    """Return how fast the run was, how long requests waited, and how many commands an increment took."""
     waits = judgement.wait_ms
-    said = (
-        f"{counted(round(judgement.throughput_per_s), 'increment')} a second; "
-        f"wait for the lock: half under {waits['p50']:.1f} ms, 99 % under {waits['p99']:.1f} ms, longest {waits['max']:.1f} ms"
+    text = (
+        f"{counted(round(judgement.throughput_per_s), 'increment')} a second. "
+        f"Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, longest {_ms(waits['max'])}."
     )
     if judgement.sent_per_increment:
-        said += f"; {judgement.sent_per_increment:.1f} commands sent to the lock's store an increment"
-    if judgement.commands_per_increment:
-        said += f", which carried out {judgement.commands_per_increment:.1f}, those inside scripts included"
-    return f"{said}."
+        text += f"\nCommands for each increment: {judgement.sent_per_increment:.1f} sent to the lock's store"
+        if judgement.commands_per_increment:
+            text += f", {judgement.commands_per_increment:.1f} run there"
+        text += "."
+    return text
 
 
-def in_words(judgement: Judgement) -> str:
-    """The verdict as sentences: the promise, whether it was made, and what came of it."""
+def _ms(value: float) -> str:
+    """Return a time in the unit that needs few digits."""
+    return f"{value / 1000:.1f} s" if value >= 10_000 else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+def in_words(judgement: Judgement, causes: Mapping[str, int]) -> str:
+    """Return the verdict as sentences: the promise, whether the stage makes it, and what happened.
+
+    A loss is reported by its net figure, as in the number story: the judge's words have what was destroyed and brought back.
+    """
     promise = f"“{Claim[judgement.claim].value}”"
     made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
-    said = {
-        "KEPT": "The danger was real, and it kept the promise.",
-        "ADMITTED": f"Here is what happens: {judgement.danger['why']}.",
-        "BROKEN": f"It broke it: {judgement.danger['why']}.",
-        "UNSEEN": "Nothing happened, so this scenario was too gentle to show anything.",
-        "VOID": f"This run proves nothing: {judgement.danger['why']}.",
+    why = judgement.danger["why"]
+    happened = {
+        "KEPT": "The danger was real, and the promise was kept.",
+        "ADMITTED": f"This is what happened: {why}.",
+        "BROKEN": f"The promise was broken: {why}.",
+        "UNSEEN": "Nothing happened: this scenario was too gentle to show anything.",
+        "VOID": f"This run proves nothing: {why}.",
     }[judgement.verdict]
-    return f"{made} {said} {beside(judgement)}".rstrip()
+    text = f"{made} {happened} {also_seen(judgement)}".rstrip()
+    for one in judgement.violations:
+        if one.mechanism in causes:
+            text = text.replace(one.what, f"{counted(causes[one.mechanism], 'increment')} lost")
+    return text
 
 
-def beside(judgement: Judgement) -> str:
-    """What else was seen than the claim under test, as a sentence; empty if that was nothing."""
+def also_seen(judgement: Judgement) -> str:
+    """Return violations of other claims than the one under test as a sentence; empty where there are none."""
     others = [one for one in judgement.violations if one.claim != judgement.claim]
     if not others or judgement.verdict not in ("KEPT", "ADMITTED", "UNSEEN"):
         return ""
-    return "Beside that, " + "; ".join(f"{one.what} ({one.mechanism})" for one in others) + "."
+    return "Also seen: " + "; ".join(f"{one.what} ({one.mechanism})" for one in others) + "."
 
 
 def _short(path: Path) -> Path:

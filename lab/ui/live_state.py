@@ -11,7 +11,7 @@ import msgspec
 
 from lab.pipeline import Conducted
 from lab.report.caption import caption
-from lab.report.terminal import beside
+from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
 from lab.ui.event_stream import Broadcast
 from lab.ui.live_run import Live
@@ -64,7 +64,7 @@ class Show:
         judgement = done.judgement
         self.predictions.settle(None if judgement.verdict == "VOID" else judgement.lost > 0)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"why": f"{judgement.danger['why']}. {beside(judgement)}".rstrip()}
+        result |= {"why": f"{judgement.danger['why']}. {also_seen(judgement)}".rstrip()}
         with self._mutex:
             if self._live is not None:
                 if not self._live.over:

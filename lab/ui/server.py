@@ -66,7 +66,7 @@ def serve(
         _run_presses(keeper, control, page, live.show, left)
     for done in left:
         if done.folder.path.name != done.folder.name:  # not yet published
-            _say(_line(done, finish(done)[0]))
+            _say(_line(done, finish(done)))
     sys.stderr.write("\nstopped; nothing is left running\n")
     return ExitStatus.INTERRUPTED if left else ExitStatus.GOOD
 
@@ -134,7 +134,7 @@ def _run(keeper: Keeper, page: LocustPage, show: Show, press: Press, order: Orde
     if left[0].record.ended == "interrupted":
         return False
     _shown(show.judged, left[0])
-    report = finish(left[0])[0]
+    report = finish(left[0])
     _shown(show.drawn, left[0])
     _say(_line(left[0], report))
     press.say(verdict=_facts(left[0], report))
