@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from app.journal import GaveUp, Got, Released, Writing, Wrote
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
 from lab.judge.analysis import examine
 from lab.judge.findings import Circumstances, Findings
@@ -70,13 +70,12 @@ class Made:
         self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica))
         return self
 
-    def struck(
-        self, kind: str, request: str, at_ms: int, healed_ms: int, gate: str = "read.after", replica: str = "replica-1"
+    def fault(
+        self, kind: str, request: str, at_ms: int, recovered_ms: int, failpoint: str = "read.after", replica: str = "replica-1"
     ) -> Made:
-        times = {"at_ns": at_ms * MS, "healed_ns": healed_ms * MS}
-        self.line(
-            "faults.jsonl", Strike(name=f"{kind}-1", replica=replica, pid=1, request=request, kind=kind, gate=gate, **times)
-        )
+        times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS}
+        about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint}
+        self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
         return self
 
     def gave_up(self, request: str, at_ms: int, **keys: str) -> Made:

@@ -281,7 +281,7 @@ def test_a_chapter_is_begun_with_all_its_parts_and_never_over_one_that_is_there(
 def test_a_kept_timeline_holds_no_more_than_is_shown(one):
     picture = load(one.folder / "timeline.json")
     since, until = picture.opens
-    told = {hit.request for hit in picture.hits}
+    told = {fault.request for fault in picture.faults}
 
     outside = [grant for grant in picture.held if grant.got > until or grant.until < since]
 

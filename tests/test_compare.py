@@ -17,7 +17,7 @@ from lab.report.chart import FEW
 from lab.report.charts import charts
 from lab.report.compare import compare
 from lab.report.pages import keep
-from lab.report.run_data import Hurt, Result
+from lab.report.run_data import FaultBand, Result
 from lab.report.run_labels import differing, tell_apart
 from tests.test_report import assert_self_contained, made_run
 
@@ -148,12 +148,12 @@ def test_each_chart_over_time_states_its_finding(runs):
 def test_the_faults_of_each_run_stand_in_a_lane_of_their_own(runs):
     replace = msgspec.structs.replace
     kinds = [("stall_redis", "lock", 0.001), ("kill", "replica-1", 0.003), ("kill", "replica-2", 0.004)]
-    strikes = [Hurt(kind, whom, at_s, at_s + 0.001) for kind, whom, at_s in kinds]
+    faults = [FaultBand(kind, whom, at_s, at_s + 0.001) for kind, whom, at_s in kinds]
     both = results(made(runs, 1, "a"), made(runs, 2, "b"))
-    struck = [replace(one, series=replace(one.series, strikes=strikes)) for one in both]
+    faulty = [replace(one, series=replace(one.series, faults=faults)) for one in both]
     axes = Figure().add_subplot()
 
-    charts("many")["paces"].draw(axes, struck)
+    charts("many")["paces"].draw(axes, faulty)
 
     said = {text.get_text(): text.xy[1] for text in axes.texts if "stall" in text.get_text()}
     assert set(said) == {"a: stall redis, kill × 2", "b: stall redis, kill × 2"}

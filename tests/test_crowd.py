@@ -42,7 +42,7 @@ def title_of(result: Result) -> str:
 
 def waits_for_nothing(made: Made) -> Made:
     """The first holder is killed at 50 ms; two wait in vain for a second, and a third comes later."""
-    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown").struck("kill", "r0", 50, 60)
+    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("kill", "r0", 50, 60)
     return made.gave_up("r1", 1000).gave_up("r2", 1000)
 
 

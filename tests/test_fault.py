@@ -99,9 +99,9 @@ def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):
         while not (tmp_path / "faults.jsonl").exists() and time.monotonic() < until:
             time.sleep(0.002)
 
-    (struck,) = History(tmp_path).strikes()
+    (struck,) = History(tmp_path).faults()
     assert system.done == done
-    assert struck.healed_ns - struck.at_ns >= 30_000_000
+    assert struck.recovered_ns - struck.at_ns >= 30_000_000
     assert (struck.kind, struck.request) == (kind, "r1")
 
 
@@ -124,4 +124,4 @@ def test_a_fault_that_nobody_came_by_is_not_written_down(tmp_path):
     with fault_injector.harming([one], tmp_path / "gates", Ledger(), tmp_path / "faults.jsonl"):
         pass
 
-    assert list(History(tmp_path).strikes()) == []
+    assert list(History(tmp_path).faults()) == []

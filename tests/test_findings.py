@@ -252,7 +252,7 @@ def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
 
 def test_a_holder_whose_session_ended_in_its_work_is_told_from_the_fault(made):
     made.increment("victim", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
-    made.increment("culprit", 0, 1, at=(0, 1, 9, 10)).struck("end_session", "culprit", at_ms=2, healed_ms=8)
+    made.increment("culprit", 0, 1, at=(0, 1, 9, 10)).fault("end_session", "culprit", at_ms=2, recovered_ms=8)
 
     assert found(made.examine(final=1)) == [("survives_session_loss", "its session ended in the work")]
 
@@ -289,7 +289,7 @@ def test_a_renewal_that_failed_prolongs_nothing(made):
     ],
 )
 def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mechanism):
-    made.increment("dead", 0, None, at=(10, 11, 12, 13), outcome="unknown").struck("kill", "dead", 20, 30)
+    made.increment("dead", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("kill", "dead", 20, 30)
     made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
     made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
 
@@ -320,7 +320,7 @@ def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made,
 )
 def test_a_loss_around_a_fault_is_laid_to_the_fault(made, kind, claim, mechanism):
     made.increment("holder", 0, 1, at=(0, 1, 60, 61)).increment("next", 0, 0, at=(30, 31, 32, 33), replica="replica-2")
-    made.struck(kind, "holder", at_ms=2, healed_ms=50)
+    made.fault(kind, "holder", at_ms=2, recovered_ms=50)
 
     findings = made.examine(final=1, ttl_ms=10)
 

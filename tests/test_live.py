@@ -127,9 +127,9 @@ def test_a_fault_is_told_while_it_hurts_and_until_when_once_it_is_healed(run):
     strike = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
     (folder / "gates" / "freeze-1.struck").write_bytes(msgspec.json.encode(strike))
 
-    assert look(300)["strikes"] == [{"kind": "freeze", "replica": "replica-2", "from_s": 0.2, "until_s": None}]
+    assert look(300)["faults"] == [{"kind": "freeze", "replica": "replica-2", "from_s": 0.2, "until_s": None}]
     append(folder / "faults.jsonl", strike | {"healed_ns": 450 * MS})
-    assert look(500)["strikes"][0]["until_s"] == 0.45
+    assert look(500)["faults"][0]["until_s"] == 0.45
 
 
 def test_one_alone_is_inside_for_as_long_as_it_was():

@@ -130,7 +130,7 @@ def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
         "counter": 154,
         "per_s": 1.0,
         "bins": None,
-        "strikes": [],
+        "faults": [],
     }
     found = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "requests": 600}
     show = Show()

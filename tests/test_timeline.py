@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from app.journal import GaveUp, Renewed, Started
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import RunRecord, save
 from lab.judge.verdict import judge
 from lab.report import pages, run_data, timeline_reader
@@ -88,13 +88,13 @@ def test_who_died_believed_until_its_process_died_and_the_strike_knows_when_it_w
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=0, pid=1))
     made.increment("a", 0, None, at=(5, 6, 7, 8), outcome="unknown")
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=50 * MS, pid=2))
-    made.line("faults.jsonl", Strike("kill-1", "replica-1", 1, "a", 8 * MS, "kill", "write.before", 9 * MS))
+    made.line("faults.jsonl", FaultRecord("kill-1", "replica-1", 1, "a", 8 * MS, "kill", "write.before", 9 * MS))
 
     picture = picture_of(made, final=0)
 
     assert [(held.until, held.result) for held in picture.held] == [(3000, "died with its process")]
-    assert [(hit.at, hit.back, hit.next_got) for hit in picture.hits] == [(3000, 45_000, NEVER)]
-    assert picture.focus_hit == 0
+    assert [(fault.at, fault.back, fault.next_got) for fault in picture.faults] == [(3000, 45_000, NEVER)]
+    assert picture.focus_fault == 0
 
 
 def test_renewals_and_those_who_gave_up_are_in_it(made):
@@ -171,7 +171,7 @@ def test_series_from_before_strikes_and_causes_still_load():
 
     series = msgspec.json.decode(old, type=run_data.Series)
 
-    assert (series.strikes, series.causes) == ([], [])
+    assert (series.faults, series.causes) == ([], [])
 
 
 def test_in_a_chain_of_thefts_each_lease_is_its_holders_and_ended_by_the_thief(made):

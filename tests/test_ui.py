@@ -77,8 +77,8 @@ def test_the_faults_of_the_chosen_scenario_strike(ui):
     facts = ui.run(stage="watchdog", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
 
     assert facts["verdict"] != "VOID"
-    (strike,) = History(ui.folders()[0]).strikes()
-    assert strike.kind == "freeze"
+    (record,) = History(ui.folders()[0]).faults()
+    assert record.kind == "freeze"
 
 
 @pytest.mark.real

@@ -112,10 +112,10 @@ def cut(picture: Timeline) -> None:
     """Leave out what is not shown: grants, lives of keys, losses and renewals. The run's own totals stay."""
     since, until = picture.opens
     story = {picture.losses[picture.focus].culprit, picture.losses[picture.focus].victim} if picture.focus != NEVER else set()
-    struck = {hit.request for hit in picture.hits}
+    faulty = {fault.request for fault in picture.faults}
 
     def shown(place: int, held: Held) -> bool:
-        return place in story or held.request in struck or (held.got <= until and held.until >= since)
+        return place in story or held.request in faulty or (held.got <= until and held.until >= since)
 
     grants = _places(place for place, held in enumerate(picture.held) if shown(place, held))
     leases = {picture.held[place].lease for place in grants}

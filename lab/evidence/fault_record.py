@@ -1,57 +1,49 @@
-"""A fault that struck, as the history has it, and what became of the lock after it."""
+"""What happened when a fault was injected: one line of ``faults.jsonl``.
+
+The replica writes the first part, at the failpoint. The injector adds the rest, and writes the line after the recovery. What
+followed from the fault is not in here: the judge computes it (``lab/judge/fault_outcome.py``).
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
+from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
 
-class Strike(msgspec.Struct):
-    """Whom a fault hit. replica, pid, request: as the replica left word. at_ns, healed_ns: from when to when it hurt;
-    healing_ns: when it began to be undone.
 
-    kind: the fault's file. next_got_ns: when somebody else got the lock after it, 0 if nobody did.
-    went_on_ns: when the request was over all the same, 0 if it never was. renewals: by its replica, while it hurt.
-    clocks_moved: how many servers' own time was seen to leap.
-    foreign_renewals: that succeeded at other replicas before anybody else had got the lock.
-    sessions_ended: of its replica, at the lock's store.
-    """
+class FaultRecord(msgspec.Struct):
+    """One fault that was injected. Times are CLOCK_MONOTONIC in nanoseconds."""
 
+    # Written by the replica: the kind and its number in the run, for example freeze-1.
     name: str
+    # the replica whose request reached the failpoint
     replica: str
+    # the process of that replica
     pid: int
+    # the request that reached the failpoint
     request: str
+    # when the fault began
     at_ns: int
+    # Written by the injector: the name of the fault's file.
     kind: str = ""
-    gate: str = ""
-    healed_ns: int = 0
-    next_got_ns: int = 0
-    next_request: str = ""
-    went_on_ns: int = 0
-    renewals: int = 0
+    # the failpoint, phase.moment; the file calls it a gate
+    failpoint: str = msgspec.field(name="gate", default="")
+    # when the recovery was complete; 0 before
+    recovered_ns: int = msgspec.field(name="healed_ns", default=0)
+    # how many servers' clocks moved
     clocks_moved: int = 0
-    healing_ns: int = 0
+    # when the recovery began
+    recovering_ns: int = msgspec.field(name="healing_ns", default=0)
+    # how many sessions of the replica the lock's store ended
     sessions_ended: int = 0
-    foreign_renewals: int = 0
+    # what the fault does; a record of an old run has none, and gets that of its kind
+    effect: Effect = Effect.OTHER
 
-    def by_another(self, request: str, replica: str) -> bool:
-        """Whether a grant to this request shows that others can get the lock again.
-
-        A lost reply leaves it in the hand of a thread, and the next request that this thread serves may enter by that hand.
-        """
-        return replica != self.replica if self.kind == "lose_reply" else request != self.request
+    def __post_init__(self) -> None:
+        if self.effect is Effect.OTHER:
+            self.effect = EFFECT_OF_KIND.get(self.kind, Effect.OTHER)
 
     @property
     def phase(self) -> str:
-        """In which phase of a request it struck."""
-        return self.gate.partition(".")[0]
-
-    @property
-    def idle_ms(self) -> float | None:
-        """From the strike to the next grant; None if there was none."""
-        return (self.next_got_ns - self.at_ns) / 1e6 if self.next_got_ns else None
-
-    def facts(self) -> dict[str, Any]:
-        """For ``verdict.json``."""
-        return dict(msgspec.to_builtins(self))
+        """Return the phase of the request in which the fault was injected."""
+        return self.failpoint.partition(".")[0]

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from app.journal import AnyEvent
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 
 ACKNOWLEDGED, FAILED, UNKNOWN = OUTCOMES = ("acknowledged", "failed", "unknown")
 BLOCK = 1 << 18  # bytes of a file decoded at a time
@@ -107,11 +107,11 @@ class History:
             for event in _lines(self.folder / "journal" / f"{replica}.jsonl", decoder):
                 yield replica, event
 
-    def strikes(self) -> Iterator[Strike]:
-        """The faults that struck, in the order in which they were over."""
+    def faults(self) -> Iterator[FaultRecord]:
+        """Read the faults that were injected, in the order in which they were over."""
         path = self.folder / "faults.jsonl"
         if path.exists():
-            yield from _lines(path, msgspec.json.Decoder(Strike))
+            yield from _lines(path, msgspec.json.Decoder(FaultRecord))
 
     def key_events(self) -> Iterator[KeyEvent]:
         """What the lock's store told of its keys, in its own order."""

@@ -16,9 +16,11 @@ from typing import Any
 import msgspec
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Writing, Wrote, WroteAgain
+from lab.evidence.fault_effect import Effect
 from lab.evidence.history import ACKNOWLEDGED, FAILED, UNKNOWN, History
 from lab.judge.attribution import EXAMPLES, Blame, Tell
 from lab.judge.concurrency import BIN_NS
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Circumstances, Findings
 from lab.judge.grant import Increment
 from lab.judge.ledger import Books
@@ -42,17 +44,18 @@ class _Pass:
     """The state of the pass."""
 
     def __init__(self, history: History, about: Circumstances, tell: Tell | None) -> None:
-        strikes = sorted(history.strikes(), key=lambda strike: strike.at_ns)
-        self.findings = Findings(strikes=strikes, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users)
-        self.strikes = strikes
-        self.findings.measures["struck"] = len(strikes)
-        self.findings.measures["clocks_moved"] = sum(strike.clocks_moved for strike in strikes)
+        self.faults = [FaultOutcome(record) for record in sorted(history.faults(), key=lambda record: record.at_ns)]
+        self.findings = Findings(
+            faults=self.faults, ttl_ms=about.ttl_ms, nested=about.nested, tests=about.tests, users=about.users
+        )
+        self.findings.measures["struck"] = len(self.faults)
+        self.findings.measures["clocks_moved"] = sum(fault.record.clocks_moved for fault in self.faults)
         self.ttl_ns = about.ttl_ms * 1_000_000
         self.findings.retry_ms = about.retry_ms
         self.retry_ns = about.retry_ms * 1_000_000
         self.books = Books(about.start)
         self.nested = about.nested
-        self.blame = Blame(Truth(history), about.has_store, about.store_persists, strikes, tell)
+        self.blame = Blame(Truth(history), about.has_store, about.store_persists, self.faults, tell)
         self.unconfirmed: list[Increment] = []  # over, with an error where the answer to their write should have come
         self.open: dict[tuple[str, str, int], Increment] = {}
         self.latest: dict[str, Increment] = {}  # key → who got it last
@@ -91,10 +94,9 @@ class _Pass:
         self.findings.crowd.last_got_ns = one.got_ns
         if one.turn == 1:  # who does the work again has not waited since it asked
             self.findings.crowd.waiting.stay(one.asked_ns, one.got_ns)
-        for strike in self.strikes:
-            if not strike.next_got_ns and strike.at_ns < one.got_ns and strike.by_another(one.request, replica):
-                strike.next_got_ns, strike.next_request = one.got_ns, one.request
-            self.findings.measures["asked_while_struck"] += strike.at_ns < one.asked_ns < strike.healed_ns
+        for fault in self.faults:
+            fault.granted(one.request, replica, one.got_ns)
+            self.findings.measures["asked_while_struck"] += fault.during(one.asked_ns)
         if self.findings.tests == "fair":
             self.overtaken(one)
         before = self.latest.get(one.key)
@@ -149,9 +151,8 @@ class _Pass:
         self.blame.released(one)
         self.findings.crowd.inside.stay(one.got_ns, one.releasing_ns)
         self.findings.not_owner += event.result == "not_owner"
-        for strike in self.strikes:
-            if strike.request == one.request:
-                strike.went_on_ns = one.released_ns
+        for fault in self.faults:
+            fault.released(one.request, one.released_ns)
         if one.successor is not None:
             self.handed_over(one)
         if one.key:
@@ -185,13 +186,11 @@ class _Pass:
 
     def renewed(self, replica: str, event: Renewed) -> None:
         self.findings.renewals += 1
-        if event.answer == "1":  # a renewal that failed prolongs nothing
+        succeeded = event.answer == "1"
+        if succeeded:  # a renewal that failed prolongs nothing
             self.renewed_ns[replica] = event.renewed_ns
-        for strike in self.findings.strikes:
-            if strike.replica == replica:
-                strike.renewals += strike.at_ns < event.renewed_ns < strike.healed_ns
-            elif event.answer == "1" and strike.at_ns < event.renewed_ns and not strike.next_got_ns:
-                strike.foreign_renewals += 1
+        for fault in self.faults:
+            fault.renewed(replica, event.renewed_ns, succeeded)
 
     def handed_over(self, one: Increment) -> None:
         """``one`` is over and has a successor: was that one already waiting?"""
@@ -229,12 +228,13 @@ class _Pass:
         measures["waited"] = sum(wait_ns >= self.retry_ns for wait_ns in self.findings.waits_ns)
         measures["turned_away"] = self.findings.gave_up
         measures["tries"] = len(self.findings.waits_ns) + self.findings.gave_up
-        for strike in self.findings.strikes:
-            past_ttl = strike.healed_ns - strike.at_ns > self.ttl_ns
+        for fault in self.faults:
+            past_ttl = fault.lasted_longer_than(self.ttl_ns)
+            granted_meanwhile = 0 < fault.next_got_ns < fault.record.recovered_ns
             measures["struck_past_ttl"] += past_ttl
-            measures["sessions_ended"] += strike.sessions_ended
-            measures["outlived_freezes"] += past_ttl and strike.went_on_ns - strike.at_ns > self.ttl_ns
-            measures["late_releases"] += past_ttl and (0 < strike.next_got_ns < strike.healed_ns or strike.renewals > 0)
+            measures["sessions_ended"] += fault.record.sessions_ended
+            measures["outlived_freezes"] += past_ttl and fault.went_on_ns - fault.record.at_ns > self.ttl_ns
+            measures["late_releases"] += past_ttl and (granted_meanwhile or fault.renewals > 0)
         if self.findings.duplicated:
             most = nlargest(EXAMPLES, self.wrote_times.items(), key=itemgetter(1))
             self.findings.repeated = [Repeated(request, times) for request, times in most if times > 1]
@@ -275,7 +275,8 @@ class _Pass:
     def end_the_open(self, last_ns: int) -> None:
         """Who never let go was inside until its process was killed, or else until the end."""
         for one in self.open.values():
-            deaths = (strike.at_ns for strike in self.strikes if strike.kind == "kill" and strike.replica == one.replica)
+            killed = (fault.record for fault in self.faults if fault.record.effect is Effect.PROCESS_DIES)
+            deaths = (record.at_ns for record in killed if record.replica == one.replica)
             death_ns = min((at_ns for at_ns in deaths if at_ns >= one.got_ns), default=last_ns)
             self.findings.crowd.inside.stay(one.got_ns, max(one.got_ns, death_ns))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lab.evidence.fault_record import Strike
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Increment, Party
 from lab.judge.mechanisms import Case, Truth, explain
 
@@ -50,12 +50,14 @@ class Losses:
 class Blame:
     """Takes writes and releases; ``losses`` is by mechanism. tell: is given each write that destroyed increments."""
 
-    def __init__(self, truth: Truth, has_store: bool, store_persists: bool, strikes: Sequence[Strike], tell: Tell | None) -> None:
+    def __init__(
+        self, truth: Truth, has_store: bool, store_persists: bool, faults: Sequence[FaultOutcome], tell: Tell | None
+    ) -> None:
         self.losses: dict[str, Losses] = {}
         self.truth = truth
         self.has_store = has_store
         self.store_persists = store_persists
-        self.strikes = strikes
+        self.faults = faults
         self.tell = tell
         self.writes: deque[Increment] = deque()  # the last 2 × NEIGHBOURS
         self.releases: deque[Increment] = deque(maxlen=4 * NEIGHBOURS)
@@ -86,7 +88,7 @@ class Blame:
         if destroyed == 0:
             return
         victim = self._victim_of(culprit, self.judged - 1)
-        mechanism = explain(Case(culprit, victim, self.has_store, self.truth, self.releases, self.strikes, self.store_persists))
+        mechanism = explain(Case(culprit, victim, self.has_store, self.truth, self.releases, self.faults, self.store_persists))
         losses = self.losses.setdefault(mechanism.name, Losses())
         if destroyed > 0:
             losses.destroyed += destroyed

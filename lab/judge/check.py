@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from app.lock import Claim
-from lab.evidence.fault_record import Strike
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.mechanisms import MECHANISMS
 from lab.text import counted
@@ -43,21 +43,21 @@ def losses_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
 
 
 def stuck_after(
-    strikes: Iterable[Strike], claim: Claim, mechanism: str, findings: Findings, limit_ms: float | None = None
+    faults: Iterable[FaultOutcome], claim: Claim, mechanism: str, findings: Findings, limit_ms: float | None = None
 ) -> Iterator[Violation]:
-    """The strikes after which nobody else got the lock within limit_ms (the TTL and half a second, unless told).
+    """Yield a violation for each fault after which no other request got the lock within limit_ms.
 
-    mechanism: why, unless another replica kept it alive.
+    limit_ms: without it, the TTL and half a second. mechanism: the reason, unless another replica renewed the lock.
     """
     limit_ms = findings.ttl_ms + PATIENCE_MS if limit_ms is None else limit_ms
-    for strike in strikes:
-        why = RENEWED_BY_ANOTHER if strike.foreign_renewals else mechanism
-        about = f"{strike.request} at {strike.replica} was struck at {strike.gate}, and"
-        if strike.idle_ms is None:
-            yield Violation(claim.name, why, f"{about} nobody else ever got the lock again", [strike.facts()])
-        elif strike.idle_ms > limit_ms:
-            what = f"{about} it was {strike.idle_ms:.0f} ms until somebody else got the lock"
-            yield Violation(claim.name, why, what, [strike.facts()])
+    for fault in faults:
+        why = RENEWED_BY_ANOTHER if fault.foreign_renewals else mechanism
+        about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
+        if fault.idle_ms is None:
+            yield Violation(claim.name, why, f"{about} nobody else ever got the lock again", [fault.facts()])
+        elif fault.idle_ms > limit_ms:
+            what = f"{about} it was {fault.idle_ms:.0f} ms until somebody else got the lock"
+            yield Violation(claim.name, why, what, [fault.facts()])
 
 
 def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:

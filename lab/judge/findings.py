@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.evidence.fault_record import Strike
 from lab.evidence.history import ACKNOWLEDGED
 from lab.judge.attribution import Losses
 from lab.judge.concurrency import Crowd
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Increment
 from lab.judge.ledger import Account
 from lab.judge.waits import Idle, Overtaken, Repeated, Wait
@@ -49,7 +49,7 @@ class Findings:
     freed_early: int = 0
     freed_first: Increment | None = None
     measures: Counter[str] = field(default_factory=Counter)
-    strikes: list[Strike] = field(default_factory=list)
+    faults: list[FaultOutcome] = field(default_factory=list)
     ttl_ms: int = 0
     retry_ms: int = 30
     nested: str = ""

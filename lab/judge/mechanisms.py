@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.lock import Claim
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Increment
 
 
@@ -59,7 +61,7 @@ class Truth:
 class Case:
     """One lost increment (or more, by one write) to be explained.
 
-    victim: None where the evidence does not name it. releases: who let go around that time. strikes: the run's faults.
+    victim: None where the evidence does not name it. releases: who let go around that time. faults: those of the run.
     """
 
     culprit: Increment
@@ -67,7 +69,7 @@ class Case:
     has_store: bool
     truth: Truth
     releases: Sequence[Increment] = ()
-    strikes: Sequence[Strike] = ()
+    faults: Sequence[FaultOutcome] = ()
     store_persists: bool = False
 
     @property
@@ -84,12 +86,12 @@ class Case:
         """When the later of the two got it as well: the first one's lock had ended by then, whatever ended it."""
         return max(one.got_ns for one in self.both)
 
-    def struck(self, kind: str) -> Iterator[Strike]:
-        """The faults of a kind."""
-        return (strike for strike in self.strikes if strike.kind == kind)
+    def records(self, effect: Effect) -> Iterator[FaultRecord]:
+        """Return the records of the faults that had this effect."""
+        return (fault.record for fault in self.faults if fault.record.effect is effect)
 
 
-LAST_GATE = "write.before"
+LAST_FAILPOINT = "write.before"
 STAMPED_WITHIN_NS = 50_000_000  # a busy thread stamps what it was given late
 HEARD_WITHIN_NS = 200_000_000  # an expiry is told up to 100 ms late, and the lab may be late in hearing of it
 
@@ -123,31 +125,33 @@ def _let_go_early(case: Case) -> bool:
 
 
 def _frozen(case: Case) -> bool:
-    """One of the two was stopped between getting the lock and writing, and not by a gate after its last look."""
-    return any(_stopped_at(strike, one) for strike in case.struck("freeze") for one in case.both if strike.gate != LAST_GATE)
+    """One of the two was stopped between getting the lock and writing, and not at a failpoint after its last look."""
+    stopped = [record for record in case.records(Effect.PROCESS_STOPS) if record.failpoint != LAST_FAILPOINT]
+    return any(_inside_during(record, one) for record in stopped for one in case.both)
 
 
 def _frozen_late(case: Case) -> bool:
-    return any(_stopped_at(strike, one) for strike in case.struck("freeze") for one in case.both if strike.gate == LAST_GATE)
+    stopped = [record for record in case.records(Effect.PROCESS_STOPS) if record.failpoint == LAST_FAILPOINT]
+    return any(_inside_during(record, one) for record in stopped for one in case.both)
 
 
-def _stopped_at(strike: Strike, one: Increment) -> bool:
-    """Its process was stopped: the request that came by, and whoever else was in the same replica."""
-    return one.replica == strike.replica and one.got_ns < strike.healed_ns and strike.at_ns < one.wrote_ns
+def _inside_during(record: FaultRecord, one: Increment) -> bool:
+    """Return whether a request was inside during a fault of its replica: the request at the failpoint, or another one."""
+    return one.replica == record.replica and one.got_ns < record.recovered_ns and record.at_ns < one.wrote_ns
 
 
-def _to_one_of_them(case: Case, kind: str) -> bool:
-    """A fault of this kind struck the replica of one of the two while that one was inside."""
-    return any(_stopped_at(strike, one) for strike in case.struck(kind) for one in case.both)
+def _to_one_of_them(case: Case, effect: Effect) -> bool:
+    """Return whether one of the two was inside during such a fault of its replica."""
+    return any(_inside_during(record, one) for record in case.records(effect) for one in case.both)
 
 
-def _while_held(case: Case, kind: str) -> bool:
-    """A fault of this kind, on the store, hurt after the first of the two had got the lock, and before the second had."""
-    return any(case.first_got_ns < strike.healed_ns and strike.at_ns < case.second_got_ns for strike in case.struck(kind))
+def _while_held(case: Case, effect: Effect) -> bool:
+    """Return whether such a fault lasted at some moment after the first of the two got the lock and before the second did."""
+    return any(case.first_got_ns < record.recovered_ns and record.at_ns < case.second_got_ns for record in case.records(effect))
 
 
 def _store_silent(case: Case) -> bool:
-    return _while_held(case, "stall_redis")
+    return _while_held(case, Effect.STORE_SILENT)
 
 
 def _store_forgot_what_it_wrote(case: Case) -> bool:
@@ -155,16 +159,16 @@ def _store_forgot_what_it_wrote(case: Case) -> bool:
 
 
 def _store_forgot(case: Case) -> bool:
-    return _while_held(case, "restart_redis")
+    return _while_held(case, Effect.STORE_RESTARTS)
 
 
 def _replaced(case: Case) -> bool:
     """The store died and its replica took over while the first of the two was inside."""
-    return _while_held(case, "kill_primary")
+    return _while_held(case, Effect.PRIMARY_DIES)
 
 
 def _clock_leapt(case: Case) -> bool:
-    return _while_held(case, "jump_clock")
+    return _while_held(case, Effect.CLOCKS_JUMP)
 
 
 def _forgot_its_vote_on_disk(case: Case) -> bool:
@@ -172,17 +176,17 @@ def _forgot_its_vote_on_disk(case: Case) -> bool:
 
 
 def _forgot_its_vote(case: Case) -> bool:
-    return _while_held(case, "restart_nodes")
+    return _while_held(case, Effect.SERVERS_RESTART)
 
 
 def _leader_died(case: Case) -> bool:
     """The server that led the store died, and another was elected, while the first of the two was inside."""
-    return _while_held(case, "kill_leader")
+    return _while_held(case, Effect.LEADER_DIES)
 
 
 def _between_look_and_delete(case: Case) -> bool:
     """A third one was held up in its release until its lease had run out, and then deleted something."""
-    held_up = {strike.request for strike in case.struck("expire")}
+    held_up = {record.request for record in case.records(Effect.REQUEST_WAITS) if record.phase == "release"}
     return any(
         one.request in held_up
         and one.answer == "1"
@@ -195,12 +199,12 @@ def _between_look_and_delete(case: Case) -> bool:
 
 def _session_ended(case: Case) -> bool:
     """One of the two was inside while its replica's session ended."""
-    return _to_one_of_them(case, "end_session")
+    return _to_one_of_them(case, Effect.SESSION_ENDS)
 
 
 def _cut_off(case: Case) -> bool:
     """One of the two was inside while its replica could not reach the store."""
-    return _to_one_of_them(case, "cut_off")
+    return _to_one_of_them(case, Effect.CUT_OFF)
 
 
 def _told_no(case: Case) -> bool:

@@ -9,20 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lab.report.timeline_model import NEVER, Held, Hit, Life, Loss, Timeline
+from lab.report.timeline_model import NEVER, DrawnFault, Held, Life, Loss, Timeline
 from lab.text import counted, thousands
 
 
 def caption(picture: Timeline) -> str:
-    """The story of the claim under test where it has one, then of the loss or the strike on which the picture opens; of a
+    """The story of the claim under test where it has one, then of the loss or the fault on which the picture opens; of a
     quiet run, that it was one.
     """
     say = _clock(picture)
     if picture.focus != NEVER:
         of_a_loss = _of_a_loss(picture, say)
         return f"{picture.tale}. {of_a_loss}" if picture.tale else of_a_loss
-    if picture.focus_hit != NEVER:
-        return _of_a_strike(picture, picture.hits[picture.focus_hit], say)
+    if picture.focus_fault != NEVER:
+        return _of_a_fault(picture, picture.faults[picture.focus_fault], say)
     return f"{picture.tale}; {_cost(picture)}." if picture.tale else _of_a_quiet_run(picture)
 
 
@@ -46,8 +46,8 @@ def _told(picture: Timeline) -> list[int]:
         leases = [picture.lives[elder.lease]] if elder.lease != NEVER else []
         ends = [life.due if life.how == "expired" else life.gone for life in leases]
         return [max(held.read_at for held in both), *ends, *(held.wrote_at for held in both)]
-    hit = picture.hits[picture.focus_hit] if picture.focus_hit != NEVER else None
-    return [] if hit is None or hit.next_got == NEVER else [hit.at, hit.next_got]
+    fault = picture.faults[picture.focus_fault] if picture.focus_fault != NEVER else None
+    return [] if fault is None or fault.next_got == NEVER else [fault.at, fault.next_got]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _of_a_loss(picture: Timeline, say: Clock) -> str:
         teller = LOSSES.get(mechanism)
         told = teller(pair) if teller else _otherwise(pair)
     named = "" if mechanism in LOSSES else f" ({mechanism})"
-    return f"{told}{_struck_before(picture, loss, say)}{named}: {_price(picture, loss.destroyed)}."
+    return f"{told}{_fault_before(picture, loss, say)}{named}: {_price(picture, loss.destroyed)}."
 
 
 def _price(picture: Timeline, destroyed: int) -> str:
@@ -125,19 +125,19 @@ def _price(picture: Timeline, destroyed: int) -> str:
     return f"{counted(destroyed, 'increment')} destroyed, and {thousands(picture.lost)} lost in the whole run"
 
 
-def _struck_before(picture: Timeline, loss: Loss, say: Clock) -> str:
+def _fault_before(picture: Timeline, loss: Loss, say: Clock) -> str:
     """A fault that hit one of the two belongs to their story."""
     requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
-    hit = next((hit for hit in picture.hits if hit.request in requests), None)
-    return "" if hit is None else f", after {_kind(hit)} had struck {hit.request} at {say(hit.at)}{_lasting(hit)}"
+    fault = next((fault for fault in picture.faults if fault.request in requests), None)
+    return "" if fault is None else f", after {_kind(fault)} had struck {fault.request} at {say(fault.at)}{_lasting(fault)}"
 
 
-def _lasting(hit: Hit) -> str:
-    return f" for {(hit.healed - hit.at) / 1000:.0f} ms" if hit.back == NEVER and hit.healed > hit.at else ""
+def _lasting(fault: DrawnFault) -> str:
+    return f" for {(fault.recovered - fault.at) / 1000:.0f} ms" if fault.back == NEVER and fault.recovered > fault.at else ""
 
 
-def _kind(hit: Hit) -> str:
-    return f"“{hit.kind.replace('_', ' ')}”"
+def _kind(fault: DrawnFault) -> str:
+    return f"“{fault.kind.replace('_', ' ')}”"
 
 
 def _ran_out(pair: _Pair) -> str:
@@ -205,38 +205,39 @@ LOSSES: dict[str, Callable[[_Pair], str]] = {
 }
 
 
-def _of_a_strike(picture: Timeline, hit: Hit, say: Clock) -> str:
-    where = picture.replicas[hit.replica] if hit.replica != NEVER else "a replica"
-    holder = _holding(picture, hit)
-    if hit.back != NEVER and holder is not None:
-        hurt = f"{hit.request} at {where} died with the lock in its hand at {say(hit.at)}"
+def _of_a_fault(picture: Timeline, fault: DrawnFault, say: Clock) -> str:
+    where = picture.replicas[fault.replica] if fault.replica != NEVER else "a replica"
+    holder = _holding(picture, fault)
+    if fault.back != NEVER and holder is not None:
+        hurt = f"{fault.request} at {where} died with the lock in its hand at {say(fault.at)}"
     elif holder is not None:
-        hurt = f"{_kind(hit)} struck {hit.request} at {where} with the lock in its hand at {say(hit.at)}"
+        hurt = f"{_kind(fault)} struck {fault.request} at {where} with the lock in its hand at {say(fault.at)}"
     else:
-        hurt = f"{_kind(hit)} struck {hit.request} at {where} at {say(hit.at)}"
-    return f"{hurt}{_lasting(hit)}; {_aftermath(picture, hit, holder, say)}; {_cost(picture)}."
+        hurt = f"{_kind(fault)} struck {fault.request} at {where} at {say(fault.at)}"
+    return f"{hurt}{_lasting(fault)}; {_aftermath(picture, fault, holder, say)}; {_cost(picture)}."
 
 
-def _holding(picture: Timeline, hit: Hit) -> Held | None:
+def _holding(picture: Timeline, fault: DrawnFault) -> Held | None:
     """The grant under which the fault struck."""
-    return next((held for held in picture.held if held.request == hit.request and held.got <= hit.at <= held.until), None)
+    return next((held for held in picture.held if held.request == fault.request and held.got <= fault.at <= held.until), None)
 
 
-def _aftermath(picture: Timeline, hit: Hit, holder: Held | None, say: Clock) -> str:
+def _aftermath(picture: Timeline, fault: DrawnFault, holder: Held | None, say: Clock) -> str:
     """What became of the lock."""
-    if hit.next_got == NEVER:
-        return _never_again(picture, hit)
-    got = f"{hit.next_request} got the lock at {say(hit.next_got)}, {(hit.next_got - hit.at) / 1000:.0f} ms after the strike"
+    if fault.next_got == NEVER:
+        return _never_again(picture, fault)
+    after_ms = (fault.next_got - fault.at) / 1000
+    got = f"{fault.next_request} got the lock at {say(fault.next_got)}, {after_ms:.0f} ms after the strike"
     life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
-    if life is not None and life.how == "expired" and life.due != NEVER and life.due <= hit.next_got:
+    if life is not None and life.how == "expired" and life.due != NEVER and life.due <= fault.next_got:
         return f"the lease ran out at {say(life.due)}, and {got}"
     return got
 
 
-def _never_again(picture: Timeline, hit: Hit) -> str:
-    in_vain = sum(waited.gave_up > hit.at for waited in picture.waited)
+def _never_again(picture: Timeline, fault: DrawnFault) -> str:
+    in_vain = sum(waited.gave_up > fault.at for waited in picture.waited)
     suffered = f", and {counted(in_vain, 'request')} gave up waiting" if in_vain else ""
-    return f"nobody got the lock again in the {(picture.end - hit.at) / 1e6:.1f} s that the run went on{suffered}"
+    return f"nobody got the lock again in the {(picture.end - fault.at) / 1e6:.1f} s that the run went on{suffered}"
 
 
 def _cost(picture: Timeline) -> str:

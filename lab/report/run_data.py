@@ -7,22 +7,26 @@ from pathlib import Path
 
 import msgspec
 
-from lab.evidence.fault_record import Strike
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
 from lab.judge.concurrency import BIN_NS, scenes
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.verdict import Judgement
 
 POINTS = 200
 
 
-class Hurt(msgspec.Struct):
-    """A fault: what it was, whom it hit, and from when to when it hurt, in seconds since the first request."""
+class FaultBand(msgspec.Struct):
+    """A fault outcome as the curves draw it. Times are seconds since the first request."""
 
+    # the name of the fault's file
     kind: str
+    # the replica whose request reached the failpoint
     replica: str
+    # when the fault began
     from_s: float
+    # when the recovery was complete
     until_s: float
 
 
@@ -50,8 +54,8 @@ class Series(msgspec.Struct, kw_only=True):
     """Curves as parallel lists. wait_ms[i] is the wait that a share of wait_share[i] of the grants did not exceed.
 
     At time_s[i] since the first request: how many were acknowledged (and unknown) so far, and what the counter held.
-    strikes: the faults, in the order of time. causes: of lost increments. taken: None where nobody waited for as long as
-    one retry.
+    faults: in the order of time; the file has called them strikes from the beginning. causes: of lost increments.
+    taken: None where no request waited for as long as one retry.
     """
 
     wait_ms: list[float]
@@ -60,7 +64,7 @@ class Series(msgspec.Struct, kw_only=True):
     acknowledged: list[int]
     unknown: list[int]
     value: list[int]
-    strikes: list[Hurt] = []
+    faults: list[FaultBand] = msgspec.field(name="strikes", default_factory=list)
     causes: list[Cause] = []
     taken: Taken | None = None
 
@@ -101,7 +105,7 @@ def series(findings: Findings) -> Series:
         acknowledged=_running_total(findings.acknowledged_by_bin, ends, step),
         unknown=_running_total(findings.unknown_by_bin, ends, step),
         value=_last_known(findings.value_by_bin, ends, step),
-        strikes=[_hurt(strike, findings.origin_ns) for strike in findings.strikes],
+        faults=[_band(fault, findings.origin_ns) for fault in findings.faults],
         causes=[Cause(name, losses.destroyed, losses.restored) for name, losses in findings.losses.items() if losses.destroyed],
         taken=_taken(findings, last + 1, step) if findings.measures["waited"] or findings.gave_up else None,
     )
@@ -125,9 +129,10 @@ def load(folder: Path) -> Result:
     )
 
 
-def _hurt(strike: Strike, origin_ns: int) -> Hurt:
-    from_s, until_s = ((at_ns - origin_ns) / 1e9 for at_ns in (strike.at_ns, max(strike.at_ns, strike.healed_ns)))
-    return Hurt(strike.kind or strike.name, strike.replica, round(from_s, 3), round(until_s, 3))
+def _band(fault: FaultOutcome, origin_ns: int) -> FaultBand:
+    record = fault.record
+    from_s, until_s = ((at_ns - origin_ns) / 1e9 for at_ns in (record.at_ns, max(record.at_ns, record.recovered_ns)))
+    return FaultBand(record.kind or record.name, record.replica, round(from_s, 3), round(until_s, 3))
 
 
 def _taken(findings: Findings, bins: int, step: int) -> Taken:

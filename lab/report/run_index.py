@@ -169,7 +169,7 @@ def _write_curves(result: Result) -> bool:
     curves = result.series
     told = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
     told |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}
-    told |= {"strikes": curves.strikes, "causes": curves.causes}
+    told |= {"strikes": curves.faults, "causes": curves.causes}
     try:
         replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(told) + b");\n")
     except OSError:

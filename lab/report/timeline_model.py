@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
+
 NEVER = -1
 FIRST_GRANTS = 30  # where nothing happened, a picture opens on so many
 
@@ -66,18 +68,33 @@ class Loss(msgspec.Struct, array_like=True):
     mechanism: int
 
 
-class Hit(msgspec.Struct, array_like=True):
-    """A fault that struck. back: when the replica's process came up again, NEVER if it had not died."""
+class DrawnFault(msgspec.Struct, array_like=True):
+    """A fault outcome as the timeline draws it."""
 
+    # the name of the fault's file
     kind: str
-    gate: str
+    # the failpoint, phase.moment
+    failpoint: str
+    # the place of the replica in its list; NEVER if it is unknown
     replica: int
+    # the request that reached the failpoint
     request: str
+    # when the fault began
     at: int
-    healed: int
+    # when the recovery was complete
+    recovered: int
+    # when the replica's process was up again; NEVER if it had not died
     back: int = NEVER
+    # when another request got the lock; NEVER if none did
     next_got: int = NEVER
+    # that request
     next_request: str = ""
+    # what the fault does; a file of an old run has none, and gets that of the kind
+    effect: Effect = Effect.OTHER
+
+    def __post_init__(self) -> None:
+        if self.effect is Effect.OTHER:
+            self.effect = EFFECT_OF_KIND.get(self.kind, Effect.OTHER)
 
 
 class Waited(msgspec.Struct, array_like=True):
@@ -102,7 +119,7 @@ class Renewal(msgspec.Struct, array_like=True):
 class Timeline(msgspec.Struct, kw_only=True):
     """A run as a picture needs it. shown: from when to when grants are in it; opens: what to show first.
 
-    focus: the loss, focus_hit: the strike that the picture opens on, NEVER without one. tale: of the claim under
+    focus: the loss, focus_fault: the fault that the picture opens on, NEVER without one. tale: of the claim under
     test, where it can be told without either; about: from when to when it took place. grants: how many the run had.
     ttl: 0 without one. destroyed: by all losses of the run, restored: what was brought back. asked_store: whether the
     stage locks outside the process.
@@ -120,7 +137,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     shown: tuple[int, int] = (0, 0)
     opens: tuple[int, int] = (0, 0)
     focus: int = NEVER
-    focus_hit: int = NEVER
+    focus_fault: int = msgspec.field(name="focus_hit", default=NEVER)
     tale: str = ""
     about: tuple[int, int] = (NEVER, NEVER)
     grants: int = 0
@@ -131,7 +148,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     held: list[Held] = []
     lives: list[Life] = []
     losses: list[Loss] = []
-    hits: list[Hit] = []
+    faults: list[DrawnFault] = msgspec.field(name="hits", default_factory=list)
     waited: list[Waited] = []
     renewals: list[Renewal] = []
 
@@ -139,7 +156,7 @@ class Timeline(msgspec.Struct, kw_only=True):
 FIELDS = {  # how a page is to read the arrays
     name: kind.__struct_fields__
     for name, kind in {
-        "held": Held, "lives": Life, "losses": Loss, "hits": Hit, "waited": Waited, "renewals": Renewal,
+        "held": Held, "lives": Life, "losses": Loss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
     }.items()
 }  # fmt: skip
 
@@ -154,11 +171,11 @@ def story(picture: Timeline) -> tuple[int, int]:
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]
-        struck = [hit.at for hit in picture.hits if hit.request in {held.request for held in both}]
-        return min([held.got for held in both] + struck), max(max(held.until, held.wrote_at) for held in both)
-    if picture.focus_hit != NEVER:
-        hit = picture.hits[picture.focus_hit]
-        return hit.at, max(hit.at, min(hit.healed, picture.end), hit.next_got)
+        faults = [fault.at for fault in picture.faults if fault.request in {held.request for held in both}]
+        return min([held.got for held in both] + faults), max(max(held.until, held.wrote_at) for held in both)
+    if picture.focus_fault != NEVER:
+        fault = picture.faults[picture.focus_fault]
+        return fault.at, max(fault.at, min(fault.recovered, picture.end), fault.next_got)
     if picture.about != (NEVER, NEVER):
         return picture.about
     grants = [held.until for held in picture.held[:FIRST_GRANTS]]

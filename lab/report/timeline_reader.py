@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from app.journal import AnyEvent, GaveUp, Got, Released, Renewed, Started, Writing, Wrote
-from lab.evidence.fault_record import Strike
 from lab.evidence.history import Damaged, History, KeyEvent
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.verdict import Judgement
 from lab.report.caption_liveness import tale
 from lab.report.timeline_leases import HEARD_WITHIN_US, belong
-from lab.report.timeline_model import NEVER, Held, Hit, Life, Loss, Renewal, Timeline, Waited, story
+from lab.report.timeline_model import NEVER, DrawnFault, Held, Life, Loss, Renewal, Timeline, Waited, story
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one
@@ -51,25 +51,25 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
 
 
 class _Focus(msgspec.Struct):
-    """What the run is about: a loss by its mechanism, a strike by its name, or a time; when it began."""
+    """What the run is about: a loss by its mechanism, a fault by its name, or a time; when it began."""
 
     at_ns: int = 0
     mechanism: str = ""
-    strike: str = ""
+    fault: str = ""
     about: tuple[int, int] | None = None
 
 
 def _focus(judgement: Judgement, findings: Findings) -> _Focus:
-    """The first violation of the promise under test, else of any, else the first strike, else the start."""
+    """The first violation of the promise under test, else of any, else the first fault, else the start."""
     own_first = sorted(judgement.violations, key=lambda violation: violation.claim != judgement.claim)
     for violation in own_first:
         for evidence in violation.evidence[:1]:
             if "culprit" in evidence:
                 return _Focus(evidence["culprit"]["got_ns"], mechanism=violation.mechanism)
             if "at_ns" in evidence and "name" in evidence:
-                return _Focus(evidence["at_ns"], strike=evidence["name"])
-    for strike in findings.strikes[:1]:
-        return _Focus(strike.at_ns, strike=strike.name)
+                return _Focus(evidence["at_ns"], fault=evidence["name"])
+    for fault in findings.faults[:1]:
+        return _Focus(fault.record.at_ns, fault=fault.record.name)
     if (own := tale(findings)) is not None and own.until_ns:
         return _Focus(own.until_ns, about=(own.since_ns, own.until_ns))
     return _Focus(findings.origin_ns)
@@ -143,7 +143,7 @@ class _Reader:
         picture.waited, picture.renewals = list(self.waited), list(self.renewals)
         picture.grants = self.held.seen
         picture.end = self.us(self.last_ns)
-        picture.hits = [self.hit(strike) for strike in self.findings.strikes]
+        picture.faults = [self.drawn(fault) for fault in self.findings.faults]
         self.end_the_open()
         picture.shown = _span(picture, complete=len(picture.held) == picture.grants)
         picture.lives = list(self.lives(history.key_events()))
@@ -152,9 +152,9 @@ class _Reader:
         self.read_losses(losses)
         if self.focus.about is not None:
             picture.about = self.us(self.focus.about[0]), self.us(self.focus.about[1])
-        for place, strike in enumerate(self.findings.strikes):
-            if strike.name == self.focus.strike:
-                picture.focus_hit = place
+        for place, fault in enumerate(self.findings.faults):
+            if fault.record.name == self.focus.fault:
+                picture.focus_fault = place
 
     def read_journals(self, events: Iterable[tuple[str, AnyEvent]]) -> None:
         reactions: dict[type, Callable[[str, Any], None]] = {
@@ -208,19 +208,21 @@ class _Reader:
     def came_up(self, replica: str, event: Started) -> None:
         self.started.setdefault(self.places[replica], []).append(self.us(event.started_ns))
 
-    def hit(self, strike: Strike) -> Hit:
-        place, at = self.places.get(strike.replica, NEVER), self.us(strike.at_ns)
-        healed = self.us(max(strike.healed_ns, strike.at_ns))
-        hit = Hit(strike.kind or strike.name, strike.gate, place, strike.request, at, healed)
-        hit.back = next((up for up in self.started.get(place, []) if up > at), NEVER)
-        if strike.next_got_ns:
-            hit.next_got, hit.next_request = self.us(strike.next_got_ns), strike.next_request
-        return hit
+    def drawn(self, fault: FaultOutcome) -> DrawnFault:
+        record = fault.record
+        place, at = self.places.get(record.replica, NEVER), self.us(record.at_ns)
+        recovered = self.us(max(record.recovered_ns, record.at_ns))
+        drawn = DrawnFault(record.kind or record.name, record.failpoint, place, record.request, at, recovered)
+        drawn.effect = record.effect
+        drawn.back = next((up for up in self.started.get(place, []) if up > at), NEVER)
+        if fault.next_got_ns:
+            drawn.next_got, drawn.next_request = self.us(fault.next_got_ns), fault.next_request
+        return drawn
 
     def end_the_open(self) -> None:
         """Who never let go believed until its process died, or else until the end."""
         for held in self.open.values():
-            deaths = [hit.at for hit in self.picture.hits if hit.replica == held.replica and hit.back != NEVER]
+            deaths = [fault.at for fault in self.picture.faults if fault.replica == held.replica and fault.back != NEVER]
             back = next((up for up in self.started.get(held.replica, []) if up > held.got), NEVER)
             death = next((at for at in deaths if at >= held.got), back)
             held.until = self.picture.end if death == NEVER else death
@@ -322,10 +324,10 @@ def _stack(items: Sequence[Any], lane: Callable[[Any], int], span: Callable[[Any
 def opening(picture: Timeline) -> tuple[int, int]:
     """The story and two TTLs before and after it, but never so much that the story itself is lost in it."""
     since, until = story(picture)
-    if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_hit == NEVER:
+    if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_fault == NEVER:
         return 0, max(1, until)
     length = max(until - since, 1000)
     margin = 2 * picture.ttl or length // 2
-    if picture.focus_hit == NEVER:
+    if picture.focus_fault == NEVER:
         margin = min(margin, 2 * length)
     return max(0, since - margin), max(1, min(picture.end, until + margin))

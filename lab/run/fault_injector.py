@@ -17,7 +17,7 @@ from time import monotonic_ns
 
 import msgspec
 
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Fault, System, kind_of
 
 LOOK_EVERY_S = 0.003
@@ -55,7 +55,7 @@ class _Watch(threading.Thread):
     def __init__(self, faults: Sequence[Fault], folder: Path, system: System, record: Path) -> None:
         super().__init__(name="faults", daemon=True)
         self.waiting = {f"{kind_of(fault)}-{number}": fault for number, fault in enumerate(faults, 1)}
-        self.hurting: list[tuple[Fault, Strike]] = []
+        self.hurting: list[tuple[Fault, FaultRecord]] = []
         self.folder, self.system, self.record = folder, system, record
         self.over = threading.Event()
         self.failure: Exception | None = None
@@ -71,8 +71,8 @@ class _Watch(threading.Thread):
         for name, fault in list(self.waiting.items()):
             note = self.folder / f"{name}.struck"
             if note.exists():
-                struck = msgspec.json.decode(note.read_bytes(), type=Strike)
-                struck.kind, struck.gate = kind_of(fault), fault.at
+                struck = msgspec.json.decode(note.read_bytes(), type=FaultRecord)
+                struck.kind, struck.failpoint = kind_of(fault), fault.at
                 del self.waiting[name]
                 self.hurting.append((fault, struck))
                 fault.harm(self.system, struck)
@@ -81,11 +81,11 @@ class _Watch(threading.Thread):
             if now_ns >= struck.at_ns + fault.for_ms * 1_000_000:
                 self.heal(fault, struck)
 
-    def heal(self, fault: Fault, struck: Strike) -> None:
+    def heal(self, fault: Fault, struck: FaultRecord) -> None:
         self.hurting.remove((fault, struck))
-        struck.healing_ns = monotonic_ns()
+        struck.recovering_ns = monotonic_ns()
         fault.heal(self.system, struck)
-        struck.healed_ns = monotonic_ns()
+        struck.recovered_ns = monotonic_ns()
         with self.record.open("ab") as file:
             file.write(msgspec.json.encode(struck) + b"\n")
 

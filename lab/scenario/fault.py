@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from app.failpoints import MOMENTS, PHASES, Injection
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 
 GATES = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
 
@@ -18,7 +18,7 @@ GATES = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
 class System(Protocol):
     """What a fault may lay hands on."""
 
-    def thaw(self, struck: Strike) -> None:
+    def thaw(self, struck: FaultRecord) -> None:
         """Let the struck process go on."""
 
     def stop_lock_store(self) -> None:
@@ -42,16 +42,16 @@ class System(Protocol):
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
 
-    def cut_off(self, struck: Strike) -> None:
+    def cut_off(self, struck: FaultRecord) -> None:
         """Let nothing through between the struck replica and the lock's store."""
 
-    def connect_again(self, struck: Strike) -> None:
+    def connect_again(self, struck: FaultRecord) -> None:
         """Let it through again."""
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store; it does not come back."""
 
-    def end_session(self, struck: Strike) -> int:
+    def end_session(self, struck: FaultRecord) -> int:
         """Have the lock's store end the sessions of the struck replica; how many."""
 
 
@@ -67,10 +67,10 @@ class Fault(Protocol):
     def armed(self, name: str) -> Injection:
         """What a replica is to do when it comes by the gate."""
 
-    def harm(self, system: System, struck: Strike) -> None:
+    def harm(self, system: System, struck: FaultRecord) -> None:
         """What the lab does when it has: called once, soon after. The harm is over for_ms later."""
 
-    def heal(self, system: System, struck: Strike) -> None:
+    def heal(self, system: System, struck: FaultRecord) -> None:
         """Undo it; may be called when nothing is left to undo."""
 
 

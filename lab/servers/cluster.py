@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.prerequisites import program
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
@@ -88,7 +88,7 @@ class Cluster:
             time.sleep(0.02)
         return False
 
-    def thaw(self, struck: Strike) -> None:
+    def thaw(self, struck: FaultRecord) -> None:
         """Let the replica's process go on that stopped itself; nothing happens if it is no more."""
         for replica in self.replicas:
             if replica.name == struck.replica:
@@ -134,17 +134,17 @@ class Cluster:
             else:
                 running.resume()
 
-    def cut_off(self, struck: Strike) -> None:
+    def cut_off(self, struck: FaultRecord) -> None:
         """Let nothing through between the struck replica and the lock's store."""
         for wire in self.wires[struck.replica]:
             wire.cut()
 
-    def connect_again(self, struck: Strike) -> None:
+    def connect_again(self, struck: FaultRecord) -> None:
         """Let it through again."""
         for wire in self.wires[struck.replica]:
             wire.mend()
 
-    def end_session(self, struck: Strike) -> int:
+    def end_session(self, struck: FaultRecord) -> int:
         """Have the lock's store end the sessions of the struck replica; how many."""
         return stores()[self.stage.store or ""].end_session(self.lock_store, struck)
 

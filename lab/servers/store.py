@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Service
 from lab.servers.server import Reachable, Server
@@ -34,7 +34,7 @@ class Store(Protocol):
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[None]:
         """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
 
-    def end_session(self, running: Sequence[Server], struck: Strike) -> int:
+    def end_session(self, running: Sequence[Server], struck: FaultRecord) -> int:
         """End the sessions of the struck replica; how many. Only a store that has sessions is asked."""
 
     def leader(self, running: Sequence[Server]) -> Server:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from app.journal import AnyEvent, Wrote, WroteAgain
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import ACKNOWLEDGED, FAILED, OUTCOMES, UNKNOWN, Request
 from lab.evidence.tail import Tail
 from lab.ui.lock_holders import Inside
@@ -40,7 +40,7 @@ class Live:
         self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
         self._inside = Inside(names, self._since_ns)
         self._healed = Tail(folder / "faults.jsonl")
-        self._strikes: dict[str, Strike] = {}
+        self._faults: dict[str, FaultRecord] = {}
         self._counts = dict.fromkeys(OUTCOMES, 0)
         self._parts: dict[str, tuple[int, int]] = {}  # of the counter: when it was written last, and what
         self._speed: deque[tuple[float, int]] = deque()
@@ -78,7 +78,7 @@ class Live:
             "counter": self.counter,
             "per_s": self._per_s(at_s),
             "bins": self._inside.until(now_ns - LATE_NS),
-            "strikes": self._hurt(),
+            "faults": self._bands(),
             "oldest_ns": oldest_ns,
         }
 
@@ -127,21 +127,21 @@ class Live:
             self.points = self.points[::2]
             self._every *= 2
 
-    def _hurt(self) -> list[dict[str, Any]]:
-        """The faults that struck: the gates' notes say it at once, the record of faults when it was healed."""
+    def _bands(self) -> list[dict[str, Any]]:
+        """Return the faults as bands: from a replica's note at once, from the fault record after the recovery."""
         for note in (self._folder / "gates").glob("*.struck"):
-            if note.stem not in self._strikes:
+            if note.stem not in self._faults:
                 with contextlib.suppress(msgspec.DecodeError, OSError):
-                    self._strikes[note.stem] = msgspec.json.decode(note.read_bytes(), type=Strike)
+                    self._faults[note.stem] = msgspec.json.decode(note.read_bytes(), type=FaultRecord)
         with contextlib.suppress(msgspec.DecodeError):
-            for strike in msgspec.json.Decoder(Strike).decode_lines(self._healed.lines()):
-                self._strikes[strike.name] = strike
+            for record in msgspec.json.Decoder(FaultRecord).decode_lines(self._healed.lines()):
+                self._faults[record.name] = record
         return [
             {
                 "kind": name.rpartition("-")[0].replace("_", " "),
-                "replica": strike.replica,
-                "from_s": self._seconds(strike.at_ns),
-                "until_s": self._seconds(strike.healed_ns) if strike.healed_ns else None,
+                "replica": record.replica,
+                "from_s": self._seconds(record.at_ns),
+                "until_s": self._seconds(record.recovered_ns) if record.recovered_ns else None,
             }
-            for name, strike in self._strikes.items()
+            for name, record in self._faults.items()
         ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.failpoints import ACQUIRE
 from app.lock import Claim
+from lab.evidence.fault_effect import Effect
 from lab.judge.check import Violation, stuck_after
 from lab.judge.findings import Findings
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
-    strikes = [strike for strike in findings.strikes if strike.kind in ("kill", "raise") and strike.phase == "acquire"]
-    return stuck_after(strikes, Claim.acquires_atomically, "it went wrong in the middle of getting the lock", findings)
+    died = [fault for fault in findings.faults if fault.record.effect in (Effect.PROCESS_DIES, Effect.THREAD_DIES)]
+    faults = [fault for fault in died if fault.record.phase == ACQUIRE]
+    return stuck_after(faults, Claim.acquires_atomically, "it went wrong in the middle of getting the lock", findings)

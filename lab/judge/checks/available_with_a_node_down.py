@@ -11,4 +11,4 @@ from lab.judge.findings import Findings
 
 def violations(findings: Findings) -> Iterator[Violation]:
     if findings.tests == Claim.available_with_a_node_down.name:
-        yield from stuck_after(findings.strikes, Claim.available_with_a_node_down, "its only store was gone", findings)
+        yield from stuck_after(findings.faults, Claim.available_with_a_node_down, "its only store was gone", findings)

@@ -11,4 +11,4 @@ from lab.judge.findings import Findings
 
 def violations(findings: Findings) -> Iterator[Violation]:
     if findings.tests == Claim.available_with_two_nodes_down.name:
-        yield from stuck_after(findings.strikes, Claim.available_with_two_nodes_down, "too few were left", findings)
+        yield from stuck_after(findings.faults, Claim.available_with_two_nodes_down, "too few were left", findings)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.failpoints import ACQUIRE
 from app.lock import Claim
+from lab.evidence.fault_effect import Effect
 from lab.judge.check import Violation, stuck_after
 from lab.judge.findings import Findings
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
-    strikes = [strike for strike in findings.strikes if strike.kind == "kill" and strike.phase != "acquire"]
-    return stuck_after(strikes, Claim.freed_after_crash, "the holder's process died", findings)
+    killed = [fault for fault in findings.faults if fault.record.effect is Effect.PROCESS_DIES]
+    faults = [fault for fault in killed if fault.record.phase != ACQUIRE]
+    return stuck_after(faults, Claim.freed_after_crash, "the holder's process died", findings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.lock import Claim
+from lab.evidence.fault_effect import Effect
 from lab.judge.check import Violation, stuck_after
 from lab.judge.findings import Findings
 
@@ -12,6 +13,6 @@ SHARE_OF_TTL = 0.7  # a sound lock is handed on after the work, which is a small
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
-    strikes = [strike for strike in findings.strikes if strike.kind == "lose_reply"]
+    faults = [fault for fault in findings.faults if fault.record.effect is Effect.REPLY_LOST]
     limit_ms = findings.ttl_ms * SHARE_OF_TTL
-    return stuck_after(strikes, Claim.survives_a_lost_reply, "locked out by its own lock", findings, limit_ms)
+    return stuck_after(faults, Claim.survives_a_lost_reply, "locked out by its own lock", findings, limit_ms)

@@ -28,7 +28,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_ylabel("increments")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    shade(axes, result.series.strikes)
+    shade(axes, result.series.faults)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     title(axes, _finding(result), conditions(results))
 

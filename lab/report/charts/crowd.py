@@ -34,7 +34,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_ylabel("requests")
     axes.set_xlim(0, max(taken.at_s))
     axes.set_ylim(0, 1.15 * max(_threads(result), *taken.on_the_way))
-    shade(axes, result.series.strikes)
+    shade(axes, result.series.faults)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     title(axes, _finding(result, taken), conditions(results))
 

@@ -23,7 +23,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_ylabel("acknowledged per second")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    shade(axes, result.series.strikes)
+    shade(axes, result.series.faults)
     judgement = result.judgement
     finding = (
         f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second of several runs, over the time of each, with the faults that struck it."""
+"""Acknowledged increments per second of several runs, over the time of each, with its faults."""
 
 from __future__ import annotations
 

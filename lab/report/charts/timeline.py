@@ -32,10 +32,10 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     still.store()
     for place, held in still.visible():
         still.held(place, held)
-    still.strikes()
+    still.faults()
     still.loss()
     axes.set_xlim(picture.opens[0] / 1e6, picture.opens[1] / 1e6)
-    axes.set_ylim(still.bottom - 0.4, -1 if picture.asked_store or picture.hits else 0.4)
+    axes.set_ylim(still.bottom - 0.4, -1 if picture.asked_store or picture.faults else 0.4)
     axes.set_xlabel("seconds since the first request")
     axes.grid(visible=False, axis="y")
     title(axes, _finding(result, picture), conditions(results))
@@ -47,9 +47,9 @@ def _finding(result: Result, picture: Timeline) -> str:
         loss = picture.losses[picture.focus]
         culprit, mechanism = picture.held[loss.culprit].request, picture.mechanisms[loss.mechanism]
         return f"{stage}: a stale write by {culprit} ({mechanism})"
-    if picture.focus_hit != NEVER:
-        hit = picture.hits[picture.focus_hit]
-        return f"{stage}: what became of the lock when {hit.kind.replace('_', ' ')} struck {hit.request}"
+    if picture.focus_fault != NEVER:
+        fault = picture.faults[picture.focus_fault]
+        return f"{stage}: what became of the lock when {fault.kind.replace('_', ' ')} struck {fault.request}"
     return f"{stage}: the first grants, one after the other"
 
 
@@ -119,14 +119,14 @@ class _Still:
                 words, (at / 1e6, y), xytext=(aside, 0), textcoords="offset points", ha=side, va="bottom", fontsize=9
             )
 
-    def strikes(self) -> None:
-        for hit in self.picture.hits:
-            if not self.since <= hit.at <= self.until:
+    def faults(self) -> None:
+        for fault in self.picture.faults:
+            if not self.since <= fault.at <= self.until:
                 continue
-            end = hit.back if hit.back != NEVER else hit.healed
-            self.axes.axvspan(hit.at / 1e6, min(end, self.until) / 1e6, color=GREY, alpha=0.2, linewidth=0)
-            self.axes.axvline(hit.at / 1e6, color=RED, linestyle=":", linewidth=1.4)
-            self.say(f"{hit.kind.replace('_', ' ')}: {hit.request}", hit.at, -0.6, "left", 5)
+            end = fault.back if fault.back != NEVER else fault.recovered
+            self.axes.axvspan(fault.at / 1e6, min(end, self.until) / 1e6, color=GREY, alpha=0.2, linewidth=0)
+            self.axes.axvline(fault.at / 1e6, color=RED, linestyle=":", linewidth=1.4)
+            self.say(f"{fault.kind.replace('_', ' ')}: {fault.request}", fault.at, -0.6, "left", 5)
 
     def loss(self) -> None:
         if self.picture.focus == NEVER:

@@ -52,21 +52,22 @@ function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, wo
 const path = (xs, ys) => xs.map((px, i) => `${i ? "L" : "M"}${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 const stairs = (xs, ys) => xs.map((px, i) => i ? `H${px.toFixed(1)}V${ys[i].toFixed(1)}` : `M${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 
-// The faults that struck, a lane a run, above the curves.
-function strikes(svg, scale, runs) {
-  const struck = runs.filter((run) => run.strikes.length);
-  struck.forEach((run, row) => {
+const faultsOf = (run) => run.strikes; // the files of runs have called them strikes from the beginning
+// The faults, one lane for each run, above the curves.
+function faultLanes(svg, scale, runs) {
+  const faulty = runs.filter((run) => faultsOf(run).length);
+  faulty.forEach((run, row) => {
     const high = TOP + row * LANE;
-    for (const hurt of run.strikes) {
-      const from = scale.x(hurt.from_s), width = Math.max(1, scale.x(hurt.until_s) - from);
+    for (const band of faultsOf(run)) {
+      const from = scale.x(band.from_s), width = Math.max(1, scale.x(band.until_s) - from);
       svg.append(node("rect", { x: from, y: high, width, height: LANE - 4, style: `fill: ${run.colour}; opacity: .35` }));
       svg.append(node("path", { d: `M${from} ${high}V${scale.low}`, style: ink(run.colour, "2 4", 1.2) }));
     }
-    const kinds = [...new Set(run.strikes.map((hurt) => hurt.kind.replaceAll("_", " ")))], first = scale.x(run.strikes[0].from_s), late = first > WIDTH / 2;
+    const kinds = [...new Set(faultsOf(run).map((band) => band.kind.replaceAll("_", " ")))], first = scale.x(faultsOf(run)[0].from_s), late = first > WIDTH / 2;
     svg.append(node("text", { x: first + (late ? -6 : 6), y: high + 13, "text-anchor": late ? "end" : "start" }, `${run.label}: ${kinds.join(", ")}`));
   });
 }
-const lanesOf = (runs) => runs.filter((run) => run.strikes.length).length;
+const lanesOf = (runs) => runs.filter((run) => faultsOf(run).length).length;
 const lastOf = (runs) => Math.max(0.001, ...runs.map((run) => run.time_s.at(-1) || 0));
 
 function counters(svg, runs) {
@@ -79,7 +80,7 @@ function counters(svg, runs) {
     svg.append(node("path", { d: between(sure, least), style: `fill: ${run.colour}; opacity: .13` }), node("path", { d: between(possible, sure), style: "fill: #999999; opacity: .4" }));
     svg.append(node("path", { d: path(xs, sure), style: ink(run.colour, "7 4", 1.4) }), node("path", { d: path(xs, value), style: ink(run.colour) }));
   }
-  strikes(svg, scale, runs);
+  faultLanes(svg, scale, runs);
 }
 // As run_data.py's rates: thinned to about so many steps.
 function rates(run) {
@@ -94,7 +95,7 @@ function paces(svg, runs) {
     const [at, per_s] = speeds[i];
     if (per_s.length) svg.append(node("path", { d: stairs(at.map(scale.x), [...per_s, per_s.at(-1)].map(scale.y)), style: ink(run.colour, run.dashes, 1.8) }));
   });
-  strikes(svg, scale, runs);
+  faultLanes(svg, scale, runs);
 }
 function waits(svg, runs) {
   const all = runs.flatMap((run) => run.wait_ms.map((ms) => Math.max(ms, LEAST_MS)));

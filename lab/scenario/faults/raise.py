@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.failpoints import Injection
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import System
 
 
@@ -18,8 +18,8 @@ class Harm:
     def armed(self, name: str) -> Injection:
         return Injection(name, self.at, "raise", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: Strike) -> None:
+    def harm(self, system: System, struck: FaultRecord) -> None:
         """Nothing to do: the replica did it."""
 
-    def heal(self, system: System, struck: Strike) -> None:
+    def heal(self, system: System, struck: FaultRecord) -> None:
         """Nothing to undo."""

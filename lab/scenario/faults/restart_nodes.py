@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 
 from app.failpoints import Injection
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import System
 
 
@@ -26,11 +26,11 @@ class Harm:
     def armed(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: Strike) -> None:
+    def harm(self, system: System, struck: FaultRecord) -> None:
         system.kill_nodes(self.nodes)
         system.revive_nodes(self.away)
         if not threading.Event().wait(self.delay_ms / 1000):
             system.revive_nodes(self.nodes)
 
-    def heal(self, system: System, struck: Strike) -> None:
+    def heal(self, system: System, struck: FaultRecord) -> None:
         """They are back already."""

@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Service, free_port
 from lab.servers.programs.etcd import Etcd, ask, metrics, status
@@ -45,7 +45,7 @@ def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Server], struck: Strike) -> int:
+def end_session(running: Sequence[Server], struck: FaultRecord) -> int:
     """Revoke the lease of the oldest key: of whoever is inside, as the struck one is."""
     everything = {"key": _coded("\0"), "range_end": _coded("\0")}
     found = ask(running[0].port, "kv/range", running[0].host, **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Service
 from lab.servers.programs.mariadb import MariaDB, ask
@@ -37,7 +37,7 @@ def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Server], struck: Strike) -> int:
+def end_session(running: Sequence[Server], struck: FaultRecord) -> int:
     """KILL every connection of the struck replica: a database's session is its connection."""
     theirs = [number for number, user, *_ in _ask(running[0], "SHOW PROCESSLIST") if user == struck.replica]
     for number in theirs:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kazoo.client import KazooClient
 
-from lab.evidence.fault_record import Strike
+from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Service, free_port
 from lab.servers.programs.zookeeper import ZooKeeper, said
@@ -45,7 +45,7 @@ def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
     return []
 
 
-def end_session(running: Sequence[Server], struck: Strike) -> int:
+def end_session(running: Sequence[Server], struck: FaultRecord) -> int:
     """Go on with the session of the lowest node, whose maker is inside as the struck one is, and close it."""
     looking = KazooClient(url(running))
     looking.start()

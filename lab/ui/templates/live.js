@@ -92,8 +92,8 @@
     figures(told);
   }
   function draw() {
-    envelope(papers.envelope, points, look?.strikes || []);
-    speed(papers.speed, points, look?.strikes || []);
+    envelope(papers.envelope, points, look?.faults || []);
+    speed(papers.speed, points, look?.faults || []);
   }
   function result(told) {
     const one = told.result, some = one.lost > 0, { predicted } = about;

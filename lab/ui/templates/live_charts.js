@@ -50,9 +50,9 @@ function between(to, points, x, low, high, colour) {
   to.closePath(); to.fill();
 }
 
-function faults(paper, at, strikes, nowS) {
+function faultBands(paper, at, faults, nowS) {
   const to = paper.to;
-  strikes.forEach((one, number) => {
+  faults.forEach((one, number) => {
     const from = at.x(Math.max(0, one.from_s)), until = at.x(one.until_s ?? nowS);
     to.globalAlpha = 0.3; to.fillStyle = paper.ink("failed");
     to.fillRect(from, at.top, Math.max(3, until - from), at.bottom - at.top);
@@ -63,12 +63,12 @@ function faults(paper, at, strikes, nowS) {
   });
 }
 
-function envelope(paper, points, strikes) { // of points: seconds, acknowledged, unknown, counter
+function envelope(paper, points, faults) { // of points: seconds, acknowledged, unknown, counter
   const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0];
   const most = round(Math.max(10, ...points.map((one) => Math.max(one[1] + one[2], one[3]))));
   const at = axes(paper, Math.max(1, last[0]), most);
   const x = (one) => at.x(one[0]), acknowledged = (one) => at.y(one[1]), counter = (one) => at.y(one[3]);
-  faults(paper, at, strikes, last[0]);
+  faultBands(paper, at, faults, last[0]);
   to.globalAlpha = 0.45;
   between(to, points, x, (one) => at.y(Math.min(one[3], one[1])), acknowledged, paper.ink("lost"));
   between(to, points, x, acknowledged, (one) => at.y(one[1] + one[2]), paper.ink("unknown"));
@@ -78,14 +78,14 @@ function envelope(paper, points, strikes) { // of points: seconds, acknowledged,
   line(to, points, x, counter, paper.ink("counter"));
 }
 
-function speed(paper, points, strikes) {
+function speed(paper, points, faults) {
   paper.begin();
   const slope = points.slice(1).map((one, number) => {
     const before = points[Math.max(0, number - 4)];
     return [one[0], (one[1] - before[1]) / Math.max(0.001, one[0] - before[0])];
   });
   const at = axes(paper, Math.max(1, points.at(-1)?.[0] || 1), round(Math.max(10, ...slope.map((one) => one[1]))));
-  faults(paper, at, strikes.map((one) => ({ ...one, kind: one.kind })), points.at(-1)?.[0] || 0);
+  faultBands(paper, at, faults.map((one) => ({ ...one, kind: one.kind })), points.at(-1)?.[0] || 0);
   line(paper.to, slope, (one) => at.x(one[0]), (one) => at.y(one[1]), paper.ink("counted"), 2.5);
 }
 

@@ -29,13 +29,13 @@ def made(tmp_path: Path) -> Made:
 )
 def test_a_harm_done_under_a_fault_is_told_by_the_fault(made, kind, gate, persists, expected):
     made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
-    made.struck(kind, "struck", 2, 490, gate).told("expired", 310)
+    made.fault(kind, "struck", 2, 490, gate).told("expired", 310)
 
     assert found(made.examine(final=1, ttl_ms=300, store_persists=persists)) == [expected]
 
 
 def test_a_lock_that_expired_between_look_and_delete_is_told_from_a_late_release(made):
-    made.increment("slow", 0, 0, at=(0, 1, 2, 3)).struck("expire", "slow", 4, 384, "release.before_last")
+    made.increment("slow", 0, 0, at=(0, 1, 2, 3)).fault("expire", "slow", 4, 384, "release.before_last")
     made.increment("robbed", 1, 1, at=(1, 2, 420, 421), replica="replica-2")
     made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
 
@@ -64,7 +64,7 @@ def test_work_done_again_without_the_lock_is_told_and_counted(made):
 )
 @pytest.mark.parametrize(("next_ms", "guilty"), [(150, False), (1000, True), (None, True)])
 def test_a_lock_must_be_free_in_time_after_its_holder_was_struck(made, kind, gate, claim, next_ms, guilty):
-    made.struck(kind, "struck", 10, 10, gate)
+    made.fault(kind, "struck", 10, 10, gate)
     if next_ms is not None:
         made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
@@ -74,7 +74,7 @@ def test_a_lock_must_be_free_in_time_after_its_holder_was_struck(made, kind, gat
 
 
 def test_after_a_lost_reply_a_grant_in_the_same_replica_may_have_come_by_the_hand_that_was_left_closed(made):
-    made.struck("lose_reply", "struck", 10, 10, "acquire.after_first")
+    made.fault("lose_reply", "struck", 10, 10, "acquire.after_first")
     made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
 

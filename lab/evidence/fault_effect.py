@@ -1,0 +1,69 @@
+"""What a fault does to the system under test, in the words that the judge reads.
+
+Each fault on the shelf ``lab/scenario/faults`` declares its effect, and the injector writes it into the fault record. The
+judge works from the run folder alone, and may not import the shelf. So it never asks for the name of a fault's file. Two
+faults with the same effect are judged alike, and a new fault needs no line in the judge.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Effect(StrEnum):
+    """One effect. A comment says what is true from the injection of the fault to its recovery."""
+
+    # The replica's process is gone. Gunicorn starts another one.
+    PROCESS_DIES = "process_dies"
+    # The replica's process is stopped, and goes on later.
+    PROCESS_STOPS = "process_stops"
+    # The request ends by an exception that the stage does not handle. Its process lives on.
+    THREAD_DIES = "thread_dies"
+    # The request waits at the failpoint, and goes on later.
+    REQUEST_WAITS = "request_waits"
+    # The store carried a command out, and the client sends it again because the reply is lost.
+    REPLY_LOST = "reply_lost"
+    # A replica and the lock's store cannot reach each other.
+    CUT_OFF = "cut_off"
+    # The lock's store has ended the sessions of a replica.
+    SESSION_ENDS = "session_ends"
+    # The whole lock store takes commands and answers none.
+    STORE_SILENT = "store_silent"
+    # The whole lock store is killed, and is started again with what it kept on disk.
+    STORE_RESTARTS = "store_restarts"
+    # The first server of the lock's store is gone for good. Another server may take its place.
+    PRIMARY_DIES = "primary_dies"
+    # The leader of the lock's store is gone for good. The other servers elect another leader.
+    LEADER_DIES = "leader_dies"
+    # Some servers of the lock's store are gone.
+    SERVERS_DIE = "servers_die"
+    # Some servers of the lock's store take commands and answer none.
+    SERVERS_SILENT = "servers_silent"
+    # Some servers of the lock's store are killed, and are started again with what they kept on disk.
+    SERVERS_RESTART = "servers_restart"
+    # The wall clocks of some servers of the lock's store are ahead.
+    CLOCKS_JUMP = "clocks_jump"
+    # None of these: no mechanism explains a loss by this fault.
+    OTHER = "other"
+
+
+# The records of runs made before faults declared an effect have only the kind. This table is never extended.
+EFFECT_OF_KIND = {
+    "cut_off": Effect.CUT_OFF,
+    "end_session": Effect.SESSION_ENDS,
+    "expire": Effect.REQUEST_WAITS,
+    "freeze": Effect.PROCESS_STOPS,
+    "jump_clock": Effect.CLOCKS_JUMP,
+    "kill": Effect.PROCESS_DIES,
+    "kill_leader": Effect.LEADER_DIES,
+    "kill_nodes": Effect.SERVERS_DIE,
+    "kill_primary": Effect.PRIMARY_DIES,
+    "lose_reply": Effect.REPLY_LOST,
+    "raise": Effect.THREAD_DIES,
+    "restart_nodes": Effect.SERVERS_RESTART,
+    "restart_redis": Effect.STORE_RESTARTS,
+    "silence_nodes": Effect.SERVERS_SILENT,
+    "slow": Effect.REQUEST_WAITS,
+    "stall_redis": Effect.STORE_SILENT,
+    "stop_renewal": Effect.THREAD_DIES,
+}

@@ -1,0 +1,71 @@
+"""What followed from a fault: the judge computes it from the fault record and the journals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import FaultRecord
+
+
+@dataclass
+class FaultOutcome:
+    """One fault and what followed. The analysis reports each grant, release and renewal of the run, in the order of time."""
+
+    record: FaultRecord
+    # when another request got the lock for the first time after the fault; 0 if none did
+    next_got_ns: int = 0
+    # that request
+    next_request: str = ""
+    # when the request at the failpoint had released all the same; 0 if it never did
+    went_on_ns: int = 0
+    # renewals by the same replica, from the fault to its recovery
+    renewals: int = 0
+    # successful renewals by other replicas, before another request got the lock
+    foreign_renewals: int = 0
+
+    @property
+    def idle_ms(self) -> float | None:
+        """Return the time from the fault to the next grant, or None if there was none."""
+        return (self.next_got_ns - self.record.at_ns) / 1e6 if self.next_got_ns else None
+
+    def during(self, at_ns: int) -> bool:
+        """Return whether a moment lies between the fault and its recovery."""
+        return self.record.at_ns < at_ns < self.record.recovered_ns
+
+    def lasted_longer_than(self, ns: int) -> bool:
+        """Return whether the recovery came later than this."""
+        return self.record.recovered_ns - self.record.at_ns > ns
+
+    def granted(self, request: str, replica: str, got_ns: int) -> None:
+        """Take note of a grant."""
+        if not self.next_got_ns and self.record.at_ns < got_ns and self._shows_free(request, replica):
+            self.next_got_ns, self.next_request = got_ns, request
+
+    def released(self, request: str, released_ns: int) -> None:
+        """Take note of a release."""
+        if request == self.record.request:
+            self.went_on_ns = released_ns
+
+    def renewed(self, replica: str, renewed_ns: int, succeeded: bool) -> None:
+        """Take note of a renewal."""
+        if replica == self.record.replica:
+            self.renewals += self.during(renewed_ns)
+        elif succeeded and self.record.at_ns < renewed_ns and not self.next_got_ns:
+            self.foreign_renewals += 1
+
+    def facts(self) -> dict[str, Any]:
+        """Return the record and the outcome as plain data, for ``verdict.json``."""
+        own = {name: value for name, value in vars(self).items() if name != "record"}
+        return dict(msgspec.to_builtins(self.record)) | own
+
+    def _shows_free(self, request: str, replica: str) -> bool:
+        """Return whether a grant to this request shows that other requests can get the lock again.
+
+        After a lost reply the lock still belongs to the thread. A later request on the same thread can re-enter it. Only a
+        grant in another replica shows that the lock was free.
+        """
+        return replica != self.record.replica if self.record.effect is Effect.REPLY_LOST else request != self.record.request
