@@ -172,13 +172,15 @@ class Stage:
     # the file that the stage was read from; filled in
     path: Path | None = None
     # the parts of the file's docstring; filled in
-    story: Story = field(default_factory=lambda: Story("", "", "", (), ()))
+    story: Story = field(default_factory=lambda: Story("", "", "", "", (), ()))
 
 
 @dataclass(frozen=True)
 class Story:
     """The parts of a stage's docstring, as text."""
 
+    # the first line: what the stage is
+    title: str
     # the problem that the stage solves: one line of what its predecessor leaves unsolved, word for word
     problem: str
     # how the stage solves it
@@ -203,6 +205,7 @@ class Story:
             if name and text.strip():
                 parts[name].append(text.strip())
         return Story(
+            title=docstring.strip().partition("\n")[0],
             problem=" ".join(parts.get("Problem", [])),
             idea=" ".join(parts.get("Idea", [])),
             source=" ".join(parts.get("Source", [])),

@@ -12,7 +12,8 @@ from app.locks import stages
 from lab.errors import BadInput
 from lab.report.terminal import terminal
 from lab.scenario import scenario
-from lab.scenario.stages import difference, find_stage
+from lab.scenario.stage_diff import changes, difference
+from lab.scenario.stages import find_stage
 from lab.text import counted
 
 
@@ -32,7 +33,7 @@ def print_stages() -> None:
 
 
 def print_diff(one: str, other: str | None) -> None:
-    """The difference below the docstrings, with the new one's problem and idea above it."""
+    """Print what the new stage changes: its problem and idea, the diff of the code, and the promises gained and lost."""
     new = find_stage(other or one)
     if other is None and new.follows is None:
         raise BadInput(f"{one} follows no other stage; name two: lab diff {one} OTHER")
@@ -41,11 +42,17 @@ def print_diff(one: str, other: str | None) -> None:
     console.print(
         f"[bold]{escape(old.name)} → {escape(new.name)}[/]\n{escape(new.story.problem)}\n[bold]{escape(new.story.idea)}[/]\n"
     )
-    text = "".join(f"{line}\n" for line in difference(old, new))
+    text = "".join(f"{line}\n" for line in difference(old, new)) or f"The lock is that of {old.name}.\n"
     if sys.stdout.isatty():
         console.print(Syntax(text, "diff", theme="ansi_dark", word_wrap=True))
     else:
         sys.stdout.write(text)
+    console.print()
+    found = changes(old, new)
+    for title, claims in (("gained", found.gained), ("lost", found.lost)):
+        console.print(f"[bold]promises {title}[/]: {', '.join(claim.name for claim in claims) or 'none'}")
+    for name, before, after in found.settings:
+        console.print(f"[bold]{name}[/]: {before} → {after}")
     for line in new.story.still:
         console.print(f"Still: {escape(line)}", style="dim")
 

@@ -5,10 +5,10 @@ Each takes the words that stand in its marker. Those that stand within a sentenc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from app.lock import Stage
+from app.lock import Claim, Stage
 from app.locks import stages
 from lab.docgen import figure_values
 from lab.docgen.figures import DRAWN, result
@@ -17,7 +17,7 @@ from lab.paths import HOME
 from lab.report import matrix, reference
 from lab.report.caption import caption
 from lab.scenario import scenario
-from lab.scenario.stages import code, difference
+from lab.scenario.stage_diff import changes, code, difference
 
 FOLDER = HOME / "docs" / "ladder"
 UP = "../../"  # from a chapter to the project's top
@@ -74,7 +74,8 @@ def _stage(name: str) -> Stage:
 
 def _problem(name: str) -> str:
     story = _stage(name).story
-    return f"**Problem.** {story.problem}\n\n**Idea.** {story.idea}\n"
+    source = f"\n**Source.** {story.source}\n" if story.source else ""
+    return f"**Problem.** {story.problem}\n\n**Idea.** {story.idea}\n{source}"
 
 
 def _still(name: str) -> str:
@@ -91,9 +92,20 @@ def _still(name: str) -> str:
 def _diff(name: str) -> str:
     stage = _stage(name)
     if stage.follows is None:
-        return "\n".join(["```python", "".join(code(stage)).strip(), "```", ""])
-    lines = difference(stages()[stage.follows], stage)
-    return "\n".join([f"What changes from [`{stage.follows}`]({stage.follows}.md):", "", "```diff", *lines, "```", ""])
+        made = f"Promises: {_names(stage.claims)}."
+        return "\n".join(["```python", "".join(code(stage)).strip(), "```", "", made, ""])
+    old = stages()[stage.follows]
+    lines, found = difference(old, stage), changes(old, stage)
+    link = f"[`{old.name}`]({old.name}.md)"
+    text = [f"What changes from {link}:", "", "```diff", *lines, "```"] if lines else [f"The lock is that of {link}."]
+    settings = [f"- `{name}`: {before} → {after}" for name, before, after in found.settings]
+    both = (("gained", found.gained), ("lost", found.lost))
+    promises = [f"- Promises {what}: {_names(claims)}." for what, claims in both if claims]
+    return "\n".join([*text, "", *(promises or ["- The promises are the same."]), *settings, ""])
+
+
+def _names(claims: Iterable[Claim]) -> str:
+    return ", ".join(f"`{claim.name}`" for claim in Claim if claim in set(claims)) or "none"
 
 
 def _verdicts(name: str) -> str:

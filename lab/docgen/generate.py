@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.lock import Claim
-from app.locks import stages
+from app.locks import part, stages
 from lab.docgen import chapters, cost_of_locking, figures, price_of_increment, speed_tables
 from lab.errors import BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
@@ -26,7 +26,7 @@ PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- 
 
 def documents() -> list[Path]:
     """The documents that may hold generated parts."""
-    return [HOME / "README.md", HOME / "CONTRIBUTING.md", *sorted((HOME / "docs").rglob("*.md"))]
+    return [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "app/locks/README.md", *sorted((HOME / "docs").rglob("*.md"))]
 
 
 def write() -> list[Path]:
@@ -91,6 +91,16 @@ def _stages() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _stage_files() -> str:
+    """Return the ladder as the folder of the stages shows it: part by part, one line and one link a stage."""
+    lines: list[str] = []
+    for name, stage in stages().items():
+        if (title := f"## {part(name)}") not in lines:
+            lines += ["", title, ""]
+        lines.append(f"- [`{name}`]({name}.py): {stage.story.title}")
+    return "\n".join(lines[1:]) + "\n"
+
+
 def _claims() -> str:
     """Return every claim, the scenarios that test it, and the stages that make it."""
     shelf = [scenario.load(name) for name in scenario.names()]
@@ -134,6 +144,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "ladder": lambda: pages.markdown(ladder()),
     "rungs": _rungs,
     "stages": _stages,
+    "stage_files": _stage_files,
     "claims": _claims,
     "scenarios": _scenarios,
     "machine": _machine,

@@ -1,10 +1,6 @@
-"""Stages as a command names them: one by its name or its file, and the difference between two."""
+"""Find a stage as a command names it: by its name, or by the path of its file."""
 
 from __future__ import annotations
-
-import difflib
-import inspect
-from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import stage as load_stage
@@ -13,7 +9,7 @@ from lab.errors import BadInput, choose_from
 
 
 def find_stage(name: str) -> Stage:
-    """A stage by name or by the path of a file. Raises BadInput."""
+    """Return a stage by its name or by the path of a file. Raises BadInput."""
     if not name:
         raise BadInput(
             f"no stage was named: make scenario STAGE=lua, or lab run rush --stage lua; there are {', '.join(stages())}"
@@ -33,15 +29,3 @@ def find_stage(name: str) -> Stage:
         raise
     except Exception as error:  # somebody's own file: whatever it does, it is not our lock that is broken
         raise BadInput(f"{name} cannot be read: {type(error).__name__}: {error}") from error
-
-
-def difference(old: Stage, new: Stage) -> list[str]:
-    """The lines of a unified diff of two stages, below their docstrings."""
-    return [line.rstrip("\n") for line in difflib.unified_diff(code(old), code(new), old.name, new.name, n=2)]
-
-
-def code(stage: Stage) -> list[str]:
-    """A stage's file without its docstring."""
-    lines = Path(inspect.getfile(stage.lock)).read_text(encoding="utf-8").splitlines(keepends=True)
-    end = next(number for number, line in enumerate(lines) if number and '"""' in line)
-    return lines[end + 1 :]
