@@ -11,7 +11,7 @@ from rich.console import Console
 
 from app.lock import Stage
 from lab.containers.backend import cluster, engine
-from lab.containers.workers import crew
+from lab.containers.workers import load_workers
 from lab.evidence.run_folder import RunFolder, RunRecord, save
 from lab.judge.findings import Findings
 from lab.judge.verdict import Judgement, judge
@@ -23,7 +23,7 @@ from lab.report.terminal import progress
 from lab.run.runner import Drive, run
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Conducted:
     findings: Findings
 
 
-def by_locust(keeper: Keeper, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
+def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
     """The usual drive: Locust, headless, in a process of its own."""
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        load = Load(keeper, scenario, system.address, folder, len(system.workers))
+        load = Load(supervisor, scenario, system.address, folder, len(system.workers))
         try:
-            with crew(system.workers, scenario, system.address, folder):
+            with load_workers(system.workers, scenario, system.address, folder):
                 load.wait(on_progress, well)
         finally:
             load.stop()
@@ -51,7 +51,7 @@ def by_locust(keeper: Keeper, scenario: Scenario, on_progress: Callable[[int], N
 
 
 def conduct(
-    keeper: Keeper,
+    supervisor: Supervisor,
     stage: Stage,
     scenario: Scenario,
     drive: Drive,
@@ -61,18 +61,18 @@ def conduct(
     on_up: Callable[[Cluster], None] = lambda system: None,
 ) -> Conducted:
     """Make one run and judge it. Its folder is not yet published. Raises MissingProgram and NotReady when it could not begin."""
-    folder, record = run(keeper, stage, scenario, drive, command, cluster(), engine(), shelf_name, reports, on_up)
+    folder, record = run(supervisor, stage, scenario, drive, command, cluster(), engine(), shelf_name, reports, on_up)
     judgement, findings = judge(folder.path)
     save(folder.path / "verdict.json", judgement)
     return Conducted(folder, record, judgement, findings)
 
 
 def conduct_with_progress(
-    keeper: Keeper, stage: Stage, scenario: Scenario, command: str, shelf_name: str, console: Console
+    supervisor: Supervisor, stage: Stage, scenario: Scenario, command: str, shelf_name: str, console: Console
 ) -> Conducted:
     """Make and judge one run by Locust, with a progress bar on the console. Raises as ``conduct`` does."""
     with progress(scenario, console) as on_progress:
-        return conduct(keeper, stage, scenario, by_locust(keeper, scenario, on_progress), command, shelf_name=shelf_name)
+        return conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, shelf_name=shelf_name)
 
 
 def finish(done: Conducted, draw: bool = True) -> Path:

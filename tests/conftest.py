@@ -10,7 +10,7 @@ from lab.scenario import scenario
 from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.stores import stores
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 pytest_plugins = ["tests.browser"]
 
@@ -18,29 +18,29 @@ pytest_plugins = ["tests.browser"]
 @pytest.fixture(scope="session")
 def redis_port(tmp_path_factory) -> Iterator[int]:
     """The port of a Redis server of the tests' own."""
-    keeper = Keeper()
+    supervisor = Supervisor()
     try:
-        yield process.start(Redis("test-redis"), keeper, tmp_path_factory.mktemp("redis")).wait().port
+        yield process.start(Redis("test-redis"), supervisor, tmp_path_factory.mktemp("redis")).wait().port
     finally:
-        keeper.close()
+        supervisor.close()
 
 
 @pytest.fixture(scope="session")
 def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
     """Where the tests' own server of a store is, by the store's name; started when a test first asks for it."""
-    keeper, found = Keeper(), {}
+    supervisor, found = Supervisor(), {}
 
     def url(name: str) -> str:
         if name not in found:
-            services = stores()[name].services(scenario.load("rush"))
-            starting = [process.start(one, keeper, tmp_path_factory.mktemp(name)) for one in services]
+            programs = stores()[name].programs(scenario.load("rush"))
+            starting = [process.start(one, supervisor, tmp_path_factory.mktemp(name)) for one in programs]
             found[name] = stores()[name].url([one.wait() for one in starting])
         return found[name]
 
     try:
         yield url
     finally:
-        keeper.close()
+        supervisor.close()
 
 
 @pytest.fixture(scope="session")

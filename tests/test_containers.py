@@ -13,7 +13,7 @@ from app.locks import stages
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
 from lab.containers.compose import Compose, EngineFailed, services
-from lab.containers.host_control import Hands, Lending
+from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
 from lab.errors import BadInput
 from lab.scenario import scenario
@@ -112,15 +112,15 @@ def test_only_what_the_stage_needs_is_started():
 )
 def test_what_cannot_work_in_containers_is_refused_by_name(name, stage, word):
     with pytest.raises(BadInput, match=rf"{name} does not work in containers.*{word}"):
-        refuse(stages()[stage], scenario.load(name), hands=True)
+        refuse(stages()[stage], scenario.load(name), control=True)
 
 
 def test_a_fault_that_needs_the_engine_is_refused_where_nobody_has_power_over_it():
     silent, stage = scenario.load("two_nodes_silent"), stages()["redlock"]
 
-    refuse(stage, silent, hands=True)
+    refuse(stage, silent, control=True)
     with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):
-        refuse(stage, silent, hands=False)
+        refuse(stage, silent, control=False)
 
 
 def test_hands_do_what_they_are_asked_and_bring_back_what_went_wrong(tmp_path):
@@ -131,14 +131,14 @@ def test_hands_do_what_they_are_asked_and_bring_back_what_went_wrong(tmp_path):
             raise OSError("there is no such container")
         done.append((what, service))
 
-    hands, lending = Hands(tmp_path), Lending(tmp_path, act)
-    lending.start()
+    control, answering = HostControl(tmp_path), HostControlServer(tmp_path, act)
+    answering.start()
     try:
-        hands.do("pause", "lock-redis")
+        control.do("pause", "lock-redis")
         with pytest.raises(OSError, match="pause nobody: there is no such container"):
-            hands.do("pause", "nobody")
+            control.do("pause", "nobody")
     finally:
-        lending.close()
+        answering.close()
     assert done == [("pause", "lock-redis")]
 
 

@@ -8,13 +8,13 @@ from app.locks import stages
 from app.settings import Settings
 from lab.experiments import lock_benchmark_report
 from lab.experiments.benchmarks import locks
-from lab.experiments.lock_benchmark import Contest, contest, overtakes
-from lab.experiments.round_trip import ASK, trip
+from lab.experiments.lock_benchmark import LockMeasurement, measure_lock, overtakes
+from lab.experiments.round_trip import ASK, round_trip
 
 
-def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> Contest:
+def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMeasurement:
     about = {"work_ms": 0, "cycles": 1000, "p50_ms": 0.25, "p99_ms": 0.5, "longest_wait_ms": 1, "overtaken": 0, "commands": 2}
-    return Contest(stage=stage, store=store, clients=clients, one_key=clients > 1, per_s=per_s, **about)
+    return LockMeasurement(stage=stage, store=store, clients=clients, one_key=clients > 1, per_s=per_s, **about)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_lock_that_acquires_nothing_takes_part_in_no_contest():
 def test_a_round_trip_is_answered_by_the_store(store, store_url):
     settings = Settings.read({}, run="t", **{f"{store}_url": store_url(store)})
 
-    done = contest("a round trip", store, settings, trip(store), 1, False, 0.1, 0, lambda: 0)
+    done = measure_lock("a round trip", store, settings, round_trip(store), 1, False, 0.1, 0, lambda: 0)
 
     assert done.cycles >= 1
     assert done.p50_ms > 0

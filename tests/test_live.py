@@ -11,9 +11,9 @@ from app.journal import Got, Released, Started, Wrote
 from lab.evidence.history import ACKNOWLEDGED, UNKNOWN, Request
 from lab.evidence.tail import Tail
 from lab.ui import ladder_panel
-from lab.ui.event_stream import BEHIND, Broadcast
-from lab.ui.live_run import Live
-from lab.ui.lock_holders import BIN_NS, Inside
+from lab.ui.event_stream import BEHIND, EventStream
+from lab.ui.live_run import LiveRun
+from lab.ui.lock_holders import BIN_NS, LockHolders
 from lab.ui.predictions import READERS, Full, Predictions
 from lab.ui.same_origin import LOOPBACK, foreign
 
@@ -55,7 +55,7 @@ class Clock:
 @pytest.fixture
 def run(tmp_path):
     clock = Clock()
-    live = Live(tmp_path, {"requests": 100}, 2, clock)
+    live = LiveRun(tmp_path, {"requests": 100}, 2, clock)
 
     def look(at_ms: int):
         clock.now_ns = at_ms * MS
@@ -133,7 +133,7 @@ def test_a_fault_is_told_while_it_hurts_and_until_when_once_it_is_healed(run):
 
 
 def test_one_alone_is_inside_for_as_long_as_it_was():
-    inside = Inside(["a", "b"], 0)
+    inside = LockHolders(["a", "b"], 0)
     for event in (got("r1", 0), released("r1", BIN_NS)):
         inside.feed("a", event)
 
@@ -143,7 +143,7 @@ def test_one_alone_is_inside_for_as_long_as_it_was():
 
 @pytest.mark.parametrize(("key", "crowded"), [("lock", "9"), ("another", "0")])
 def test_two_at_once_are_a_crowd_only_where_both_hold_the_same(key, crowded):
-    inside = Inside(["a", "b"], 0)
+    inside = LockHolders(["a", "b"], 0)
     inside.feed("a", got("r1", 0))
     inside.feed("b", got("r2", 0, key))
 
@@ -151,7 +151,7 @@ def test_two_at_once_are_a_crowd_only_where_both_hold_the_same(key, crowded):
 
 
 def test_who_enters_again_is_no_crowd_and_is_out_after_the_last_release():
-    inside = Inside(["a"], 0)
+    inside = LockHolders(["a"], 0)
     for event in (got("r1", 0), got("r1", 1), released("r1", BIN_NS), released("r1", 2 * BIN_NS)):
         inside.feed("a", event)
 
@@ -160,7 +160,7 @@ def test_who_enters_again_is_no_crowd_and_is_out_after_the_last_release():
 
 
 def test_who_was_inside_a_replica_that_was_killed_is_inside_no_more():
-    inside = Inside(["a"], 0)
+    inside = LockHolders(["a"], 0)
     inside.feed("a", got("r1", 0))
     inside.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
 
@@ -168,7 +168,7 @@ def test_who_was_inside_a_replica_that_was_killed_is_inside_no_more():
 
 
 def test_a_line_that_comes_a_little_late_still_counts_where_it_belongs():
-    inside = Inside(["a", "b"], 0)
+    inside = LockHolders(["a", "b"], 0)
     inside.feed("a", released("r1", BIN_NS))
     inside.feed("a", got("r1", 0))
 
@@ -235,17 +235,17 @@ def test_the_ladder_begins_with_the_core_and_keeps_what_may_not_be_seen():
 
 
 def test_news_reach_everybody_and_who_is_too_slow_is_let_go():
-    news = Broadcast()
+    news = EventStream()
     with news.listening() as quick, news.listening() as slow:
         for number in range(BEHIND + 1):
-            news.tell(number=number)
+            news.publish(number=number)
             assert quick.get_nowait() == b'data: {"number":%d}\n\n' % number
         assert slow.get_nowait() is None
-    assert not news.heard
+    assert not news.has_listeners
 
 
 def test_the_end_of_the_news_wakes_who_waits_for_them():
-    news, heard = Broadcast(), []
+    news, heard = EventStream(), []
     ready = threading.Event()
 
     def listen() -> None:

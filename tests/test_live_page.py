@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import Show
+from lab.ui.live_state import LiveState
 from tests.real import wait_for
 from tests.ui import Ui
 
@@ -133,20 +133,20 @@ def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
         "faults": [],
     }
     found = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "requests": 600}
-    show = Show()
-    with closing(LiveServer(show, "127.0.0.1", 0, 8089, "")) as server:
+    state = LiveState()
+    with closing(LiveServer(state, "127.0.0.1", 0, 8089, "")) as server:
         live = browser.open(f"http://127.0.0.1:{server.server_port}/live")
         wait_for(lambda: not live.locator("#phase").inner_text().startswith("Connecting"))
-        show.news.tell(kind="begin", phase="running", about=about | {"predicted": {"some": 0, "none": 0}})
-        show.news.tell(kind="look", **seen)
+        state.news.publish(kind="begin", phase="running", about=about | {"predicted": {"some": 0, "none": 0}})
+        state.news.publish(kind="look", **seen)
         wait_for(lambda: live.locator("#counter").inner_text() == "154")
 
         result = found | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "ADMITTED", "why": "it was lost"}
-        show.news.tell(kind="judged", phase="judged", result=result, tally=show.predictions.tally())
+        state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
 
         live.locator("#outcome").wait_for()
         assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
-        show.close()
+        state.close()
 
 
 def test_who_comes_in_the_middle_sees_what_has_happened_and_what_goes_on(browser, lab):

@@ -59,7 +59,7 @@ def started(request, tmp_path) -> Iterator[Started]:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    """Whether all have ended, in the end: the keeper ends them, however long a busy machine takes for it."""
+    """Whether all have ended, in the end: the supervisor ends them, however long a busy machine takes for it."""
     return bool(wait_for(lambda: not any(map(runs, processes))))
 
 
@@ -74,7 +74,7 @@ def runs(process: psutil.Process) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_stops_everything_and_keeps_the_partial_run_marked(started, number):
     family = started.descendants()
-    assert len(family) >= 10  # keeper, two Redis, three masters and workers, nginx, locust
+    assert len(family) >= 10  # supervisor, two Redis, three masters and workers, nginx, locust
 
     started.process.send_signal(number)
     done = started.end()  # sooner than the requests that are left would take

@@ -16,7 +16,7 @@ from app.locks import stages
 from app.settings import Settings
 from app.stores import lock_store
 from lab.servers.stores import stores
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 pytestmark = pytest.mark.real
 TTL_MS = 1000  # the least that either keeps
@@ -197,12 +197,12 @@ def test_an_exception_in_the_work_frees_the_lock(name, connect, key):
 
 
 def test_a_holder_whose_session_the_store_has_ended_learns_of_it_when_it_lets_go(name, store_url, tmp_path, journal):
-    keeper = Keeper()
+    supervisor = Supervisor()
     try:
         from lab.scenario import scenario
         from lab.servers import process
 
-        starting = [process.start(one, keeper, tmp_path) for one in stores()[name].services(scenario.load("rush"))]
+        starting = [process.start(one, supervisor, tmp_path) for one in stores()[name].programs(scenario.load("rush"))]
         running = [one.wait() for one in starting]
         store = lock_store(name, Settings.read({}, **{f"{name}_url": stores()[name].url(running)}), journal)
         holder = Holder(lock(name, store, "lab:test"))
@@ -218,4 +218,4 @@ def test_a_holder_whose_session_the_store_has_ended_learns_of_it_when_it_lets_go
         for client in (store, other):
             client.close()
     finally:
-        keeper.close()
+        supervisor.close()

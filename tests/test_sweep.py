@@ -17,7 +17,7 @@ from lab.experiments import sweep_chart, sweep_result, sweeps
 from lab.experiments.statistics import Interval, of_amounts, of_shares
 from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
-from lab.experiments.sweep_result import LOST_SHARE, Point, Swept
+from lab.experiments.sweep_result import LOST_SHARE, Point, SweepResult
 from lab.experiments.sweep_runner import expected_s, planned
 from tests.real import lab, run
 from tests.test_manners import Started, gone, wait_for
@@ -45,13 +45,13 @@ def asked(value: float, per_s: float, commands: float) -> Point:
     return Point(**about, acknowledged=30, figures=figures)
 
 
-def made(name: str, *points: Point, ended: str = sweep_result.COMPLETE) -> Swept:
+def made(name: str, *points: Point, ended: str = sweep_result.COMPLETE) -> SweepResult:
     values = sorted({point.value for point in points})
     names = list(dict.fromkeys(point.stage for point in points))
-    return Swept(**ABOUT, sweep=name, stages=names, values=values, planned=len(points), points=list(points), ended=ended)
+    return SweepResult(**ABOUT, sweep=name, stages=names, values=values, planned=len(points), points=list(points), ended=ended)
 
 
-def finding(result: Swept) -> str:
+def finding(result: SweepResult) -> str:
     return sweeps.load(result.sweep).finding(sweep_result.curves(result))
 
 

@@ -27,8 +27,8 @@ def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
     folder = RunFolder.create("up", first.name)
     try:
         with (
-            supervised() as keeper,
-            cluster(keeper, first, scenario, folder.name, folder.path, stage_names, also=found) as system,
+            supervised() as supervisor,
+            cluster(supervisor, first, scenario, folder.name, folder.path, stage_names, also=found) as system,
         ):
             _announce(system, [stage.name for stage in found])
             while not (dead := system.dead()):

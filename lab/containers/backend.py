@@ -20,7 +20,7 @@ def engine() -> str:
 
 
 def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
-    """Its ``cluster(keeper, stage, scenario, run, folder, …)``."""
+    """Its ``cluster(supervisor, stage, scenario, run, folder, …)``."""
     if engine() == LOCAL:
         from lab.servers.cluster import cluster as local
 

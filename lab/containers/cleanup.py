@@ -22,7 +22,7 @@ LONGEST_S = 120.0
 KEPT = "the engine keeps the network {0}, though nothing of the lab is on it any more; later: docker network rm {0}\n"
 
 
-def bury(compose: Compose, late: bool) -> list[str]:
+def take_down(compose: Compose, late: bool) -> list[str]:
     """Take it down. late: nobody waits for that, and somebody may still be bringing it up. Returns and raises as Compose.down."""
     until = time.monotonic() + LONGEST_S
     kept = compose.down()
@@ -47,7 +47,7 @@ def main(project: str, folder: Path) -> int:
         signal.signal(number, signal.SIG_IGN)
     said = sys.stdin.read()
     try:
-        for network in bury(Compose(project, os.environ), late=not said):
+        for network in take_down(Compose(project, os.environ), late=not said):
             sys.stderr.write(KEPT.format(network))
     except (EngineFailed, OSError) as error:
         sys.stderr.write(str(error))

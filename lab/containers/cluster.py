@@ -1,7 +1,7 @@
 """The cluster in containers: what docker-compose.yml (or docker-stack.yml) has brought up, as the same ``Cluster``.
 
 Who judges is in a container itself, so names and ports are those of the containers' own network. The stores are there
-already; replicas are started anew for each run, by their wardens, with that run's settings.
+already; replicas are started anew for each run, by their agents, with that run's settings.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from app import resources
 from app.lock import Stage
 from app.settings import Settings
 from lab.containers import agent
-from lab.containers.host_control import CUT, MEND, RELOAD, Hands
-from lab.containers.server import PORTS, Contained, Fetching, Warded, until_ready
+from lab.containers.host_control import CUT, MEND, RELOAD, HostControl
+from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFetcher, until_ready
 from lab.errors import BadInput, NotReady
 from lab.scenario.fault import kind_of
 from lab.scenario.scenario import Scenario
@@ -28,7 +28,7 @@ from lab.servers.external_stores import HARMLESS
 from lab.servers.programs.gunicorn import health
 from lab.servers.programs.mariadb import TABLES, ask
 from lab.servers.stores import stores
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 REPLICAS, WORKERS = "app", "locust-worker"  # the services that are scaled
 REPLICA = "replica"  # what replicas are called on the network that all share; they are on that of the locks as well
@@ -41,17 +41,17 @@ STORES_UP_WITHIN_S = 20.0
 
 
 @dataclass(frozen=True)
-class Cable:
+class ContainerPartition:
     """What connects a replica's container to the network of the locks."""
 
     container: str
-    hands: Hands
+    control: HostControl
 
     def cut(self) -> None:
-        self.hands.do(CUT, self.container)
+        self.control.do(CUT, self.container)
 
     def mend(self) -> None:
-        self.hands.do(MEND, self.container)
+        self.control.do(MEND, self.container)
 
 
 def addresses(service: str) -> list[str]:
@@ -65,11 +65,11 @@ def addresses(service: str) -> list[str]:
 
 def names(store: str, scenario: Scenario) -> list[str]:
     """Of a store's containers: those of the servers that a local run starts."""
-    return [one.name for one in stores()[store].services(scenario)]
+    return [one.name for one in stores()[store].programs(scenario)]
 
 
-def refuse(stage: Stage, scenario: Scenario, hands: bool) -> None:
-    """What cannot work in containers is refused by name. hands: whether anybody can stop and start them. Raises BadInput."""
+def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
+    """What cannot work in containers is refused by name. control: whether anybody can stop and start them. Raises BadInput."""
     never = {
         "a clock that is set off (store_clocks): containers have the clock of their host": scenario.store_clocks,
         "a replica held back over a link of the lab's own (store_replica)": scenario.store_replica,
@@ -82,7 +82,7 @@ def refuse(stage: Stage, scenario: Scenario, hands: bool) -> None:
         raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
     by_hand = [kind_of(fault) for fault in scenario.faults if kind_of(fault) not in (*HARMLESS, "end_session")]
     by_hand += ["nodes_away"] if scenario.nodes_away else []
-    if by_hand and not hands:
+    if by_hand and not control:
         raise BadInput(
             f"{scenario.name} stops or kills a container ({', '.join(by_hand)}), for which nobody in here has the power; "
             f"start it on the host: make scenario STAGE={stage.name} SCENARIO={scenario.name} ENGINE=docker"
@@ -91,7 +91,7 @@ def refuse(stage: Stage, scenario: Scenario, hands: bool) -> None:
 
 @contextlib.contextmanager
 def cluster(
-    _keeper: Keeper,
+    _supervisor: Supervisor,
     stage: Stage,
     scenario: Scenario,
     run: str,
@@ -101,18 +101,20 @@ def cluster(
     also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
     """As ``lab.cluster.cluster``, over what is up. Raises NotReady, and BadInput for what cannot work here."""
-    hands = Hands.found()
-    refuse(stage, scenario, hands is not None)
+    control = HostControl.found()
+    refuse(stage, scenario, control is not None)
     for path in (folder / "logs", folder / "journal"):
         path.mkdir(parents=True, exist_ok=True)
     secret = os.environ.get("MARIADB_ROOT_PASSWORD", "")
     several = (stage, *also)
     found = {
-        name: tuple(Contained(one, PORTS[name], name, secret if name == "mysql" else "", hands) for one in names(name, scenario))
+        name: tuple(
+            ContainerServer(one, PORTS[name], name, secret if name == "mysql" else "", control) for one in names(name, scenario)
+        )
         for name in dict.fromkeys(one.store for one in several if one.store)
     }
     apart = any(not resources.kind(one.resource).in_lock_store for one in several)
-    counter = Contained(COUNTER, PORTS["redis"], "redis", hands=hands) if apart else None
+    counter = ContainerServer(COUNTER, PORTS["redis"], "redis", control=control) if apart else None
     settings = replica_settings(scenario, run, shelf_name or stage.name)
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
     settings |= {"counter_url": counter.address} if counter else {}
@@ -120,38 +122,42 @@ def cluster(
     with contextlib.ExitStack() as ending:
         for server in [one for servers in found.values() for one in servers] + ([counter] if counter else []):
             until_ready(server.name, server.ready, STORES_UP_WITHIN_S, _how_to_start(server))
-            ending.callback(server.as_before)
+            ending.callback(server.restore)
         for server in found.get("mysql", ()):
             _make_tables(server)
         replicas, workers = _replicas(scenario), _workers()
         _order(replicas, settings, folder if journals else None, run, ending)
-        _see_all(replicas, hands)
+        _see_all(replicas, control)
         known = Settings.read({}, **settings)
         clocks = {agent.clock(), *(one.clock for one in replicas), *(one.ask("GET", "/")["clock"] for one in workers)}
-        nginx = Contained(NGINX, NGINX_PORT, hands=hands)
-        laid = {one.name: [Cable(str(one.ask("GET", "/")["container"]), hands)] for one in replicas} if hands else {}
+        nginx = ContainerServer(NGINX, NGINX_PORT, control=control)
+        laid = (
+            {one.name: [ContainerPartition(str(one.ask("GET", "/")["container"]), control)] for one in replicas}
+            if control
+            else {}
+        )
         system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, len(clocks), laid)
         system.kill_nodes(scenario.nodes_away)
         yield system
 
 
-def _url(store: str, servers: Sequence[Contained]) -> str:
+def _url(store: str, servers: Sequence[ContainerServer]) -> str:
     secret = servers[0].secret
     return (f"root:{secret}@" if secret else "") + stores()[store].url(servers)
 
 
-def _how_to_start(server: Contained) -> str:
+def _how_to_start(server: ContainerServer) -> str:
     profile = PROFILES.get(server.store)
     return f"; start it beside the others: docker compose --profile {profile} up -d {server.name}" if profile else ""
 
 
-def _make_tables(server: Contained) -> None:
+def _make_tables(server: ContainerServer) -> None:
     for statement in TABLES.split(";"):
         if statement.strip():
             ask(server.port, statement, server.host, server.secret)
 
 
-def _replicas(scenario: Scenario) -> tuple[Warded, ...]:
+def _replicas(scenario: Scenario) -> tuple[AgentServer, ...]:
     """All that are up, by name. Raises BadInput when the run is to be over another number: nginx sends to all of them."""
     places = addresses(REPLICA)
     if len(places) != scenario.replicas:
@@ -159,35 +165,35 @@ def _replicas(scenario: Scenario) -> tuple[Warded, ...]:
             f"{len(places)} replicas are up, and this run is over {scenario.replicas}: docker compose up -d --scale "
             f"app={scenario.replicas}, then docker compose kill -s HUP nginx; or give --replicas {len(places)}"
         )
-    return tuple(Warded(f"replica-{number}", agent.REPLICA_PORT, place=place) for number, place in enumerate(places, 1))
+    return tuple(AgentServer(f"replica-{number}", agent.REPLICA_PORT, place=place) for number, place in enumerate(places, 1))
 
 
-def _workers() -> tuple[Warded, ...]:
-    return tuple(Warded(f"worker-{number}", agent.PORT, place=place) for number, place in enumerate(addresses(WORKERS), 1))
+def _workers() -> tuple[AgentServer, ...]:
+    return tuple(AgentServer(f"worker-{number}", agent.PORT, place=place) for number, place in enumerate(addresses(WORKERS), 1))
 
 
 def _order(
-    replicas: Sequence[Warded], settings: dict[str, str], folder: Path | None, run: str, ending: contextlib.ExitStack
+    replicas: Sequence[AgentServer], settings: dict[str, str], folder: Path | None, run: str, ending: contextlib.ExitStack
 ) -> None:
     """Have all begin, side by side; returns when they answer for this run. What another host writes is fetched from then on."""
 
-    def begin(replica: Warded) -> None:
+    def begin(replica: AgentServer) -> None:
         record = str(folder / "journal" / f"{replica.name}.jsonl") if folder else ""
-        replica.order(name=replica.name, settings=settings, record=record)
+        replica.begin_run(name=replica.name, settings=settings, record=record)
         until_ready(replica.name, _serves(replica, run))
 
     for replica in replicas:
-        ending.callback(replica.rest)
+        ending.callback(replica.end_run)
     with ThreadPoolExecutor(len(replicas)) as side_by_side:
         list(side_by_side.map(begin, replicas))
     for replica in replicas:
         if folder and not replica.ask("GET", "/")["shared"]:
-            fetching = Fetching(replica, folder / "journal" / f"{replica.name}.jsonl")
+            fetching = RecordFetcher(replica, folder / "journal" / f"{replica.name}.jsonl")
             fetching.start()
             ending.callback(fetching.close)
 
 
-def _serves(replica: Warded, run: str) -> Callable[[], bool]:
+def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:
     def serves() -> bool:
         about = health(replica.port, replica.host)
         return (about["run"], about["replica"]) == (run, replica.name)
@@ -195,7 +201,7 @@ def _serves(replica: Warded, run: str) -> Callable[[], bool]:
     return serves
 
 
-def _see_all(replicas: Sequence[Warded], hands: Hands | None) -> None:
+def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> None:
     """Whether nginx sends to every replica; have it read its names again where it does not. Raises NotReady."""
     wanted = {replica.name for replica in replicas}
     seen: set[str] = set()
@@ -207,8 +213,8 @@ def _see_all(replicas: Sequence[Warded], hands: Hands | None) -> None:
     with contextlib.suppress(NotReady):
         until_ready(NGINX, all_seen, SEEN_WITHIN_S)
         return
-    if hands is not None:
-        hands.do(RELOAD, NGINX)
+    if control is not None:
+        control.do(RELOAD, NGINX)
     until_ready(
         NGINX,
         all_seen,

@@ -23,7 +23,7 @@ from typing import Any
 from app import resources
 from app.lock import Stage
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, names, refuse
-from lab.containers.host_control import CUT, KILL, MEND, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, Lending
+from lab.containers.host_control import CUT, KILL, MEND, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, HostControlServer
 from lab.errors import BadInput, LabError, MissingProgram
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS
@@ -43,7 +43,7 @@ ACTS = {
     RELOAD: ("kill", "--signal", "HUP"),
 }
 DOWN_TRIES, DOWN_PAUSE_S = 4, 0.5
-CABLE = {CUT: "disconnect", MEND: "connect"}
+NETWORK_ACTS = {CUT: "disconnect", MEND: "connect"}
 
 
 class EngineFailed(LabError):  # noqa: N818 - says what happened
@@ -119,8 +119,8 @@ class Compose:
 
     def act(self, what: str, whom: str) -> None:
         """What the hands of a run inside ask for: of a service, or of one replica of several by its container. Raises OSError."""
-        if what in CABLE:
-            docker("network", CABLE[what], f"{self.project}_{LOCKS}", self._only(whom, f"id={whom}"))
+        if what in NETWORK_ACTS:
+            docker("network", NETWORK_ACTS[what], f"{self.project}_{LOCKS}", self._only(whom, f"id={whom}"))
         else:
             docker(*ACTS[what], self.container(whom))
 
@@ -160,18 +160,18 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
             f"{stage_name} is a file of this machine, which the image does not have; put it on the shelf, in app/locks"
         )
     scenario = override(scenarios.load(scenario_name), stage, given)
-    refuse(stage, scenario, hands=True)
+    refuse(stage, scenario, control=True)
     project = f"lab-{os.getpid()}"
-    hands = REPORTS.resolve() / f".hands-{project}"
-    compose = Compose(project, _environment(stage, hands))
+    control = REPORTS.resolve() / f".hands-{project}"
+    compose = Compose(project, _environment(stage, control))
     words = flags({name: given.get(name) for name in OVERRIDES})
     words += ["--json"] * as_json + ["--no-draw"] * (not draw)
-    with interruptible(), _lending(hands, compose), _buried(compose, hands):
+    with interruptible(), _host_control(control, compose), _taken_down(compose, control):
         _up(compose, stage, scenario)
         return compose.run("locust", "lab", "run", scenario.name, "--stage", stage.name, *words)
 
 
-def _environment(stage: Stage, hands: Path) -> dict[str, str]:
+def _environment(stage: Stage, control: Path) -> dict[str, str]:
     """For the variables in the file. The run folders belong to whoever owns the folder they go to."""
     reports = REPORTS.resolve()
     reports.mkdir(exist_ok=True)
@@ -181,27 +181,27 @@ def _environment(stage: Stage, hands: Path) -> dict[str, str]:
         "LAB_UID": str(owner.st_uid),
         "LAB_GID": str(owner.st_gid),
         "LAB_REPORTS": str(reports),
-        VARIABLE: str(INSIDE / hands.name),
+        VARIABLE: str(INSIDE / control.name),
         "LAB_PORT": str(free_port()),
         "MARIADB_ROOT_PASSWORD": os.environ.get("MARIADB_ROOT_PASSWORD") or secrets.token_hex(16),
     }
 
 
 @contextlib.contextmanager
-def _lending(folder: Path, compose: Compose) -> Iterator[None]:
-    lending = Lending(folder, compose.act)
+def _host_control(folder: Path, compose: Compose) -> Iterator[None]:
+    server = HostControlServer(folder, compose.act)
     owner = folder.parent.stat()
     os.chown(folder, owner.st_uid, owner.st_gid)
-    lending.start()
+    server.start()
     try:
         yield
     finally:
-        lending.close()
+        server.close()
         shutil.rmtree(folder, ignore_errors=True)  # the undertaker has been there
 
 
 @contextlib.contextmanager
-def _buried(compose: Compose, folder: Path) -> Iterator[None]:
+def _taken_down(compose: Compose, folder: Path) -> Iterator[None]:
     """All containers are gone when the block ends, and when this process does. Raises EngineFailed."""
     argv = [sys.executable, "-m", "lab.containers.cleanup", compose.project, str(folder)]
     undertaking = subprocess.Popen(

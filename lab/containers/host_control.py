@@ -21,7 +21,7 @@ ANSWERED_WITHIN_S = 30.0
 LOOK_EVERY_S = 0.005
 
 
-class Hands:
+class HostControl:
     """The asking end."""
 
     def __init__(self, folder: Path) -> None:
@@ -30,10 +30,10 @@ class Hands:
         self._asking = threading.Lock()  # the thread that watches faults asks as well
 
     @staticmethod
-    def found() -> Hands | None:
+    def found() -> HostControl | None:
         """Those this container was given."""
         place = os.environ.get(VARIABLE)
-        return Hands(Path(place)) if place else None
+        return HostControl(Path(place)) if place else None
 
     def do(self, what: str, service: str) -> None:
         """Have it done; returns when it is. Raises OSError with the engine's own words when it cannot be."""
@@ -52,11 +52,11 @@ class Hands:
                 raise OSError(f"{what} {service}: {words}")
 
 
-class Lending(threading.Thread):
+class HostControlServer(threading.Thread):
     """The answering end: carries out what is asked until closed. act raises OSError for what cannot be done."""
 
     def __init__(self, folder: Path, act: Callable[[str, str], None]) -> None:
-        super().__init__(name="hands", daemon=True)
+        super().__init__(name="host control", daemon=True)
         self.folder, self.act = folder, act
         self._over = threading.Event()
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Servers in containers, as a run sees them: stores by their names, replicas and workers by their wardens."""
+"""Servers in containers, as a run sees them: stores by their names, replicas and workers by their agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.containers import agent
-from lab.containers.host_control import KILL, PAUSE, START, UNPAUSE, Hands
+from lab.containers.host_control import KILL, PAUSE, START, UNPAUSE, HostControl
 from lab.errors import NotReady
 from lab.servers.programs.etcd import status
 from lab.servers.programs.mariadb import ask
@@ -47,15 +47,15 @@ def until_ready(name: str, ready: Callable[[], Any], within_s: float = READY_WIT
 
 
 @dataclass
-class Contained:
-    """A server that another container runs. store: whose; empty for what is no store. hands: who may lay hands on it."""
+class ContainerServer:
+    """A server that another container runs. store: whose; empty for what is no store. control: what may act on it."""
 
     name: str
     port: int
     store: str = ""
     secret: str = field(default="", repr=False)
-    hands: Hands | None = None
-    away: bool = False
+    control: HostControl | None = None
+    killed: bool = False
     paused: bool = False
     _seen_s: float = 0.0
 
@@ -73,7 +73,7 @@ class Contained:
 
     def alive(self) -> bool:
         """Whether somebody listens. A name that is not known any more is a container that has ended."""
-        if self.away or self.paused or time.monotonic() - self._seen_s < LOOKED_AT_S:
+        if self.killed or self.paused or time.monotonic() - self._seen_s < LOOKED_AT_S:
             return True
         try:
             socket.create_connection((self.host, self.port), timeout=2.0).close()
@@ -85,49 +85,49 @@ class Contained:
         return True
 
     def kill(self) -> None:
-        self.away = True
-        self._have(KILL)
+        self.killed = True
+        self._ask_control(KILL)
 
-    def come_back(self) -> None:
-        self._have(START)
+    def start_again(self) -> None:
+        self._ask_control(START)
         until_ready(self.name, self.ready)
-        self.away = False
+        self.killed = False
 
     def restart(self) -> None:
         self.kill()
-        self.come_back()
+        self.start_again()
 
     def pause(self) -> None:
         self.paused = True
-        self._have(PAUSE)
+        self._ask_control(PAUSE)
 
     def resume(self) -> None:
         if self.paused:
-            self._have(UNPAUSE)
+            self._ask_control(UNPAUSE)
             self.paused = False
 
-    def thaw(self, pid: int) -> None:
+    def resume_process(self, pid: int) -> None:
         """Of a store, no process stops itself."""
 
-    def abandon(self) -> None:
+    def end_now(self) -> None:
         """It stays for the next run."""
 
-    def as_before(self) -> None:
+    def restore(self) -> None:
         """Undo whatever a run did to it."""
         with contextlib.suppress(OSError):
             self.resume()
-            if self.away:
-                self.come_back()
+            if self.killed:
+                self.start_again()
 
-    def _have(self, what: str) -> None:
-        if self.hands is None:
+    def _ask_control(self, what: str) -> None:
+        if self.control is None:
             raise OSError(f"there is nobody here to {what} {self.name}")
-        self.hands.do(what, self.name)
+        self.control.do(what, self.name)
 
 
 @dataclass
-class Warded(Contained):
-    """A replica or a worker, by its container's address; what it does is up to its warden."""
+class AgentServer(ContainerServer):
+    """A replica or a worker, by its container's address; what it does is up to its agent."""
 
     place: str = ""
     clock: str = ""
@@ -136,11 +136,11 @@ class Warded(Contained):
     def host(self) -> str:
         return self.place
 
-    def order(self, **words: Any) -> None:
+    def begin_run(self, **order: Any) -> None:
         """Have it begin anew. Raises OSError, NotReady."""
-        self.clock = self.ask("PUT", "/order", json.dumps(words))["clock"]
+        self.clock = self.ask("PUT", "/order", json.dumps(order))["clock"]
 
-    def rest(self) -> None:
+    def end_run(self) -> None:
         """The run is over."""
         with contextlib.suppress(OSError):
             self.ask("DELETE", "/order")
@@ -156,24 +156,24 @@ class Warded(Contained):
         except OSError:
             return False
 
-    def thaw(self, pid: int) -> None:
-        self.ask("POST", f"/thaw?pid={pid}")
+    def resume_process(self, pid: int) -> None:
+        self.ask("POST", f"/resume?pid={pid}")
 
-    def abandon(self) -> None:
+    def end_now(self) -> None:
         with contextlib.suppress(OSError):
-            self.ask("POST", "/abandon")
+            self.ask("POST", "/kill")
 
-    def written(self, start: int) -> bytes:
+    def record_from(self, start: int) -> bytes:
         """What it has on record from a byte on, where that is not in a folder we share. Raises OSError."""
         return self._ask("GET", f"/record?from={start}")
 
-    def met_from(self) -> str:
+    def lab_address(self) -> str:
         """Our address, as it reaches us. Raises OSError."""
         with socket.create_connection((self.place, agent.PORT), timeout=2.0) as there:
             return str(there.getsockname()[0])
 
     def ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
-        """A question to its warden. Raises OSError."""
+        """A question to its agent. Raises OSError."""
         answer: dict[str, Any] = json.loads(self._ask(method, path, body))
         return answer
 
@@ -192,7 +192,7 @@ class Warded(Contained):
         return words
 
 
-class Fetching(threading.Thread):
+class RecordFetcher(threading.Thread):
     """Brings home, while a run goes on, what a container of another host writes: whole lines, appended to a file here."""
 
     def __init__(self, source: LoadWorker, path: Path) -> None:
@@ -209,7 +209,7 @@ class Fetching(threading.Thread):
 
     def fetch(self) -> bool:
         """All there is now; whether that was anything. Raises OSError."""
-        fresh = self.source.written(self._at)
+        fresh = self.source.record_from(self._at)
         self._at += len(fresh)
         lines, newline, self._torn = (self._torn + fresh).rpartition(b"\n")
         with self.path.open("ab") as file:

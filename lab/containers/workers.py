@@ -6,23 +6,23 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lab.containers.server import Fetching
+from lab.containers.server import RecordFetcher
 from lab.load.locust import MASTER_PORT, RECORD
 from lab.scenario.scenario import Scenario
 from lab.servers.server import LoadWorker
 
 
 @contextlib.contextmanager
-def crew(workers: Sequence[LoadWorker], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
+def load_workers(workers: Sequence[LoadWorker], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
     """While the block runs, they drive; what those that do not share our files record is fetched. Raises OSError, NotReady."""
     options = {"host": f"http://{host}", "master-port": MASTER_PORT, "expect-workers": len(workers)}
     with contextlib.ExitStack() as ending:
         for worker in workers:
-            ending.callback(worker.rest)
-            options["master-host"] = worker.met_from()
-            worker.order(locustfile=scenario.load, options=options, record=str(folder / RECORD))
+            ending.callback(worker.end_run)
+            options["master-host"] = worker.lab_address()
+            worker.begin_run(locustfile=scenario.load, options=options, record=str(folder / RECORD))
             if not worker.ask("GET", "/")["shared"]:
-                fetching = Fetching(worker, folder / RECORD)
+                fetching = RecordFetcher(worker, folder / RECORD)
                 fetching.start()
                 ending.callback(fetching.close)
         yield

@@ -27,8 +27,8 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     folders, statuses = [], []
     for stage, scenario in fitted:
         introduce(console, stage, scenario)
-        with supervised() as keeper:
-            done = conduct_with_progress(keeper, stage, scenario, command, stage.name, terminal(stderr=True))
+        with supervised() as supervisor:
+            done = conduct_with_progress(supervisor, stage, scenario, command, stage.name, terminal(stderr=True))
         summarise(console, done.judgement, done.findings)
         where_to_look(console, finish(done))
         if done.record.ended == "interrupted":

@@ -28,7 +28,7 @@ RETRY_MS = 30
 BETWEEN_S = 0.05
 
 
-class Contest(msgspec.Struct, kw_only=True):
+class LockMeasurement(msgspec.Struct, kw_only=True):
     """One stage (or what is measured beside the stages), so many clients, on one key or on one each.
 
     Times in milliseconds; per_s: cycles a second, all together.
@@ -70,7 +70,7 @@ def maker(stage: Stage) -> Maker:
     return lambda store, key: stage.lock(store, key, stage.ttl_ms or 0, WAIT_MS, RETRY_MS)
 
 
-def contest(
+def measure_lock(
     name: str,
     store: str | None,
     settings: Settings,
@@ -80,7 +80,7 @@ def contest(
     for_s: float,
     work_ms: int,
     count: Callable[[], int],
-) -> Contest:
+) -> LockMeasurement:
     """Let them run for a while. count: how many commands the store has carried out so far."""
     fork = multiprocessing.get_context("fork")
     pipes, processes = [], []
@@ -133,10 +133,10 @@ def _compete(client: Client, pipe: Connection, for_s: float) -> None:
 
 def _summary(
     name: str, store: str | None, clients: int, one_key: bool, work_ms: int, cycles: Sequence[Cycle], commands: int
-) -> Contest:
+) -> LockMeasurement:
     took = sorted((done - asked) / 1e6 for asked, _, done in cycles) or [0.0]
     lasted_s = (max(done for _, _, done in cycles) - min(asked for asked, _, _ in cycles)) / 1e9 if cycles else 0.0
-    return Contest(
+    return LockMeasurement(
         stage=name,
         store=store,
         clients=clients,

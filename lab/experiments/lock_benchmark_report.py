@@ -1,4 +1,4 @@
-"""Contests to a table and a chart, beside what one of the documents says of such systems."""
+"""LockBenchmark to a table and a chart, beside what one of the documents says of such systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.evidence.run_folder import save
-from lab.experiments.lock_benchmark import Contest
+from lab.experiments.lock_benchmark import LockMeasurement
 from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title
 from lab.run import environment
 
@@ -50,8 +50,8 @@ COLUMNS = (
 )
 
 
-class Contests(msgspec.Struct, kw_only=True):
-    """``locks.json``: what was measured, and on what. for_s: how long each contest lasted."""
+class LockBenchmark(msgspec.Struct, kw_only=True):
+    """``locks.json``: what was measured, and on what. for_s: how long each measurement lasted."""
 
     schema: int = 1
     measured_utc: str
@@ -59,13 +59,13 @@ class Contests(msgspec.Struct, kw_only=True):
     machine: dict[str, Any]
     versions: dict[str, str]
     for_s: float
-    contests: list[Contest]
+    contests: list[LockMeasurement]
 
 
-def write(found: Sequence[Contest], for_s: float, into: Path) -> list[Path]:
+def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Path]:
     """``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``; returns the paths."""
     into.mkdir(parents=True, exist_ok=True)
-    all_of_them = Contests(
+    all_of_them = LockBenchmark(
         measured_utc=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=environment.commit(),
         machine=environment.machine(),
@@ -78,12 +78,12 @@ def write(found: Sequence[Contest], for_s: float, into: Path) -> list[Path]:
     return [into / "locks.json", into / "locks.md", *draw(found, into)]
 
 
-def load(folder: Path) -> Contests:
+def load(folder: Path) -> LockBenchmark:
     """What ``write`` left there."""
-    return msgspec.json.decode((folder / "locks.json").read_bytes(), type=Contests)
+    return msgspec.json.decode((folder / "locks.json").read_bytes(), type=LockBenchmark)
 
 
-def conditions(about: Contests) -> str:
+def conditions(about: LockBenchmark) -> str:
     """On what it was measured, in one sentence."""
     servers = ("redis-server", "mariadbd", "etcd", "zookeeper")
     known = ", ".join(_version(about.versions[name]) for name in servers if about.versions.get(name))
@@ -99,8 +99,8 @@ def _version(said: str) -> str:
     return " ".join(words).removesuffix(".jar")
 
 
-def markdown(about: Contests) -> str:
-    """The conditions, and a line a contest."""
+def markdown(about: LockBenchmark) -> str:
+    """The conditions, and a line for each measurement."""
     lines: list[Sequence[str]] = [COLUMNS, ["---"] * len(COLUMNS)]
     for one in about.contests:
         claimed = str(CLAIMED.get(one.store or "", "")) if one.clients == 1 and one.stage in stages() else ""
@@ -112,7 +112,7 @@ def markdown(about: Contests) -> str:
     return f"{conditions(about)}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def draw(found: Sequence[Contest], into: Path) -> list[Path]:
+def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
     """Cycles a second, alone and with many on one key, the fastest alone first, and what was claimed."""
     alone = {one.stage: one for one in found if one.clients == 1}
     names = sorted(alone, key=lambda name: -alone[name].per_s)
@@ -142,7 +142,7 @@ def draw(found: Sequence[Contest], into: Path) -> list[Path]:
     return paths
 
 
-def _finding(alone: dict[str, Contest]) -> str:
+def _finding(alone: dict[str, LockMeasurement]) -> str:
     locks = {name: one.per_s for name, one in alone.items() if name in stages()}
     fastest, slowest = max(locks, key=lambda name: locks[name]), min(locks, key=lambda name: locks[name])
     return f"Alone, {fastest} makes {locks[fastest]:.0f} cycles a second and {slowest} {locks[slowest]:.0f}"

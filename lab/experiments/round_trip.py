@@ -17,7 +17,7 @@ ASK: dict[str, Callable[[Any], object]] = {
 }
 
 
-class Trip:
+class RoundTrip:
     """A round trip in the place of a lock: it keeps nobody out."""
 
     def __init__(self, ask: Callable[[], object]) -> None:
@@ -28,6 +28,6 @@ class Trip:
         return work(Grant(""))
 
 
-def trip(store_name: str) -> Callable[[Any, str], Trip]:
+def round_trip(store_name: str) -> Callable[[Any, str], RoundTrip]:
     """What makes a round trip to a store of this name, given its client and a key that it does not need."""
-    return lambda store, _key: Trip(lambda: ASK[store_name](store))
+    return lambda store, _key: RoundTrip(lambda: ASK[store_name](store))

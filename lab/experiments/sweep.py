@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as Canvas
 
 from app.lock import Stage
 from lab.errors import BadInput
-from lab.experiments.sweep_result import Curve, Swept
+from lab.experiments.sweep_result import Curve, SweepResult
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.requirements import NEEDS
@@ -48,7 +48,7 @@ class Sweep:
     figures: Mapping[str, str]
     expected_s: Callable[[float, int], float]
     finding: Callable[[Sequence[Curve]], str]
-    draw: Callable[[Canvas, Swept, Sequence[Curve]], None]
+    draw: Callable[[Canvas, SweepResult, Sequence[Curve]], None]
     height_in: float
 
     def at(self, value: float, stage: Stage, given: Mapping[str, Any]) -> Scenario:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from lab.experiments.sweep import Sweep
-from lab.experiments.sweep_result import Curve, Swept
+from lab.experiments.sweep_result import Curve, SweepResult
 from lab.report.chart import STYLE
 
 BLACK = "#222222"
@@ -20,17 +20,17 @@ WIDTH_IN = 9.6
 TITLE_WIDTH = 84  # letters of a title's line
 
 
-def save(sweep: Sweep, swept: Swept, curves: Sequence[Curve], stem: Path) -> list[Path]:
+def save(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path) -> list[Path]:
     """Draw to ``stem.svg`` and ``stem.png``; returns the paths."""
     with styles.context(STYLE):
-        title = textwrap.fill(heading(sweep, swept, curves), TITLE_WIDTH)
-        below = textwrap.fill(conditions(swept), TITLE_WIDTH + 12)
+        title = textwrap.fill(heading(sweep, result, curves), TITLE_WIDTH)
+        below = textwrap.fill(conditions(result), TITLE_WIDTH + 12)
         lines = title.count("\n") + below.count("\n") + 2
         head_in = 0.25 * lines + 0.15
         height_in = sweep.height_in + head_in
         below_head = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - head_in / height_in))
         whole = Figure(figsize=(WIDTH_IN, height_in), layout=below_head)
-        sweep.draw(whole, swept, curves)
+        sweep.draw(whole, result, curves)
         whole.text(0.012, 1 - 0.08 / height_in, title, ha="left", va="top", fontsize=13, fontweight="bold")
         down_in = 0.12 + 0.25 * (title.count("\n") + 1)
         whole.text(0.012, 1 - down_in / height_in, below, ha="left", va="top", fontsize=10, color="#555555")
@@ -40,22 +40,24 @@ def save(sweep: Sweep, swept: Swept, curves: Sequence[Curve], stem: Path) -> lis
     return paths
 
 
-def heading(sweep: Sweep, swept: Swept, curves: Sequence[Curve]) -> str:
+def heading(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
     """The finding, and whether it rests on a part of the points only."""
     finding = sweep.finding(curves)
-    return f"{finding} (partial, {swept.partial})" if swept.partial else finding
+    return f"{finding} (partial, {result.partial})" if result.partial else finding
 
 
-def conditions(swept: Swept) -> str:
+def conditions(result: SweepResult) -> str:
     """Under what the points were measured, and what the bars mean."""
-    one = swept.scenario
-    repeats = f"{swept.repeats} repeats" if swept.repeats > 1 else "measured once"
+    one = result.scenario
+    repeats = f"{result.repeats} repeats" if result.repeats > 1 else "measured once"
     said = f"{one['name']}, {one['requests']} requests, {one['users']} users, {one['replicas']} replicas; {repeats}"
-    return f"{said}; bars: 95 % intervals" + ("; crosses: runs that were VOID or BROKEN, not averaged" if _unsound(swept) else "")
+    return f"{said}; bars: 95 % intervals" + (
+        "; crosses: runs that were VOID or BROKEN, not averaged" if _unsound(result) else ""
+    )
 
 
-def _unsound(swept: Swept) -> bool:
-    return any(not point.sound for point in swept.points)
+def _unsound(result: SweepResult) -> bool:
+    return any(not point.sound for point in result.points)
 
 
 def band(axes: Axes, curve: Curve, figure: str, colour: str, label: str, style: str = "-", marker: str = "o") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.experiments import sweep_chart, sweep_result, sweeps
 from lab.experiments.statistics import Interval
 from lab.experiments.sweep import Sweep
-from lab.experiments.sweep_result import LOST_SHARE, Curve, Spot, Swept
+from lab.experiments.sweep_result import LOST_SHARE, Curve, Spot, SweepResult
 from lab.report.html import inline, page
 
 METHOD = (
@@ -19,7 +19,7 @@ METHOD = (
 )
 
 
-def write(sweep: Sweep, result: Swept, into: Path) -> list[Path]:
+def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
     """``index.html``, ``sweep.md``, ``<name>.svg`` and ``.png``; returns the paths, the page first."""
     curves = sweep_result.curves(result)
     pictures = sweep_chart.save(sweep, result, curves, into / result.sweep)
@@ -28,7 +28,7 @@ def write(sweep: Sweep, result: Swept, into: Path) -> list[Path]:
     values = {
         "heading": sweep_chart.heading(sweep, result, curves),
         "sweep": sweep,
-        "swept": result,
+        "result": result,
         "head": head(sweep),
         "rows": rows(sweep, curves),
         "picture": inline(pictures[:1])[0],
@@ -45,7 +45,7 @@ def write_again(folder: Path) -> list[Path]:
     return write(sweeps.load(result.sweep), result, folder)
 
 
-def markdown(sweep: Sweep, result: Swept, curves: Sequence[Curve]) -> str:
+def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
     """The finding, whether all of it was measured, a row for each stage and value, and how to read it."""
     lines = [head(sweep), ["---"] * len(head(sweep)), *rows(sweep, curves)]
     table = "".join("| " + " | ".join(cells) + " |\n" for cells in lines)

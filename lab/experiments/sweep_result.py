@@ -49,7 +49,7 @@ class Point(msgspec.Struct, kw_only=True):
         return self.verdict not in UNSOUND and bool(self.figures)
 
 
-class Swept(msgspec.Struct, kw_only=True):
+class SweepResult(msgspec.Struct, kw_only=True):
     """``sweep.json``: how a sweep was made, and every point in the order in which they were measured.
 
     planned: how many points there should be. ended: ``complete``, or why there are fewer.
@@ -113,13 +113,13 @@ def point(stage: str, value: float, repeat: int, judgement: Judgement, figures: 
     )
 
 
-def curves(swept: Swept) -> list[Curve]:
+def curves(result: SweepResult) -> list[Curve]:
     """What the points say: a curve a stage, in the order in which the stages were given."""
-    return [Curve(stage, [spot for value in swept.values if (spot := _spot(swept, stage, value))]) for stage in swept.stages]
+    return [Curve(stage, [spot for value in result.values if (spot := _spot(result, stage, value))]) for stage in result.stages]
 
 
-def _spot(swept: Swept, stage: str, value: float) -> Spot | None:
-    here = [one for one in swept.points if (one.stage, one.value) == (stage, value)]
+def _spot(result: SweepResult, stage: str, value: float) -> Spot | None:
+    here = [one for one in result.points if (one.stage, one.value) == (stage, value)]
     sound = [one for one in here if one.sound]
     if not here:
         return None
@@ -133,14 +133,14 @@ def _interval(figure: str, points: Sequence[Point]) -> Interval:
     return statistics.of_amounts([one.figures[figure] for one in points])
 
 
-def save(swept: Swept, folder: Path) -> None:
+def save(result: SweepResult, folder: Path) -> None:
     """Write ``sweep.json``, whole or not at all."""
-    save_record(folder / "sweep.json", swept)
+    save_record(folder / "sweep.json", result)
 
 
-def load(folder: Path) -> Swept:
+def load(folder: Path) -> SweepResult:
     """The sweep of a folder. Raises BadInput when there is none."""
     try:
-        return msgspec.json.decode((folder / "sweep.json").read_bytes(), type=Swept)
+        return msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepResult)
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(f"{folder} holds no sweep: {error}") from None

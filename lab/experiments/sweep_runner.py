@@ -24,7 +24,7 @@ from lab.experiments import sweep_result, sweeps
 from lab.experiments.statistics import need_scipy
 from lab.experiments.sweep import START_S, Sweep, numbers
 from lab.experiments.sweep_report import write
-from lab.experiments.sweep_result import Point, Swept
+from lab.experiments.sweep_result import Point, SweepResult
 from lab.interrupts import interruptible
 from lab.judge.verdict import Verdict
 from lab.paths import REPORTS
@@ -87,11 +87,11 @@ def planned(sweep: Sweep, stages: Sequence[Stage], values: Sequence[float], repe
     return plan
 
 
-def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats: int, plan: Plan, command: str) -> Swept:
+def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats: int, plan: Plan, command: str) -> SweepResult:
     first = asdict(plan[0][3])
     kept = ("name", "requests", "users", "replicas", "ttl_ms", "retry_ms", "work_ms", "wait_ms", "danger")
     fixed = {key: first[key] for key in kept if len({str(getattr(one, key)) for *_, one in plan}) == 1}
-    return Swept(
+    return SweepResult(
         sweep=name,
         command=command,
         commit=environment.commit(),
@@ -146,8 +146,8 @@ def _short(figure: float) -> str:
 def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scenario, command: str) -> Point:
     """One run, kept in reports/runs. Raises KeyboardInterrupt when it was cut short: a part of a run is no point."""
     try:
-        with supervised() as keeper:
-            done = conduct(keeper, stage, scenario, by_locust(keeper, scenario, lambda done: None), command)
+        with supervised() as supervisor:
+            done = conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, lambda done: None), command)
     except NotReady as failure:
         return Point(stage=stage.name, value=value, repeat=repeat, verdict="VOID", reason=f"it could not begin: {failure}")
     finish(done, draw=False)
@@ -156,7 +156,7 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
     return sweep_result.point(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
 
 
-def _end(console: Console, sweep: Sweep, result: Swept, into: Path) -> int:
+def _end(console: Console, sweep: Sweep, result: SweepResult, into: Path) -> int:
     if not result.points:
         with contextlib.suppress(OSError):  # it may not be there yet, or hold something of somebody else's
             into.rmdir()

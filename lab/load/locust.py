@@ -13,7 +13,7 @@ from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.scenario.scenario import Scenario
 from lab.servers.process import free_port, last_words
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 RECORD = "requests.jsonl"
 MASTER_PORT = 5557  # where workers in other containers come to
@@ -27,16 +27,16 @@ class LoadFailed(Exception):  # noqa: N818 - says what happened
 class Load:
     """One Locust run against a host, recording into ``folder/requests.jsonl``."""
 
-    def __init__(self, keeper: Keeper, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
+    def __init__(self, supervisor: Supervisor, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
         """workers: how many in other containers come to drive it; 0 for processes here."""
-        self._keeper = keeper
+        self._supervisor = supervisor
         self._scenario = scenario
         self._record = folder / RECORD
         self._record.touch()
         self._workers = workers
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
-        self._pid = keeper.start(self._argv(host), self._env(), LOCUSTFILES.parent, self._log)
+        self._pid = supervisor.start(self._argv(host), self._env(), LOCUSTFILES.parent, self._log)
         self._lines = _LineCount(self._record)
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
@@ -45,7 +45,7 @@ class Load:
         Returns early when ``still_well`` says no. Raises LoadFailed when Locust fails or nothing moves any more.
         """
         moved_s = time.monotonic()
-        while (status := self._keeper.exit_of(self._pid)) is None:
+        while (status := self._supervisor.exit_of(self._pid)) is None:
             if not still_well():
                 return
             if self._lines.grew():
@@ -63,7 +63,7 @@ class Load:
 
     def stop(self) -> None:
         """End it now, if it still runs."""
-        self._keeper.signal(self._pid, signal.SIGKILL)
+        self._supervisor.signal(self._pid, signal.SIGKILL)
 
     def _argv(self, host: str) -> list[str]:
         scenario = self._scenario

@@ -21,7 +21,7 @@ from lab.scenario.fault import kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import THREADS
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 COMPLETE = "complete"
 INTERRUPTED = "interrupted"
@@ -42,7 +42,7 @@ ClusterFactory = Callable[..., AbstractContextManager[Cluster]]
 
 
 def run(
-    keeper: Keeper,
+    supervisor: Supervisor,
     stage: Stage,
     scenario: Scenario,
     drive: Drive,
@@ -76,7 +76,7 @@ def run(
     begun = False
     arm(scenario.faults, folder.path / "gates")
     try:
-        with bring_up(keeper, stage, scenario, folder.name, folder.path, shelf_name) as system:
+        with bring_up(supervisor, stage, scenario, folder.name, folder.path, shelf_name) as system:
             begun, record.clocks = True, system.clocks
             on_up(system)
             _run(system, scenario, drive, folder, record)
@@ -102,8 +102,8 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
 
     record.client_options = system.client_options()
     with contextlib.ExitStack() as watching:
-        for witness in system.witnesses(folder.path / "server.jsonl"):
-            watching.callback(witness.close)
+        for recorder in system.event_recorders(folder.path / "server.jsonl"):
+            watching.callback(recorder.close)
         before = system.commands()
         try:
             with harming(scenario.faults, folder.path / "gates", system, folder.path / "faults.jsonl"):
@@ -127,7 +127,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             record.parts = parts if parts and set(parts) != {""} else {}
         if record.ended == INTERRUPTED:  # whoever is still inside would hold up the end
             for replica in system.replicas:
-                replica.abandon()
+                replica.end_now()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
 
 

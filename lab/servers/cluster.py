@@ -21,17 +21,17 @@ from lab.evidence.fault_record import FaultRecord
 from lab.prerequisites import program
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
-from lab.servers.partition import Wire, wires
+from lab.servers.partition import Partition, partitions
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import Redis
 from lab.servers.programs.shifted_redis import leap
 from lab.servers.server import LoadWorker, Server
-from lab.servers.store import Witnessing
+from lab.servers.store import EventRecorder
 from lab.servers.stores import stores
-from lab.servers.supervisor import Keeper
-from lab.servers.tcp_proxy import Link
+from lab.servers.supervisor import Supervisor
+from lab.servers.tcp_proxy import TcpProxy
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cluster:
 
     stores: servers by the name of the store; counter_redis: None where the counter is kept in the lock's own store.
     workers: Locust's, where they are containers of their own. clocks: how many the replicas, the load and the judge have.
-    wires: by replica, its ways to the lock's store, where they can be cut.
+    partitions: by replica, its ways to the lock's store, where they can be cut.
     """
 
     run: str
@@ -52,7 +52,7 @@ class Cluster:
     nginx: Server
     workers: tuple[LoadWorker, ...] = ()
     clocks: int = 1
-    wires: Mapping[str, Sequence[Wire]] = field(default_factory=dict)
+    partitions: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -92,7 +92,7 @@ class Cluster:
         """Let the replica's process go on that stopped itself; nothing happens if it is no more."""
         for replica in self.replicas:
             if replica.name == struck.replica:
-                replica.thaw(struck.pid)
+                replica.resume_process(struck.pid)
 
     def stop_lock_store(self) -> None:
         """Stop the lock's store where it is: it answers when it is thawed."""
@@ -129,20 +129,20 @@ class Cluster:
     def revive_nodes(self, nodes: Sequence[int]) -> None:
         """Let them go on, or start them again with what they kept on disk."""
         for running in self._nodes(nodes):
-            if running.away:
-                running.come_back()
+            if running.killed:
+                running.start_again()
             else:
                 running.resume()
 
     def cut_off(self, struck: FaultRecord) -> None:
         """Let nothing through between the struck replica and the lock's store."""
-        for wire in self.wires[struck.replica]:
-            wire.cut()
+        for partition in self.partitions[struck.replica]:
+            partition.cut()
 
     def connect_again(self, struck: FaultRecord) -> None:
         """Let it through again."""
-        for wire in self.wires[struck.replica]:
-            wire.mend()
+        for partition in self.partitions[struck.replica]:
+            partition.mend()
 
     def end_session(self, struck: FaultRecord) -> int:
         """Have the lock's store end the sessions of the struck replica; how many."""
@@ -158,9 +158,9 @@ class Cluster:
         options: dict[str, Any] = health(self.replicas[0].port, self.replicas[0].host)["client_options"]
         return options
 
-    def witnesses(self, path: Path) -> list[Witnessing]:
+    def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Those who write down what the lock's store tells of its keys."""
-        return stores()[self.stage.store].witnesses(self.lock_store, path) if self.lock_store and self.stage.store else []
+        return stores()[self.stage.store].event_recorders(self.lock_store, path) if self.lock_store and self.stage.store else []
 
     def parts(self) -> dict[str, int] | None:
         """The counter, read from where it is kept; None if that is gone."""
@@ -185,7 +185,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def cluster(
-    keeper: Keeper,
+    supervisor: Supervisor,
     stage: Stage,
     scenario: Scenario,
     run: str,
@@ -207,19 +207,19 @@ def cluster(
     external_stores.refuse_harm(stage, scenario, elsewhere)
     needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
     external_stores.refuse_silence(needed, elsewhere)
-    wanted = {name: stores()[name].services(scenario) for name in needed if name not in elsewhere}
+    wanted = {name: stores()[name].programs(scenario) for name in needed if name not in elsewhere}
     kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
     counter = [Redis("counter-redis")] if kept_apart else []
-    for name in dict.fromkeys(one.program for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
+    for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         program(name)  # refuse before anything has been started
     with contextlib.ExitStack() as started:
 
-        def up(*services: process.Service) -> list[Running]:
+        def up(*programs: process.Program) -> list[Running]:
             starting: list[process.Starting] = []
             running: list[Running] = []
             started.callback(process.stop_all, running)
-            for one in services:
-                starting.append(process.start(one, keeper, logs))
+            for one in programs:
+                starting.append(process.start(one, supervisor, logs))
                 running.append(starting[-1].running)  # at once: an interrupt may come before the next
             ready = [one.wait() for one in starting]
             running[:] = ready  # a second try is another process than the one that was started first
@@ -239,13 +239,13 @@ def cluster(
         if scenario.faults:
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
-        laid = started.enter_context(wires(names, found.get(stage.store or "", ()), scenario.faults))
+        laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
         told = {name: _told(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
         replicas = up(*(Gunicorn(name, settings | told[name]) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         known = Settings.read({}, **settings)
-        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, wires=laid)
+        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid)
         if dead := system.dead():
             raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
         system.kill_nodes(scenario.nodes_away)
@@ -257,10 +257,10 @@ def _alone(_running: Sequence[Running]) -> contextlib.AbstractContextManager[Non
     return contextlib.nullcontext()
 
 
-def _told(name: str, journal: Path | None, store: str | None, links: Sequence[Link]) -> dict[str, str]:
+def _told(name: str, journal: Path | None, store: str | None, proxies: Sequence[TcpProxy]) -> dict[str, str]:
     """What one replica alone is told: where to write its journal, and its own way to the lock's store where it has one."""
     told = {"journal": str(journal / f"{name}.jsonl")} if journal else {}
-    return told | ({f"{store}_url": stores()[store].url(links)} if store and links else {})
+    return told | ({f"{store}_url": stores()[store].url(proxies)} if store and proxies else {})
 
 
 def replica_settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:

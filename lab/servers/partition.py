@@ -8,12 +8,12 @@ from typing import Protocol
 
 from lab.scenario.fault import Fault, kind_of
 from lab.servers.server import Server
-from lab.servers.tcp_proxy import Link
+from lab.servers.tcp_proxy import TcpProxy
 
 CUT = "cut_off"  # the fault that takes them
 
 
-class Wire(Protocol):
+class Partition(Protocol):
     """A way from a replica to the lock's store. Its methods raise OSError when that cannot be done."""
 
     def cut(self) -> None:
@@ -24,14 +24,16 @@ class Wire(Protocol):
 
 
 @contextlib.contextmanager
-def wires(replicas: Iterable[str], servers: Sequence[Server], faults: Sequence[Fault]) -> Iterator[Mapping[str, Sequence[Link]]]:
-    """For each replica, by its name, a link to each of the servers on this machine, while the block runs; none where no fault
+def partitions(
+    replicas: Iterable[str], servers: Sequence[Server], faults: Sequence[Fault]
+) -> Iterator[Mapping[str, Sequence[TcpProxy]]]:
+    """For each replica, by its name, a proxy to each of the servers on this machine, while the block runs; none where no fault
     cuts them.
     """
     cut = any(kind_of(fault) == CUT for fault in faults)
     with contextlib.ExitStack() as laid:
-        found = {name: [Link(server.port) for server in servers] for name in replicas if cut}
-        for links in found.values():
-            for link in links:
-                laid.callback(link.close)
+        found = {name: [TcpProxy(server.port) for server in servers] for name in replicas if cut}
+        for proxies in found.values():
+            for proxy in proxies:
+                laid.callback(proxy.close)
         yield found

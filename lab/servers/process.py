@@ -17,9 +17,10 @@ from typing import Protocol
 import psutil
 
 from lab.errors import NotReady
-from lab.prerequisites import program, search_path
+from lab.prerequisites import program as path_of
+from lab.prerequisites import search_path
 from lab.servers.server import LOOPBACK
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 1.0
@@ -27,7 +28,7 @@ TRIES = 3  # a port can be taken between choosing and binding it
 PORTS = range(20_000, 32_000)  # below the range from which the kernel gives ports to outgoing connections
 
 
-class Service(Protocol):
+class Program(Protocol):
     """One server: a dataclass on the shelf whose fields are its parameters.
 
     One that leaves more behind than anybody will read has a ``tidy(folder)`` as well, asked when it was told to end.
@@ -38,7 +39,7 @@ class Service(Protocol):
         """Its own, by which its folder is called."""
 
     @property
-    def program(self) -> str:
+    def executable(self) -> str:
         """The executable."""
 
     @property
@@ -57,21 +58,21 @@ class Service(Protocol):
 
 @dataclass
 class Running:
-    """A service that is up: its port and its pid, and the log it writes."""
+    """A program that is up: its port and its pid, and the log it writes."""
 
-    service: Service
+    program: Program
     port: int
     pid: int
     log: Path
-    keeper: Keeper = field(repr=False)
-    away: bool = False
+    supervisor: Supervisor = field(repr=False)
+    killed: bool = False
     host: str = LOOPBACK
     secret: str = ""
 
     @property
     def name(self) -> str:
-        """The service's."""
-        return self.service.name
+        """The program's."""
+        return self.program.name
 
     @property
     def address(self) -> str:
@@ -80,46 +81,46 @@ class Running:
 
     def alive(self) -> bool:
         """Whether its process still runs, or was ended on purpose: it was not lost by accident."""
-        return self.away or self.running()
+        return self.killed or self.running()
 
     def running(self) -> bool:
         """Whether its process runs."""
-        return self.keeper.exit_of(self.pid) is None
+        return self.supervisor.exit_of(self.pid) is None
 
     def kill(self) -> None:
         """End it at once, on purpose; it may come back."""
-        self.away = True
-        self.keeper.signal(self.pid, signal.SIGKILL)
+        self.killed = True
+        self.supervisor.signal(self.pid, signal.SIGKILL)
         while self.running():
             time.sleep(0.002)
 
-    def come_back(self) -> None:
+    def start_again(self) -> None:
         """Start it again on the same port and with the same folder; returns when it is ready."""
-        self.pid = launch(self.service, self.keeper, self.port, self.log)
+        self.pid = launch(self.program, self.supervisor, self.port, self.log)
         Starting(self, self.log.parent.parent, tries_left=1).wait()
-        self.away = False
+        self.killed = False
 
     def restart(self) -> None:
         """Kill it and have it come back."""
         self.kill()
-        self.come_back()
+        self.start_again()
 
     def pause(self) -> None:
         """Stop it where it is: it takes what it is sent, and answers nothing."""
-        self.keeper.signal(self.pid, signal.SIGSTOP)
+        self.supervisor.signal(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
         """Let it go on."""
-        self.keeper.signal(self.pid, signal.SIGCONT)
+        self.supervisor.signal(self.pid, signal.SIGCONT)
 
-    def thaw(self, pid: int) -> None:
+    def resume_process(self, pid: int) -> None:
         """Let one of its processes go on that stopped itself; nothing happens if it is no more."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
 
-    def abandon(self) -> None:
+    def end_now(self) -> None:
         """Have it end at once, whoever is still inside."""
-        self.keeper.signal(self.pid, signal.SIGKILL)
+        self.supervisor.signal(self.pid, signal.SIGKILL)
 
     def stop(self) -> None:
         """Ask it to end, and make it end when it does not."""
@@ -128,16 +129,16 @@ class Running:
 
     def ask_to_end(self) -> None:
         """Tell it, and do not wait."""
-        self.keeper.signal(self.pid, signal.SIGCONT)  # a stopped process hears nothing else
-        self.keeper.signal(self.pid, self.service.stop_signal)
+        self.supervisor.signal(self.pid, signal.SIGCONT)  # a stopped process hears nothing else
+        self.supervisor.signal(self.pid, self.program.stop_signal)
 
     def end(self) -> None:
         """Give it a moment to do as it was asked, and make it end when it does not."""
         until = time.monotonic() + STOPPED_WITHIN_S
         while self.running() and time.monotonic() < until:
             time.sleep(0.005)
-        self.keeper.signal(self.pid, signal.SIGKILL)
-        getattr(self.service, "tidy", _nothing)(self.log.parent)  # what nobody will read, once it has ended
+        self.supervisor.signal(self.pid, signal.SIGKILL)
+        getattr(self.program, "tidy", _nothing)(self.log.parent)  # what nobody will read, once it has ended
 
 
 def stop_all(several: Iterable[Running]) -> None:
@@ -149,12 +150,12 @@ def stop_all(several: Iterable[Running]) -> None:
 
 
 def _nothing(_folder: Path) -> None:
-    """Of a service that leaves little."""
+    """Of a program that leaves little."""
 
 
 @dataclass
 class Starting:
-    """A service whose process runs and which is not ready yet: several can be started side by side."""
+    """A program whose process runs and which is not ready yet: several can be started side by side."""
 
     running: Running
     folder: Path
@@ -165,7 +166,7 @@ class Starting:
         until = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < until:
             with contextlib.suppress(OSError):
-                if self.running.service.ready(self.running.port, self.running.pid):
+                if self.running.program.ready(self.running.port, self.running.pid):
                     return self.running
             if not self.running.running():
                 break
@@ -173,27 +174,27 @@ class Starting:
         words = last_words(self.running.log)
         self.running.stop()
         if self.tries_left > 1 and "in use" in words.lower():
-            return start(self.running.service, self.running.keeper, self.folder, self.tries_left - 1).wait()
-        raise NotReady(f"{self.running.service.name} did not come up; the end of its log:\n{words}")
+            return start(self.running.program, self.running.supervisor, self.folder, self.tries_left - 1).wait()
+        raise NotReady(f"{self.running.program.name} did not come up; the end of its log:\n{words}")
 
 
-def start(service: Service, keeper: Keeper, folder: Path, tries: int = TRIES) -> Starting:
+def start(program: Program, supervisor: Supervisor, folder: Path, tries: int = TRIES) -> Starting:
     """Start it on a free port, with ``folder/<name>`` to write in and its log there. Raises MissingProgram, NotReady."""
-    home = folder / service.name
+    home = folder / program.name
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = home / "log"
-    return Starting(Running(service, port, launch(service, keeper, port, log), log, keeper), folder, tries)
+    return Starting(Running(program, port, launch(program, supervisor, port, log), log, supervisor), folder, tries)
 
 
-def launch(service: Service, keeper: Keeper, port: int, log: Path) -> int:
-    """Have the keeper start the process; its pid. Raises MissingProgram, NotReady."""
-    argv = service.argv(port, log.parent)
-    env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | service.env(port)
+def launch(program: Program, supervisor: Supervisor, port: int, log: Path) -> int:
+    """Have the supervisor start the process; its pid. Raises MissingProgram, NotReady."""
+    argv = program.argv(port, log.parent)
+    env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | program.env(port)
     try:
-        return keeper.start([program(service.program), *argv], env, log.parent, log)
+        return supervisor.start([path_of(program.executable), *argv], env, log.parent, log)
     except OSError as error:
-        raise NotReady(f"{service.name} could not be started: {error}") from error
+        raise NotReady(f"{program.name} could not be started: {error}") from error
 
 
 _offered: deque[int] = deque(maxlen=1000)  # by free_port of late, and perhaps not yet bound

@@ -17,23 +17,23 @@ from lab.servers.server import LOOPBACK
 CHANNELS = "__keyevent@0__:*"
 
 
-class Witness:
+class RedisEvents:
     """Subscribes to a Redis server's keyspace events until closed; each becomes a line of ``server.jsonl``."""
 
-    def __init__(self, port: int, path: Path, node: str = "", away: bool = False, host: str = LOOPBACK) -> None:
+    def __init__(self, port: int, path: Path, node: str = "", killed: bool = False, host: str = LOOPBACK) -> None:
         """Returns when the subscription stands: nothing that happens later is missed. node: the server's name, where there are
-        several. away: it is not there yet, and will be heard from when it is.
+        several. killed: it is not there yet, and will be heard from when it is.
         """
         self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True)
         self._subscription = self._client.pubsub()
         self._subscribed = False
-        if not away:
+        if not killed:
             self._subscribe()
         self._node = node
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         self._encode = msgspec.json.Encoder().encode
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._listen, name="witness", daemon=True)
+        self._thread = threading.Thread(target=self._listen, name="redis events", daemon=True)
         self._thread.start()
 
     def close(self) -> None:

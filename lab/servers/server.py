@@ -39,7 +39,7 @@ class Server(Protocol):
         """The password of the lab's own questions; empty where none is asked for."""
 
     @property
-    def away(self) -> bool:
+    def killed(self) -> bool:
         """Whether it was ended on purpose, perhaps to come back."""
 
     def alive(self) -> bool:
@@ -48,7 +48,7 @@ class Server(Protocol):
     def kill(self) -> None:
         """End it at once, on purpose; it may come back."""
 
-    def come_back(self) -> None:
+    def start_again(self) -> None:
         """Start it again at its address; returns when it is ready."""
 
     def restart(self) -> None:
@@ -60,10 +60,10 @@ class Server(Protocol):
     def resume(self) -> None:
         """Let it go on."""
 
-    def thaw(self, pid: int) -> None:
+    def resume_process(self, pid: int) -> None:
         """Let one of its processes go on that stopped itself; nothing happens if it is no more."""
 
-    def abandon(self) -> None:
+    def end_now(self) -> None:
         """Have it end at once, whoever is still inside."""
 
 
@@ -74,17 +74,17 @@ class LoadWorker(Protocol):
     def name(self) -> str:
         """Its own, among the workers of a run."""
 
-    def order(self, **words: Any) -> None:
+    def begin_run(self, **order: Any) -> None:
         """Have it start anew for this run. Raises OSError, NotReady."""
 
-    def rest(self) -> None:
+    def end_run(self) -> None:
         """End its part in this run."""
 
     def ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
         """Ask the worker's agent. Raises OSError."""
 
-    def written(self, start: int) -> bytes:
+    def record_from(self, start: int) -> bytes:
         """Return its record from a byte on, where that is not in a shared folder. Raises OSError."""
 
-    def met_from(self) -> str:
+    def lab_address(self) -> str:
         """Return the lab's address as this worker reaches it. Raises OSError."""

@@ -9,11 +9,11 @@ from typing import Protocol
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Service
+from lab.servers.process import Program
 from lab.servers.server import Reachable, Server
 
 
-class Witnessing(Protocol):
+class EventRecorder(Protocol):
     """Somebody who writes down what a store tells, until closed."""
 
     def close(self) -> None: ...
@@ -22,7 +22,7 @@ class Witnessing(Protocol):
 class Store(Protocol):
     """A file of ``lab/servers/stores``, named as the client in ``app/stores`` is, with these functions."""
 
-    def services(self, scenario: Scenario) -> list[Service]:
+    def programs(self, scenario: Scenario) -> list[Program]:
         """The servers to start for a scenario, side by side."""
 
     def url(self, running: Sequence[Reachable]) -> str:
@@ -40,5 +40,5 @@ class Store(Protocol):
     def leader(self, running: Sequence[Server]) -> Server:
         """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""
 
-    def witnesses(self, running: Sequence[Server], path: Path) -> list[Witnessing]:
+    def event_recorders(self, running: Sequence[Server], path: Path) -> list[EventRecorder]:
         """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""

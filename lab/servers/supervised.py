@@ -6,15 +6,15 @@ import contextlib
 from collections.abc import Iterator
 
 from lab.interrupts import interruptible
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 
 @contextlib.contextmanager
-def supervised() -> Iterator[Keeper]:
+def supervised() -> Iterator[Supervisor]:
     """Yield a supervisor for the servers that the block starts. An interrupt ends the block; no server outlives it."""
     with interruptible():
-        keeper = Keeper()
+        supervisor = Supervisor()
         try:
-            yield keeper
+            yield supervisor
         finally:
-            keeper.close()
+            supervisor.close()

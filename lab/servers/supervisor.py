@@ -1,4 +1,4 @@
-"""The keeper: a process that starts the lab's servers and outlives the lab just long enough to end them.
+"""The supervisor: a process that starts the lab's servers and outlives the lab just long enough to end them.
 
 It runs in a session of its own, so that neither Ctrl-C nor a kill of the lab's process group reaches it; it is a child
 subreaper, so that what its children leave behind becomes its own; and it holds the other end of a socket to the lab. When
@@ -32,8 +32,8 @@ PR_SET_CHILD_SUBREAPER = 36
 LONGEST_END_S = 5.0
 
 
-class Keeper:
-    """The lab's end of the line: asks the keeper process to start, watch and signal servers."""
+class Supervisor:
+    """The lab's end of the line: asks the supervisor process to start, watch and signal servers."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -67,7 +67,7 @@ class Keeper:
         return list(self._ask(descendants=0)["pids"])
 
     def close(self) -> None:
-        """Let go: the keeper kills what is left and ends. Returns when it has."""
+        """Let go: the supervisor kills what is left and ends. Returns when it has."""
         self._socket.close()
         try:
             self._process.wait(LONGEST_END_S)
@@ -86,10 +86,10 @@ class Keeper:
                     if answer["number"] == self._asked:  # any other is to a request whose wait an interrupt cut short
                         return answer
         except (OSError, ValueError) as error:
-            raise ConnectionError("the keeper of the servers is gone") from error
+            raise ConnectionError("the supervisor of the servers is gone") from error
 
     def _line(self) -> bytes:
-        """The keeper's next one; empty when it is gone."""
+        """The supervisor's next one; empty when it is gone."""
         while b"\n" not in self._heard:
             if not (more := self._socket.recv(65536)):
                 return b""
@@ -98,8 +98,8 @@ class Keeper:
         return line
 
 
-class Charges:
-    """The keeper process's side: what it started, and how to end all of it."""
+class SupervisorProcess:
+    """The supervisor process's side: what it started, and how to end all of it."""
 
     def __init__(self) -> None:
         self.started: dict[int, subprocess.Popen[bytes]] = {}
@@ -176,25 +176,25 @@ def _parents() -> list[tuple[int, int]]:
     return pairs
 
 
-def keep(line: socket.socket) -> None:
+def serve(line: socket.socket) -> None:
     """Serve requests until the lab's end of the line closes; then end everything."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    charges = Charges()
+    process = SupervisorProcess()
     try:
         # two files: one that is read and written forgets, when it is written, what it has read and not yet given
         with line.makefile("r", encoding="utf-8") as asked, line.makefile("w", encoding="utf-8") as answers:
             for text in asked:
                 request = json.loads(text)
-                answer = charges.answer(request) | {"number": request["number"]}
+                answer = process.answer(request) | {"number": request["number"]}
                 print(json.dumps(answer), file=answers, flush=True)
     except OSError:
         pass  # the lab is gone in the middle of a line: the same as the end
     finally:
-        charges.end_all()
+        process.end_all()
 
 
 if __name__ == "__main__":
-    keep(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])))

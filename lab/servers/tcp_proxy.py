@@ -10,7 +10,7 @@ from collections.abc import Iterator
 CHUNK = 65536
 
 
-class Link:
+class TcpProxy:
     """Listens on a port of 127.0.0.1 and passes on to another, until it is closed.
 
     marker: what a client says on the connections that are held with ``hold``; all others go on.
@@ -25,7 +25,7 @@ class Link:
         self._sockets: list[socket.socket] = []
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
-        threading.Thread(target=self._accept, name="link", daemon=True).start()
+        threading.Thread(target=self._accept, name="proxy", daemon=True).start()
 
     def hold(self) -> None:
         """Pass on nothing more of what the server says to those who said the marker; they are not told."""
@@ -67,8 +67,8 @@ class Link:
             return
         self._sockets.append(far)
         marked = threading.Event()
-        threading.Thread(target=self._ask, args=(near, far, marked), name="link", daemon=True).start()
-        threading.Thread(target=self._answer, args=(far, near, marked), name="link", daemon=True).start()
+        threading.Thread(target=self._ask, args=(near, far, marked), name="proxy", daemon=True).start()
+        threading.Thread(target=self._answer, args=(far, near, marked), name="proxy", daemon=True).start()
 
     def _ask(self, near: socket.socket, far: socket.socket, marked: threading.Event) -> None:
         with _ending(near, far):

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import BadInput
-from lab.ui.locust_run import Press
-from lab.ui.run_form import Order, offered
+from lab.ui.locust_run import LocustRun
+from lab.ui.run_form import RunRequest, offered
 
-Check = Callable[[Mapping[str, str]], Order]
+Check = Callable[[Mapping[str, str]], RunRequest]
 
 
-class Control(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """A socket in a folder that only this user can enter. Runs are put into ``presses``.
+class ControlSocket(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """A socket in a folder that only this user can enter. Runs are put into ``runs``.
 
     check: reads a form, and raises BadInput for what cannot be run. offer: what its drop-downs say.
     """
@@ -26,9 +26,9 @@ class Control(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
 
     def __init__(self, path: Path, check: Check, offer: Callable[[], dict[str, Any]] = offered) -> None:
-        super().__init__(str(path), Listener)
+        super().__init__(str(path), ControlHandler)
         self.path, self.check, self.offer = path, check, offer
-        self.presses: queue.Queue[Press] = queue.Queue()
+        self.runs: queue.Queue[LocustRun] = queue.Queue()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def __exit__(self, *exc: object) -> None:
@@ -36,38 +36,38 @@ class Control(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.server_close()
 
 
-class Listener(socketserver.StreamRequestHandler):
+class ControlHandler(socketserver.StreamRequestHandler):
     """One connection of Locust's."""
 
-    server: Control
+    server: ControlSocket
 
     def handle(self) -> None:
         question = json.loads(self.rfile.readline() or b"{}")
-        press = Press(question.get("form", {}), self.wfile)
+        run = LocustRun(question.get("form", {}), self.wfile)
         match question.get("ask"):
             case "shelf":
-                press.say(**self.server.offer())
+                run.say(**self.server.offer())
             case "check":
-                press.say(**self._check(press.form))
+                run.say(**self._check(run.form))
             case "run":
-                self._converse(press)
+                self._converse(run)
 
     def _check(self, form: Mapping[str, str]) -> dict[str, Any]:
         try:
-            order = self.server.check(form)
+            request = self.server.check(form)
         except BadInput as reason:
             return {"refused": str(reason)}
         except Exception as error:  # noqa: BLE001 - such as a stage's file that cannot be imported just now
             return {"refused": failure(error)}
-        return {} if order.scenario.rate else {"users": order.scenario.users}
+        return {} if request.scenario.rate else {"users": request.scenario.users}
 
-    def _converse(self, press: Press) -> None:
-        self.server.presses.put(press)
+    def _converse(self, run: LocustRun) -> None:
+        self.server.runs.put(run)
         for line in self.rfile:  # the only thing Locust has to say is that it has ended
-            press.complete = json.loads(line)["ended"]
-            press.ended.set()
-        press.lost = not press.ended.is_set()
-        press.ended.set()
+            run.complete = json.loads(line)["ended"]
+            run.ended.set()
+        run.lost = not run.ended.is_set()
+        run.ended.set()
 
 
 def failure(error: Exception) -> str:

@@ -13,11 +13,11 @@ BEHIND = 100  # messages: a browser that takes no more is left to connect again,
 LISTENERS = 200
 
 
-class Crowded(Exception):  # noqa: N818 - says what happened
+class TooManyListeners(Exception):  # noqa: N818 - says what happened
     """As many listen as can."""
 
 
-class Broadcast:
+class EventStream:
     """Safe to use from many threads."""
 
     def __init__(self) -> None:
@@ -25,11 +25,11 @@ class Broadcast:
         self._mutex = threading.Lock()
 
     @property
-    def heard(self) -> bool:
+    def has_listeners(self) -> bool:
         """Whether anybody listens."""
         return bool(self._listeners)
 
-    def tell(self, **news: object) -> None:
+    def publish(self, **news: object) -> None:
         """To everybody who listens now."""
         message = encoded(news)
         with self._mutex:
@@ -42,11 +42,11 @@ class Broadcast:
 
     @contextmanager
     def listening(self) -> Iterator[queue.Queue[bytes | None]]:
-        """The messages from now on; None is the end of them. Raises Crowded."""
+        """The messages from now on; None is the end of them. Raises TooManyListeners."""
         mine: queue.Queue[bytes | None] = queue.Queue(BEHIND)
         with self._mutex:
             if len(self._listeners) >= LISTENERS:
-                raise Crowded(f"{LISTENERS} browsers listen already")
+                raise TooManyListeners(f"{LISTENERS} browsers listen already")
             self._listeners.append(mine)
         try:
             yield mine

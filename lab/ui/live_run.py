@@ -19,7 +19,7 @@ from app.journal import AnyEvent, Wrote, WroteAgain
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import ACKNOWLEDGED, FAILED, OUTCOMES, UNKNOWN, Request
 from lab.evidence.tail import Tail
-from lab.ui.lock_holders import Inside
+from lab.ui.lock_holders import LockHolders
 
 LATE_NS = 60_000_000  # by so much may a replica's line come late: bins are told when they are that old
 SPEED_OVER_S = 1.0
@@ -27,7 +27,7 @@ POINTS = 600  # of the envelope, for who comes late; beyond that every other one
 MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in OUTCOMES}
 
 
-class Live:
+class LiveRun:
     """One run, followed. clock: nanoseconds of the clock that the journals use."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], replicas: int, clock: Callable[[], int] = monotonic_ns) -> None:
@@ -38,7 +38,7 @@ class Live:
         self._requests = Tail(folder / "requests.jsonl")
         names = [f"replica-{number}" for number in range(1, replicas + 1)]
         self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
-        self._inside = Inside(names, self._since_ns)
+        self._inside = LockHolders(names, self._since_ns)
         self._healed = Tail(folder / "faults.jsonl")
         self._faults: dict[str, FaultRecord] = {}
         self._counts = dict.fromkeys(OUTCOMES, 0)

@@ -20,9 +20,9 @@ from lab.errors import BadInput, choose_from
 from lab.paths import REPORTS
 from lab.report.html import page
 from lab.scenario import scenario as scenarios
-from lab.ui.event_stream import Crowded, encoded
+from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.ladder_panel import rungs
-from lab.ui.live_state import Show
+from lab.ui.live_state import LiveState
 from lab.ui.predictions import Full
 from lab.ui.run_form import scenario_names
 from lab.ui.same_origin import LOOPBACK, foreign
@@ -53,8 +53,10 @@ class Said(msgspec.Struct):
 class LiveServer(Site):
     """Serves from its own threads until it is closed. password: asked for if not empty. Raises OSError without the port."""
 
-    def __init__(self, show: Show, host: str, port: int, locust_port: int, password: str = "", reports: Path = REPORTS) -> None:
-        self.show, self.locust_port, self.password = show, locust_port, password
+    def __init__(
+        self, state: LiveState, host: str, port: int, locust_port: int, password: str = "", reports: Path = REPORTS
+    ) -> None:
+        self.state, self.locust_port, self.password = state, locust_port, password
         super().__init__(reports, port, host, LiveReader, () if password else LOOPBACK)
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -135,7 +137,7 @@ class LiveReader(Reader):
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
         scenario = choose_from("scenario", asked.get("scenario", ""), scenario_names())
         stage = choose_from("stage", asked.get("stage", ""), stages())
-        reader, predictions = asked.get("reader", "")[:LETTERS], self.server.show.predictions
+        reader, predictions = asked.get("reader", "")[:LETTERS], self.server.state.predictions
         everything = "all" in asked
         return {
             "rungs": rungs(scenario, lambda name: everything or predictions.may_see(reader, (name, scenario))),
@@ -151,7 +153,7 @@ class LiveReader(Reader):
         if not 0 < len(said.reader) <= LETTERS:
             raise BadInput(f"a reader's number has 1 to {LETTERS} letters")
         question = (choose_from("stage", said.stage, stages()), choose_from("scenario", said.scenario, scenario_names()))
-        self.server.show.predictions.predict(said.reader, said.name, question, said.loses)
+        self.server.state.predictions.predict(said.reader, said.name, question, said.loses)
         return self._ladder({"reader": said.reader, "stage": said.stage, "scenario": said.scenario})
 
     def _answer(self, what: Any) -> BytesIO | None:
@@ -174,13 +176,13 @@ class LiveReader(Reader):
         """Server-sent events, until the browser or the server has enough."""
         self.close_connection = True
         try:
-            with self.server.show.news.listening() as news:
+            with self.server.state.news.listening() as news:
                 self.send_response(HTTPStatus.OK)
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Cache-Control", "no-store")
                 self.send_header("Connection", "close")
                 self.end_headers()
-                self.wfile.write(encoded(self.server.show.how_things_stand()))
+                self.wfile.write(encoded(self.server.state.how_things_stand()))
                 while True:
                     try:
                         message = news.get(timeout=SILENT_S)
@@ -189,7 +191,7 @@ class LiveReader(Reader):
                     if message is None:
                         return
                     self.wfile.write(message)
-        except Crowded as reason:
+        except TooManyListeners as reason:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(reason))
         except (OSError, ValueError):
             return  # the browser went away

@@ -13,25 +13,25 @@ from lab.pipeline import Conducted
 from lab.report.caption import caption
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
-from lab.ui.event_stream import Broadcast
-from lab.ui.live_run import Live
+from lab.ui.event_stream import EventStream
+from lab.ui.live_run import LiveRun
 from lab.ui.predictions import Predictions
-from lab.ui.run_form import Order
+from lab.ui.run_form import RunRequest
 
 EVERY_S = 0.1
 UNHEARD_EVERY_S = 0.2  # nobody looks; who comes later shall find a curve
 FIGURES = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final")
 
 
-class Show:
+class LiveState:
     """One after the other, any number of runs. Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self.news = Broadcast()
+        self.news = EventStream()
         self.predictions = Predictions()
         self._mutex = threading.RLock()  # what is told and what is kept for who comes later are the same
         self._now: dict[str, Any] = {"phase": "waiting"}
-        self._live: Live | None = None
+        self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
         self._thread.start()
@@ -42,9 +42,9 @@ class Show:
             points = self._live.points if self._live else self._now.get("points", [])
             return {"kind": "hello", "tally": self.predictions.tally(), **self._now, "points": points}
 
-    def begin(self, order: Order, folder: Path) -> None:
+    def begin(self, request: RunRequest, folder: Path) -> None:
         """Requests are about to be sent, and recorded in this folder."""
-        stage, scenario = order.stage, order.scenario
+        stage, scenario = request.stage, request.scenario
         about = {
             "stage": stage.name,
             "idea": stage.story.idea,
@@ -55,9 +55,9 @@ class Show:
         }
         about["predicted"] = self.predictions.begin((stage.name, scenario.name))
         with self._mutex:
-            self._live = Live(folder, about, scenario.replicas)
+            self._live = LiveRun(folder, about, scenario.replicas)
             self._now = {"phase": "running", "about": about}
-            self.news.tell(kind="begin", phase="running", about=about)
+            self.news.publish(kind="begin", phase="running", about=about)
 
     def judged(self, done: Conducted) -> None:
         """It is over, and the verdict is known."""
@@ -73,7 +73,7 @@ class Show:
                 self._live.close()
                 self._live = None
             self._now |= {"phase": "judged", "result": result}
-            self.news.tell(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
+            self.news.publish(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
 
     def drawn(self, done: Conducted) -> None:
         """The run's page is there."""
@@ -81,7 +81,7 @@ class Show:
         said = {"caption": caption(picture), "run": done.folder.name}
         with self._mutex:
             self._now |= {"phase": "drawn", "drawn": said}
-            self.news.tell(kind="drawn", phase="drawn", drawn=said)
+            self.news.publish(kind="drawn", phase="drawn", drawn=said)
 
     def refused(self, why: str) -> None:
         """There is no run, or there will be no verdict on it."""
@@ -91,7 +91,7 @@ class Show:
                 self._live = None
                 self.predictions.settle(None)
             self._now = {"phase": "refused", "why": why}
-            self.news.tell(kind="refused", phase="refused", why=why)
+            self.news.publish(kind="refused", phase="refused", why=why)
 
     def close(self) -> None:
         """Nothing more is shown."""
@@ -100,12 +100,12 @@ class Show:
         self.news.end()
 
     def _go(self) -> None:
-        while not self._over.wait(EVERY_S if self.news.heard else UNHEARD_EVERY_S):
+        while not self._over.wait(EVERY_S if self.news.has_listeners else UNHEARD_EVERY_S):
             with self._mutex:
                 if self._live is not None and not self._live.over:
                     self._try_to_look(self._live)
 
-    def _try_to_look(self, live: Live) -> None:
+    def _try_to_look(self, live: LiveRun) -> None:
         try:
             self._look(live)
         except Exception:  # noqa: BLE001 - what cannot be shown of this run must not keep the next from being shown
@@ -113,7 +113,7 @@ class Show:
             live.close()
             self._live = None
 
-    def _look(self, live: Live) -> None:
+    def _look(self, live: LiveRun) -> None:
         look = live.look()
         self._now["look"] = look | {"bins": None}
-        self.news.tell(kind="look", **look)
+        self.news.publish(kind="look", **look)

@@ -17,7 +17,7 @@ BIN_NS = 25_000_000
 KEPT = 400  # bins of a look at most: what is older has left the strip
 
 
-class Inside:
+class LockHolders:
     """Fed with journals' events in about the order of time, asked for the bins that are over.
 
     since_ns: where the first bin begins.

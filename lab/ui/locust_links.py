@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-SCRIPT = Path(__file__).with_name("templates") / "beside.js"
+SCRIPT = Path(__file__).with_name("templates") / "locust_links.js"
 
 
-def beside(page: str, port: str) -> str:
+def add_links(page: str, port: str) -> str:
     """Locust's page with ours added. port: where the live page is served, nothing is added if empty."""
     if not port:
         return page

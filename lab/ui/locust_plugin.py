@@ -34,12 +34,11 @@ from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRu
 from werkzeug.datastructures import ImmutableMultiDict
 
 from lab.load.tickets import complete
-from lab.ui.locust_links import beside
+from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
+from lab.ui.locust_links import add_links
 from lab.ui.locust_login import require
 from lab.ui.same_origin import LOOPBACK, foreign
 
-# also named in lab/ui/locust_process.py, which cannot import this: importing Locust patches the whole process
-CONTROL, LIVE, PASSWORD = "LOCK_LAB_CONTROL", "LOCK_LAB_LIVE", "LOCK_LAB_PASSWORD"
 ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # servers that do not come up are given up by the lab itself long before
 VERDICT_WITHIN_S = 600.0  # a long history takes its time to be judged
@@ -151,7 +150,7 @@ class Page:
         if request.endpoint == "locust.stop" and self.run is None:
             self.busy = False  # stopped before the test had even started
         if request.endpoint == "locust.index" and response.status_code == 200:
-            response.set_data(beside(response.get_data(as_text=True), os.environ.get(LIVE, "")))
+            response.set_data(add_links(response.get_data(as_text=True), os.environ.get(LIVE, "")))
         if request.endpoint != "locust.request_stats" or answer is None:
             return response
         # the page looks again only while a test runs, so it runs until the verdict is here; Locust's own word may be 2 s old

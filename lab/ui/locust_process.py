@@ -17,15 +17,15 @@ from lab.errors import NotReady
 from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.servers.process import free_port, last_words
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
+from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
 from lab.ui.run_form import LOCUSTFILE, USERS
 
-CONTROL, LIVE, PASSWORD = "LOCK_LAB_CONTROL", "LOCK_LAB_LIVE", "LOCK_LAB_PASSWORD"  # also named in lab/ui/locust_plugin.py
 UP_WITHIN_S = 30.0
 
 
 @dataclass(frozen=True)
-class Place:
+class PageSettings:
     """Where pages are served. password: what is asked for, nothing if empty. processes: that send the requests."""
 
     host: str
@@ -48,18 +48,18 @@ class Place:
         return f"http://{self.visible}:{self.live_port}/live"
 
 
-class LocustPage:
+class LocustProcess:
     """The running page."""
 
-    def __init__(self, keeper: Keeper, place: Place, control: Path, log: Path) -> None:
+    def __init__(self, supervisor: Supervisor, place: PageSettings, control: Path, log: Path) -> None:
         self.place = place
-        self._keeper = keeper
+        self._supervisor = supervisor
         self._control = control
         self._log = log
         env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
         env |= {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
         env |= {CONTROL: str(control), LIVE: str(place.live_port), PASSWORD: place.password}
-        self._pid = keeper.start(_argv(place), env, LOCUSTFILES.parent, log)
+        self._pid = supervisor.start(_argv(place), env, LOCUSTFILES.parent, log)
 
     def wait(self) -> None:
         """Until it answers: this page, not whatever else may have got the port, with all its workers. Raises NotReady."""
@@ -81,15 +81,15 @@ class LocustPage:
 
     def check(self) -> None:
         """Raises NotReady when Locust has ended."""
-        if (status := self._keeper.exit_of(self._pid)) is not None:
+        if (status := self._supervisor.exit_of(self._pid)) is not None:
             raise NotReady(f"Locust ended with {status}; the end of its log:\n{last_words(self._log)}")
 
     def kill(self) -> None:
         """End it at once."""
-        self._keeper.signal(self._pid, signal.SIGKILL)
+        self._supervisor.signal(self._pid, signal.SIGKILL)
 
 
-def _argv(place: Place) -> list[str]:
+def _argv(place: PageSettings) -> list[str]:
     options: dict[str, object] = {"locustfile": LOCUSTFILE, "web-host": place.host, "web-port": place.port}
     options |= {"users": USERS, "spawn-rate": USERS, "requests": 0}  # what the form shows at first
     if place.processes > 1:

@@ -21,7 +21,7 @@ QUIET_WITHIN_S = 5.0
 
 
 @dataclass
-class Press:
+class LocustRun:
     """The form, and the line on which Locust is told about its run.
 
     ended: nothing more is sent, because Locust said so (``complete``: all was) or because it is gone (``lost``).
@@ -39,7 +39,7 @@ class Press:
             self.line.write(json.dumps(message).encode() + b"\n")
 
 
-def by_page(press: Press, scenario: Scenario, kill: Callable[[], None], follow: Callable[[Path], None]) -> Drive:
+def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], follow: Callable[[Path], None]) -> Drive:
     """The drive of this run: Locust is told where the servers are, and says when it has ended.
 
     kill: ends Locust at once. follow: called with the run's folder when requests are about to be sent.
@@ -51,33 +51,33 @@ def by_page(press: Press, scenario: Scenario, kill: Callable[[], None], follow: 
         follow(folder)
         where = {"host": f"http://{system.address}", "record": str(record)}
         what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
-        press.say(plan=where | what | {"timeout_s": scenario.request_timeout_s})
+        run.say(plan=where | what | {"timeout_s": scenario.request_timeout_s})
         try:
-            trouble = _watch(press, record, scenario, well)
+            trouble = _watch(run, record, scenario, well)
             if trouble:
-                press.say(stop=trouble)
-                if not press.ended.wait(STOPPED_WITHIN_S):
+                run.say(stop=trouble)
+                if not run.ended.wait(STOPPED_WITHIN_S):
                     kill()
         except KeyboardInterrupt:
             kill()  # or it would go on recording
             raise
-        if press.lost:
+        if run.lost:
             raise LoadFailed("Locust is gone")
         if not well():
             return
         if trouble:
             raise LoadFailed(trouble)
-        if not press.complete:
+        if not run.complete:
             system.quiet(QUIET_WITHIN_S)  # or the counter would be read before what was on its way has been written
             raise CutShort("stopped by hand")
 
     return drive
 
 
-def _watch(press: Press, record: Path, scenario: Scenario, well: Callable[[], bool]) -> str:
+def _watch(run: LocustRun, record: Path, scenario: Scenario, well: Callable[[], bool]) -> str:
     """Wait until Locust says that it has ended; or the reason why it has to be told to."""
     size, moved_s = 0, time.monotonic()
-    while not press.ended.wait(0.02):
+    while not run.ended.wait(0.02):
         if not well():
             return "a server has ended in the middle of the run"
         if (now := record.stat().st_size) > size:

@@ -27,7 +27,7 @@ SHOWN = 90  # letters of a stage's idea in the form: a longer line is not read t
 
 
 @dataclass(frozen=True)
-class Order:
+class RunRequest:
     """What a form asks for, checked; and the command that would run the same again."""
 
     stage: Stage
@@ -43,7 +43,7 @@ class Order:
         return f"{self.stage.name} under {scenario.name}: {scenario.requests} requests {who} …{notes}"
 
 
-def read(form: Mapping[str, str], processes: int = 1) -> Order:
+def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     """Check a form as the page posts it: texts by field; of the numbers, empty or 0 is the scenario's own.
 
     The number of users is the form's, unless it is what the form says at first. processes: that send. Raises BadInput, with
@@ -69,7 +69,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> Order:
     given |= {"processes": processes} if processes > 1 else {}
     command = shlex.join(["lab", "run", scenario.name, "--stage", stage.name, *flags(given)])
     scenario = dataclasses.replace(fitted, notes=(*fitted.notes, *notes))
-    return Order(stage, scenario, f"{command}  # asked for in the page of lab ui")
+    return RunRequest(stage, scenario, f"{command}  # asked for in the page of lab ui")
 
 
 def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:

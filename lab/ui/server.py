@@ -1,7 +1,7 @@
 """``lab ui``: Locust's own page, where each press of Start is a whole run of the lab, and the live page beside it.
 
 Three processes at work: this one starts servers, judges and draws, run after run, exactly as ``lab run`` does, and serves
-the live page; Locust serves its page and sends the requests, itself or by workers; the keeper ends all of them.
+the live page; Locust serves its page and sends the requests, itself or by workers; the supervisor ends all of them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
 from lab.servers.process import free_port
 from lab.servers.supervised import supervised
-from lab.servers.supervisor import Keeper
-from lab.ui.control_socket import Control, failure
+from lab.servers.supervisor import Supervisor
+from lab.ui.control_socket import ControlSocket, failure
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import Show
-from lab.ui.locust_process import LocustPage, Place
-from lab.ui.locust_run import Press, by_page
-from lab.ui.run_form import Order, offered, read
+from lab.ui.live_state import LiveState
+from lab.ui.locust_process import LocustProcess, PageSettings
+from lab.ui.locust_run import LocustRun, drive_by_page
+from lab.ui.run_form import RunRequest, offered, read
 from lab.ui.same_origin import LOOPBACK
 
 
@@ -55,15 +55,15 @@ def serve(
     with (
         contextlib.suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
-        Control(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
-        supervised() as keeper,
+        ControlSocket(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
+        supervised() as supervisor,
         _showing(host, live_port, port := port or free_port(), password) as live,
     ):
-        place = Place(host, port, live.server_port, password, processes)
-        page = LocustPage(keeper, place, control.path, Path(folder) / "log")
+        place = PageSettings(host, port, live.server_port, password, processes)
+        page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
         page.wait()
         _welcome(place)
-        _run_presses(keeper, control, page, live.show, left)
+        _run_presses(supervisor, control, page, live.state, left)
     for done in left:
         if done.folder.path.name != done.folder.name:  # not yet published
             _say(_line(done, finish(done)))
@@ -73,20 +73,20 @@ def serve(
 
 @contextlib.contextmanager
 def _showing(host: str, port: int, locust_port: int, password: str) -> Iterator[LiveServer]:
-    show = Show()
+    state = LiveState()
     try:
-        server = LiveServer(show, host, port, locust_port, password)
+        server = LiveServer(state, host, port, locust_port, password)
     except OSError as error:
-        show.close()
+        state.close()
         raise _port_taken(host, port, "--live-port", error) from None
     try:
         yield server
     finally:
-        show.close()
+        state.close()
         server.close()
 
 
-def _welcome(place: Place) -> None:
+def _welcome(place: PageSettings) -> None:
     _say(f"{place.address}  the lab in Locust's page, until Ctrl-C; it links to the live page, {place.live_address}")
     if place.password:
         _say(
@@ -95,47 +95,51 @@ def _welcome(place: Place) -> None:
         )
 
 
-def _run_presses(keeper: Keeper, control: Control, page: LocustPage, show: Show, left: list[Conducted]) -> None:
+def _run_presses(
+    supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState, left: list[Conducted]
+) -> None:
     """One run after the other, until an interrupt. ``left`` gets a run that was conducted but not yet published then."""
     while True:
         page.check()
         try:
-            press = control.presses.get(timeout=0.2)
+            press = control.runs.get(timeout=0.2)
         except queue.Empty:
             continue
         try:
             order = read(press.form, page.place.processes)
             _say(order.introduction)
-            if not _run(keeper, page, show, press, order, left):
+            if not _run(supervisor, page, state, press, order, left):
                 return
         except (BadInput, MissingProgram, NotReady) as reason:
             _say(f"not run: {reason}")
-            show.refused(str(reason))
+            state.refused(str(reason))
             press.say(refused=str(reason))
         except Exception as error:  # noqa: BLE001 - a stage or check in the making must not take the page down
             traceback.print_exc()
-            show.refused(failure(error))
+            state.refused(failure(error))
             press.say(refused=failure(error))
         left.clear()
 
 
 def _shown(tell: Callable[..., None], *about: object) -> None:
-    """Show it, if it can be shown: a run must not be lost over its picture."""
+    """LiveState it, if it can be shown: a run must not be lost over its picture."""
     try:
         tell(*about)
     except Exception:  # noqa: BLE001 - whatever it is, the run goes on
         traceback.print_exc()
 
 
-def _run(keeper: Keeper, page: LocustPage, show: Show, press: Press, order: Order, left: list[Conducted]) -> bool:
+def _run(
+    supervisor: Supervisor, page: LocustProcess, state: LiveState, press: LocustRun, order: RunRequest, left: list[Conducted]
+) -> bool:
     """One run, shown, judged and drawn. False when an interrupt ended it."""
-    drive = by_page(press, order.scenario, page.kill, lambda folder: _shown(show.begin, order, folder))
-    left.append(conduct(keeper, order.stage, order.scenario, drive, order.command))
+    drive = drive_by_page(press, order.scenario, page.kill, lambda folder: _shown(state.begin, order, folder))
+    left.append(conduct(supervisor, order.stage, order.scenario, drive, order.command))
     if left[0].record.ended == "interrupted":
         return False
-    _shown(show.judged, left[0])
+    _shown(state.judged, left[0])
     report = finish(left[0])
-    _shown(show.drawn, left[0])
+    _shown(state.drawn, left[0])
     _say(_line(left[0], report))
     press.say(verdict=_facts(left[0], report))
     return True

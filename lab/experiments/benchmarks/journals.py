@@ -12,7 +12,7 @@ from lab.experiments.statistics import mean_of_ratios
 from lab.prerequisites import program
 from lab.scenario import scenario
 from lab.servers.cluster import cluster
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 WRK_S = 3
 
@@ -20,13 +20,13 @@ WRK_S = 3
 def measure(pairs: int) -> Iterator[Measured]:
     program("wrk")  # refuse before anything has been started
     rush, none = scenario.load("rush"), stages()["none"]
-    keeper = Keeper()
+    supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
         folder = Path(name)
         try:
             with (
-                cluster(keeper, none, rush, "told", folder / "told") as told,
-                cluster(keeper, none, rush, "untold", folder / "untold", journals=False) as untold,
+                cluster(supervisor, none, rush, "told", folder / "told") as told,
+                cluster(supervisor, none, rush, "untold", folder / "untold", journals=False) as untold,
             ):
                 for system in (told, untold):
                     wrk(system.address, folder, 1)  # warm
@@ -34,7 +34,7 @@ def measure(pairs: int) -> Iterator[Measured]:
                     pairwise(pairs, lambda: wrk(told.address, folder, WRK_S), lambda: wrk(untold.address, folder, WRK_S))
                 )
         finally:
-            keeper.close()
+            supervisor.close()
     ratios = [one / other for one, other in rates]
     value, low, high = mean_of_ratios(ratios)
     what, promise = f"throughput with journals and gates, as a share of that without, {pairs} pairs", Promise(at_least=0.92)

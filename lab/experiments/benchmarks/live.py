@@ -23,12 +23,12 @@ from lab.pipeline import by_locust, conduct
 from lab.run.runner import Drive
 from lab.scenario import scenario
 from lab.servers.cluster import Cluster
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 from lab.ui.event_stream import encoded
-from lab.ui.live_run import Live
+from lab.ui.live_run import LiveRun
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import EVERY_S, Show
-from lab.ui.run_form import Order
+from lab.ui.live_state import EVERY_S, LiveState
+from lab.ui.run_form import RunRequest
 
 STAGE = "none"  # the fastest: most is written, and most has to be read
 LATE = 0.99
@@ -51,7 +51,7 @@ def _busy() -> float:
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
         folder = Path(name)
         (folder / "journal").mkdir()
-        live = Live(folder, {"requests": 0}, REPLICAS, lambda: now_ns)
+        live = LiveRun(folder, {"requests": 0}, REPLICAS, lambda: now_ns)
         for _ in range(LOOKS):
             taken = [(next(numbers), now_ns + place * int(EVERY_S * 1e9) // PER_LOOK) for place in range(PER_LOOK)]
             now_ns += int(EVERY_S * 1e9)
@@ -86,24 +86,24 @@ def _append(path: Path, content: bytes) -> None:
 
 
 def _watched(pairs: int) -> Iterator[Measured]:
-    order = Order(stages()[STAGE], scenario.load("rush"), "")
-    keeper, show = Keeper(), Show()
+    request = RunRequest(stages()[STAGE], scenario.load("rush"), "")
+    supervisor, state = Supervisor(), LiveState()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
-        server = LiveServer(show, "127.0.0.1", 0, 0, reports=Path(name))
+        server = LiveServer(state, "127.0.0.1", 0, 0, reports=Path(name))
         watcher = Watcher(server)
         try:
-            _run(keeper, order, Path(name))  # warm
+            _run(supervisor, request, Path(name))  # warm
             rates = list(
                 pairwise(
                     pairs,
-                    lambda: watcher.during(lambda: _run(keeper, order, Path(name), show)),
-                    lambda: _run(keeper, order, Path(name)),
+                    lambda: watcher.during(lambda: _run(supervisor, request, Path(name), state)),
+                    lambda: _run(supervisor, request, Path(name)),
                 )
             )
         finally:
-            show.close()
+            state.close()
             server.close()
-            keeper.close()
+            supervisor.close()
     ratios = [one / other for one, other in rates]
     value, low, high = mean_of_ratios(ratios)
     what = f"throughput with the live page watched, as a share of that of runs that nobody follows, {pairs} pairs"
@@ -156,20 +156,20 @@ def _hear(answer: http.client.HTTPResponse, late_ns: list[int], over: threading.
                 late_ns.append(monotonic_ns() - news["oldest_ns"])
 
 
-def _run(keeper: Keeper, order: Order, reports: Path, show: Show | None = None) -> float:
-    """One whole run; its increments a second. show: followed there."""
-    drive = by_locust(keeper, order.scenario, lambda done: None)
+def _run(supervisor: Supervisor, request: RunRequest, reports: Path, state: LiveState | None = None) -> float:
+    """One whole run; its increments a second. state: followed there."""
+    drive = by_locust(supervisor, request.scenario, lambda done: None)
 
     def followed(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        if show is not None:
-            show.begin(order, folder)
+        if state is not None:
+            state.begin(request, folder)
         drive(system, folder, well)
 
     load: Drive = followed
-    done = conduct(keeper, order.stage, order.scenario, load, "lab bench live", reports=reports)
+    done = conduct(supervisor, request.stage, request.scenario, load, "lab bench live", reports=reports)
     rate = done.judgement.throughput_per_s
-    if show is not None:
-        show.judged(done)
+    if state is not None:
+        state.judged(done)
     done.folder.discard()
     if done.record.ended != "complete" or not rate:
         raise Unmeasured(f"a run ended before its end: {done.record.ended}")

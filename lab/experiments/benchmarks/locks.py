@@ -20,14 +20,14 @@ from app.locks import stages
 from app.settings import Settings
 from lab.experiments import lock_benchmark_report
 from lab.experiments.benchmark import Measured, Promise, pairwise
-from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS, Contest, Maker, contest, maker
-from lab.experiments.round_trip import trip
+from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS, LockMeasurement, Maker, maker, measure_lock
+from lab.experiments.round_trip import round_trip
 from lab.experiments.statistics import mean_of_ratios
 from lab.paths import REPORTS
 from lab.scenario import scenario
 from lab.servers import process
 from lab.servers.stores import stores
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 FOR_S = 1.0
 MANY = 16
@@ -53,10 +53,10 @@ class RedisPy:
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    keeper = Keeper()
-    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(keeper):
+    supervisor = Supervisor()
+    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
         wanted = dict.fromkeys(stage.store for stage in _locks() if stage.store)
-        up = {store: _stand(keeper, store, Path(name)) for store in wanted}
+        up = {store: _stand(supervisor, store, Path(name)) for store in wanted}
         _table(up)
         yield _ratio(
             "locks lua",
@@ -84,28 +84,30 @@ def _locks() -> list[Stage]:
     return [one for one in shelf if one.store and Claim.exclusive in one.claims and one.resource != "mysql_versioned"]
 
 
-def _stand(keeper: Keeper, store: str, folder: Path) -> Standing:
+def _stand(supervisor: Supervisor, store: str, folder: Path) -> Standing:
     shelf = stores()[store]
-    services = shelf.services(scenario.load("rush"))
-    running = [one.wait() for one in [process.start(one, keeper, folder) for one in services]]
+    programs = shelf.programs(scenario.load("rush"))
+    running = [one.wait() for one in [process.start(one, supervisor, folder) for one in programs]]
     settings = Settings.read({}, run="bench", **{f"{store}_url": shelf.url(running)})
     return Standing(settings, lambda: sum(shelf.commands(running).values()))
 
 
-def _run(up: dict[str, Standing], name: str, store: str, make: Maker, clients: int, one_key: bool, work_ms: int = 0) -> Contest:
+def _run(
+    up: dict[str, Standing], name: str, store: str, make: Maker, clients: int, one_key: bool, work_ms: int = 0
+) -> LockMeasurement:
     where = up[store]
-    return contest(name, store, where.settings, make, clients, one_key, FOR_S, work_ms, where.count)
+    return measure_lock(name, store, where.settings, make, clients, one_key, FOR_S, work_ms, where.count)
 
 
-def _of(up: dict[str, Standing], stage: Stage, clients: int, one_key: bool, work_ms: int = 0) -> Contest:
+def _of(up: dict[str, Standing], stage: Stage, clients: int, one_key: bool, work_ms: int = 0) -> LockMeasurement:
     return _run(up, stage.name, stage.store or "", maker(stage), clients, one_key, work_ms)
 
 
-def _alone(up: dict[str, Standing], name: str) -> Contest:
+def _alone(up: dict[str, Standing], name: str) -> LockMeasurement:
     return _of(up, stages()[name], 1, False)
 
 
-def _busy(up: dict[str, Standing], name: str) -> Contest:
+def _busy(up: dict[str, Standing], name: str) -> LockMeasurement:
     return _of(up, stages()[name], MANY, True, work_ms=5)
 
 
@@ -114,7 +116,7 @@ def _table(up: dict[str, Standing]) -> None:
     found = []
     apart, together = ((1, False, 0), (MANY, False, 0)), ((MANY, True, 0), (MANY, True, 5))
     for store in up:
-        found += [_run(up, f"one round trip to {store}", store, trip(store), *situation) for situation in apart]
+        found += [_run(up, f"one round trip to {store}", store, round_trip(store), *situation) for situation in apart]
         if store == "redis":
             found += [_run(up, "redis-py's Lock", store, RedisPy, *situation) for situation in (*apart, *together)]
         for stage in _locks():

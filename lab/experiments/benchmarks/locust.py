@@ -15,7 +15,7 @@ from lab.load.locust import Load
 from lab.prerequisites import program
 from lab.scenario import scenario
 from lab.servers.cluster import Cluster, cluster
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 WRK_S, REQUESTS = 3, 5000
 
@@ -23,16 +23,16 @@ WRK_S, REQUESTS = 3, 5000
 def measure(pairs: int) -> Iterator[Measured]:
     program("wrk")  # refuse before anything has been started
     rush = scenario.load("rush")
-    keeper = Keeper()
+    supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
         folder = Path(name)
         try:
-            with cluster(keeper, stages()["none"], rush, "bench", folder) as system:
+            with cluster(supervisor, stages()["none"], rush, "bench", folder) as system:
                 wrk(system.address, folder, 1)  # warm
-                by_locust, by_wrk = _driver(keeper, rush, system, folder), lambda: wrk(system.address, folder, WRK_S)
+                by_locust, by_wrk = _driver(supervisor, rush, system, folder), lambda: wrk(system.address, folder, WRK_S)
                 rates = list(pairwise(pairs, by_locust, by_wrk))
         finally:
-            keeper.close()
+            supervisor.close()
     ratios = [one / other for one, other in rates]
     value, low, high = mean_of_ratios(ratios)
     what = f"Locust's throughput as a share of wrk's, {pairs} pairs"
@@ -43,14 +43,14 @@ def measure(pairs: int) -> Iterator[Measured]:
     )
 
 
-def _driver(keeper: Keeper, rush: scenario.Scenario, system: Cluster, folder: Path) -> Callable[[], float]:
+def _driver(supervisor: Supervisor, rush: scenario.Scenario, system: Cluster, folder: Path) -> Callable[[], float]:
     numbers = count()
 
     def drive() -> float:
         """One run of REQUESTS; its rate from the first start to the last end, as runs are measured."""
         into = folder / f"load-{next(numbers)}"
         into.mkdir()
-        load = Load(keeper, rush, system.address, into)
+        load = Load(supervisor, rush, system.address, into)
         load.wait(lambda done: None, lambda: True)
         records = list(History(into).requests())
         if len(records) != REQUESTS:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from lab.experiments.sweep import Sweep, whole
 from lab.experiments.sweep_chart import band, crosses, per_cent
-from lab.experiments.sweep_result import Curve, Swept
+from lab.experiments.sweep_result import Curve, SweepResult
 from lab.report.chart import LINES, STYLES
 from lab.text import thousands
 
@@ -42,7 +42,7 @@ def _of(curve: Curve) -> str:
     return f"{curve.stage}: asking every {shortest:g} ms is {slower} slower than every {best:g} ms, and costs {dearer}"
 
 
-def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
+def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     """Three panels above each other over the same retry interval: speed, waits, commands."""
     speed, waits, commands = canvas.subplots(3, 1, sharex=True)
     for number, curve in enumerate(curves):
@@ -62,12 +62,12 @@ def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
     commands.set_ylim(bottom=0)
     commands.set_xlabel(SWEEP.varied + " (logarithmic)")
     for axes in (speed, waits, commands):
-        _finish(axes, swept)
+        _finish(axes, result)
 
 
-def _finish(axes: Axes, swept: Swept) -> None:
+def _finish(axes: Axes, result: SweepResult) -> None:
     axes.set_xscale("log")
-    axes.set_xticks(swept.values, [f"{value:g}" for value in swept.values])
+    axes.set_xticks(result.values, [f"{value:g}" for value in result.values])
     axes.minorticks_off()
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 

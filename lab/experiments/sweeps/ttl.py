@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_chart import band, crosses, per_cent
-from lab.experiments.sweep_result import LOST_SHARE, Curve, Swept
+from lab.experiments.sweep_result import LOST_SHARE, Curve, SweepResult
 from lab.report.chart import GREY, LINES
 
 TTL_MS = 200
@@ -35,10 +35,10 @@ def _of(curve: Curve) -> str:
     return f"{curve.stage} loses {before}{per_cent(worst.value)} of the increments at {worst_at:g} × TTL{broken}"
 
 
-def draw(canvas: Figure, swept: Swept, curves: Sequence[Curve]) -> None:
+def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     """The share lost over work / TTL, with what is lost when there is always a next one at the door."""
     axes = canvas.subplots()
-    right = max(swept.values) * 1.04
+    right = max(result.values) * 1.04
     fine = [right * number / FINE for number in range(1, FINE + 1)]
     always = "expected where each lease is followed by the next at once: 1 − 1/⌈work/TTL⌉"
     axes.plot(fine, [1 - 1 / math.ceil(x) for x in fine], color=GREY, linestyle="--", linewidth=1.4, label=always)

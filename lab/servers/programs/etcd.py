@@ -27,7 +27,7 @@ class Etcd:
 
     name: str
     peers: Mapping[str, int]
-    program: str = "etcd"
+    executable: str = "etcd"
     stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:

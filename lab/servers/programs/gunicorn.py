@@ -25,7 +25,7 @@ class Gunicorn:
     settings: dict[str, str] = field(default_factory=dict)
     threads: int = THREADS
     listen: str = LOOPBACK
-    program: str = "gunicorn"
+    executable: str = "gunicorn"
     stop_signal: signal.Signals = signal.SIGQUIT  # quick: what is in flight has been waited for by then
 
     def argv(self, port: int, folder: Path) -> list[str]:

@@ -21,7 +21,7 @@ class LocustWorker:
     options: dict[str, Any]
     record: str = ""
     name: str = "locust-worker"
-    program: str = sys.executable
+    executable: str = sys.executable
     stop_signal: signal.Signals = signal.SIGKILL
 
     def argv(self, port: int, folder: Path) -> list[str]:

@@ -36,7 +36,7 @@ class MariaDB:
     """A server in which every COMMIT is on disk before it is answered (innodb_flush_log_at_trx_commit=1, the default)."""
 
     name: str = "mariadb"
-    program: str = "mariadbd"
+    executable: str = "mariadbd"
     stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:
@@ -57,7 +57,7 @@ class MariaDB:
         """Make the tables by a server that ends as it should: one that is killed in its first moments cannot be recovered."""
         (folder / "data").mkdir()
         with (folder / "log").open("ab") as log:
-            command = [found(self.program), *_flags(_options(folder)), "--bootstrap"]
+            command = [found(self.executable), *_flags(_options(folder)), "--bootstrap"]
             done = subprocess.run(command, input=SCHEMA.encode(), stdout=log, stderr=log, check=False)
         if done.returncode:
             raise NotReady(f"{self.name} could not make its tables; the end of its log:\n{last_words(folder / 'log')}")

@@ -54,7 +54,7 @@ class Nginx:
     run: str
     read_timeout_s: int = 60
     name: str = "nginx"
-    program: str = "nginx"
+    executable: str = "nginx"
     stop_signal: signal.Signals = signal.SIGTERM
 
     def argv(self, port: int, folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ class Redis:
     name: str
     notify: bool = False
     persists: bool = False
-    program: str = "redis-server"
+    executable: str = "redis-server"
     stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:

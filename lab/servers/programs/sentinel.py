@@ -14,7 +14,7 @@ class Sentinel:
     """One is enough here: what is tested is what a promotion loses, not who decides it."""
 
     name: str = "sentinel"
-    program: str = "redis-server"
+    executable: str = "redis-server"
     stop_signal: signal.Signals = signal.SIGKILL
 
     def argv(self, port: int, folder: Path) -> list[str]:

@@ -30,7 +30,7 @@ class ShiftedRedis:
     stop_signal: signal.Signals = signal.SIGKILL
 
     @property
-    def program(self) -> str:
+    def executable(self) -> str:
         """Raises MissingProgram when either half of it is not here."""
         if not SERVER.exists():
             raise MissingProgram(

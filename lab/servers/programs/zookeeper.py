@@ -41,7 +41,7 @@ class ZooKeeper:
     name: str
     number: int = 1
     peers: Mapping[int, tuple[int, int]] | None = None
-    program: str = "java"
+    executable: str = "java"
     stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:

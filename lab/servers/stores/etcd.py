@@ -12,16 +12,16 @@ from pathlib import Path
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Service, free_port
+from lab.servers.process import Program, free_port
 from lab.servers.programs.etcd import Etcd, ask, metrics, status
 from lab.servers.server import Reachable, Server
-from lab.servers.store import Witnessing
+from lab.servers.store import EventRecorder
 
 HANDLED = re.compile(r'^grpc_server_handled_total\{.*grpc_method="(\w+)".*\} (\S+)$', re.MULTILINE)
 LABS_OWN = ["Status"]
 
 
-def services(scenario: Scenario) -> list[Service]:
+def programs(scenario: Scenario) -> list[Program]:
     names = [f"lock-etcd-{number}" for number in range(1, scenario.store_nodes + 1)]
     peers = {name: free_port() for name in names}
     return [Etcd(name, peers) for name in names]
@@ -34,14 +34,14 @@ def url(running: Sequence[Reachable]) -> str:
 def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        if not one.away:
+        if not one.killed:
             for method, count in HANDLED.findall(metrics(one.port, one.host)):
                 if method not in LABS_OWN:
                     calls[method] = calls.get(method, 0) + int(float(count))
     return calls
 
 
-def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
     return []
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Service
+from lab.servers.process import Program
 from lab.servers.programs.mariadb import MariaDB, ask
 from lab.servers.server import Reachable, Server
-from lab.servers.store import Witnessing
+from lab.servers.store import EventRecorder
 
 STATEMENTS = ("begin", "commit", "delete", "insert", "rollback", "select", "update")
 
 
-def services(scenario: Scenario) -> list[Service]:
+def programs(scenario: Scenario) -> list[Program]:
     return [MariaDB()]
 
 
@@ -32,7 +32,7 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
     return {name: counts[name] for name in STATEMENTS}
 
 
-def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
     """It tells nobody what happens to its rows."""
     return []
 

@@ -16,14 +16,14 @@ import redis
 from app.stores.redis import PRIMARY
 from lab.errors import NotReady
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Service
+from lab.servers.process import Program
 from lab.servers.programs.redis import Redis, info
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.programs.shifted_redis import ShiftedRedis
-from lab.servers.redis_events import Witness
+from lab.servers.redis_events import RedisEvents
 from lab.servers.server import Reachable, Server
-from lab.servers.store import Witnessing
-from lab.servers.tcp_proxy import Link
+from lab.servers.store import EventRecorder
+from lab.servers.tcp_proxy import TcpProxy
 
 LABS_OWN = [
     "info",
@@ -44,7 +44,7 @@ JOINED_WITHIN_S = 10.0
 REPLICATION = b"PSYNC"  # what a replica asks for when it connects
 
 
-def services(scenario: Scenario) -> list[Service]:
+def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
     primary = kind("lock-redis", notify=True, persists=scenario.store_persists)
     return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
@@ -57,21 +57,21 @@ def url(running: Sequence[Reachable]) -> str:
 def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        for key, figures in info(one.port, "commandstats", one.host).items() if not one.away and one.name != SENTINEL else ():
+        for key, figures in info(one.port, "commandstats", one.host).items() if not one.killed and one.name != SENTINEL else ():
             command = key.removeprefix("cmdstat_").partition("|")[0]
             if command not in LABS_OWN:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
     return calls
 
 
-def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
     several = len(running) > 1
-    return [Witness(one.port, path, one.name if several else "", host=one.host) for one in running if one.name != SENTINEL]
+    return [RedisEvents(one.port, path, one.name if several else "", host=one.host) for one in running if one.name != SENTINEL]
 
 
 @contextlib.contextmanager
 def joined(running: Sequence[Server]) -> Iterator[None]:
-    """While the block runs, the replica follows the primary over a link that is held, and the sentinel watches both.
+    """While the block runs, the replica follows the primary over a proxy that is held, and the sentinel watches both.
 
     Raises NotReady when they do not find each other.
     """
@@ -79,17 +79,17 @@ def joined(running: Sequence[Server]) -> Iterator[None]:
         yield
         return
     primary, replica, sentinel = running
-    link = Link(primary.port, REPLICATION)  # all go over it: a sentinel corrects a replica that follows another address
+    proxy = TcpProxy(primary.port, REPLICATION)  # all go over it: a sentinel corrects a replica that follows another address
     try:
-        _tell(replica.port, "REPLICAOF", "127.0.0.1", link.port)
-        _tell(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", link.port, 1)
+        _tell(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
+        _tell(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
         _tell(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
         _until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
         _until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
-        link.hold()
+        proxy.hold()
         yield
     finally:
-        link.close()
+        proxy.close()
 
 
 def _until(true: Callable[[], bool], otherwise: str) -> None:

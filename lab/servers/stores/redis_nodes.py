@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Service
+from lab.servers.process import Program
 from lab.servers.programs.redis import Redis
 from lab.servers.programs.shifted_redis import ShiftedRedis
-from lab.servers.redis_events import Witness
+from lab.servers.redis_events import RedisEvents
 from lab.servers.server import Reachable, Server
-from lab.servers.store import Witnessing
+from lab.servers.store import EventRecorder
 from lab.servers.stores.redis import commands
 
 NODES = 5
 
-__all__ = ["commands", "services", "url", "witnesses"]  # what they count is counted as of one
+__all__ = ["commands", "event_recorders", "programs", "url"]  # what they count is counted as of one
 
 
-def services(scenario: Scenario) -> list[Service]:
+def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
     return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
 
@@ -28,5 +28,5 @@ def url(running: Sequence[Reachable]) -> str:
     return ",".join(one.address for one in running)
 
 
-def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
-    return [Witness(one.port, path, one.name, one.away, one.host) for one in running]
+def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
+    return [RedisEvents(one.port, path, one.name, one.killed, one.host) for one in running]

@@ -10,17 +10,17 @@ from kazoo.client import KazooClient
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Service, free_port
+from lab.servers.process import Program, free_port
 from lab.servers.programs.zookeeper import ZooKeeper, said
 from lab.servers.server import Reachable, Server
-from lab.servers.store import Witnessing
+from lab.servers.store import EventRecorder
 
 # the server tells reads (heartbeats among them) from updates, and no more
 COUNTED = re.compile(r"^zk_cnt_(read|update)latency\t(\d+)", re.MULTILINE)
 LEADS = re.compile(r"^Mode: (leader|standalone)$", re.MULTILINE)
 
 
-def services(scenario: Scenario) -> list[Service]:
+def programs(scenario: Scenario) -> list[Program]:
     if scenario.store_nodes == 1:
         return [ZooKeeper("lock-zookeeper")]
     numbers = range(1, scenario.store_nodes + 1)
@@ -35,13 +35,13 @@ def url(running: Sequence[Reachable]) -> str:
 def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        if not one.away:
+        if not one.killed:
             for kind, count in COUNTED.findall(said(one.port, "mntr", one.host)):
                 calls[kind] = calls.get(kind, 0) + int(count)
     return calls
 
 
-def witnesses(running: Sequence[Server], path: Path) -> list[Witnessing]:
+def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
     return []
 
 

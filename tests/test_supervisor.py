@@ -1,4 +1,4 @@
-"""The keeper's line: whatever an interrupt leaves on it, the next question is answered."""
+"""The supervisor's line: whatever an interrupt leaves on it, the next question is answered."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from contextlib import closing
 
 import pytest
 
-from lab.servers.supervisor import Keeper
+from lab.servers.supervisor import Supervisor
 
 
 @pytest.fixture
-def keeper() -> Iterator[Keeper]:
-    with closing(Keeper()) as one:
+def supervisor() -> Iterator[Supervisor]:
+    with closing(Supervisor()) as one:
         one._socket.settimeout(10)  # of a question that is not answered: fail, and do not wait for ever
         yield one
 
 
-def test_two_questions_that_arrive_as_one_are_both_answered(keeper):
+def test_two_questions_that_arrive_as_one_are_both_answered(supervisor):
     """As after an interrupt: what it kept from being sent goes with the next."""
     line = json.dumps({"descendants": 0, "number": 7}) + "\n"
-    keeper._socket.sendall((line + line.replace("7", "8")).encode())
+    supervisor._socket.sendall((line + line.replace("7", "8")).encode())
 
-    assert [json.loads(keeper._line())["number"] for _ in range(2)] == [7, 8]
-
-
-def test_an_answer_that_nobody_waits_for_any_more_is_passed_over(keeper):
-    keeper._socket.sendall(json.dumps({"descendants": 0, "number": 99}).encode() + b"\n")
-
-    assert keeper.descendants() == []
-    assert keeper.descendants() == []
+    assert [json.loads(supervisor._line())["number"] for _ in range(2)] == [7, 8]
 
 
-def test_interrupts_at_any_moment_of_a_question_leave_the_line_whole(keeper):
+def test_an_answer_that_nobody_waits_for_any_more_is_passed_over(supervisor):
+    supervisor._socket.sendall(json.dumps({"descendants": 0, "number": 99}).encode() + b"\n")
+
+    assert supervisor.descendants() == []
+    assert supervisor.descendants() == []
+
+
+def test_interrupts_at_any_moment_of_a_question_leave_the_line_whole(supervisor):
     asking, interrupted = False, 0
 
     def interrupt(*_: object) -> None:
@@ -57,7 +57,7 @@ def test_interrupts_at_any_moment_of_a_question_leave_the_line_whole(keeper):
         for _ in range(2000):
             try:
                 asking = True
-                keeper.descendants()
+                supervisor.descendants()
                 asking = False
             except KeyboardInterrupt:
                 interrupted += 1
@@ -67,4 +67,4 @@ def test_interrupts_at_any_moment_of_a_question_leave_the_line_whole(keeper):
         signal.signal(signal.SIGUSR1, previous)
 
     assert interrupted > 20
-    assert keeper.descendants() == []
+    assert supervisor.descendants() == []

@@ -1,0 +1,9 @@
+"""The environment variables by which the lab configures the Locust process of ``lab ui``.
+
+They have a module of their own because both sides need them: importing the plugin would patch the whole process, and
+importing the lab's side would slow down each start of Locust.
+"""
+
+CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
+LIVE = "LOCK_LAB_LIVE"  # the port of the live page
+PASSWORD = "LOCK_LAB_PASSWORD"  # noqa: S105 - the name of a variable; its value is the password of Locust's page; empty where it needs none
