@@ -1,56 +1,192 @@
-"""Faults: read from their tables, done once, always healed."""
+"""Each fault on the shelf: read from its table, prepared, injected once, always recovered. New files are in by themselves."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import time
 from contextlib import suppress
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lab.errors import BadInput
+from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
 from lab.run import fault_injector
-from lab.scenario.fault import GATES
+from lab.scenario.fault import FAILPOINTS, Fault, System, Target
 from lab.scenario.faults import faults, parse
 
-NEEDED = {
-    "freeze": {"for_ms": 50},
-    "slow": {"for_ms": 50},
-    "expire": {"for_ms": 50},
-    "stall_redis": {"for_ms": 50},
-    "restart_redis": {"for_ms": 50},
-    "kill_nodes": {"for_ms": 50},
-    "silence_nodes": {"for_ms": 50},
-    "restart_nodes": {"for_ms": 50},
-    "kill_primary": {"for_ms": 50},
-    "jump_clock": {"for_ms": 50},
-    "kill_leader": {"for_ms": 50},
-    "end_session": {"for_ms": 50},
-    "cut_off": {"for_ms": 50},
+NODE = (1,)
+# the calls at the injection, and those at the recovery; RECORD stands for the fault record
+RECORD = "the record"
+CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
+    "cut_off": ([("cut_off", RECORD)], [("reconnect", RECORD)]),
+    "end_session": ([("end_sessions", RECORD)], []),
+    "expire": ([], []),
+    "freeze": ([], [("resume_replica", RECORD)]),
+    "jump_clock": ([("jump_clocks", NODE, 60_000)], [("jump_clocks", NODE, 0)]),
+    "kill": ([], []),
+    "kill_leader": ([("kill_lock_leader",)], []),
+    "kill_nodes": ([("kill_nodes", NODE)], [("recover_nodes", NODE)]),
+    "kill_primary": ([("kill_nodes", [1])], []),
+    "lose_reply": ([], []),
+    "raise_error": ([], []),
+    "restart_nodes": ([("kill_nodes", NODE), ("recover_nodes", ()), ("recover_nodes", NODE)], []),
+    "restart_redis": ([("restart_lock_store",)], []),
+    "silence_nodes": ([("silence_nodes", NODE)], [("recover_nodes", NODE)]),
+    "slow": ([], []),
+    "stall_redis": ([("pause_lock_store",)], [("resume_lock_store",)]),
+    "stop_renewal": ([], []),
 }
+# what a fault with each target may call at all
+ALLOWED = {
+    Target.REPLICA: {"resume_replica"},
+    Target.SESSION: {"end_sessions"},
+    Target.NETWORK: {"cut_off", "reconnect"},
+    Target.STORE: {
+        "pause_lock_store",
+        "resume_lock_store",
+        "restart_lock_store",
+        "kill_nodes",
+        "silence_nodes",
+        "recover_nodes",
+        "jump_clocks",
+        "kill_lock_leader",
+    },
+}
+# a call that lasts until another call undoes it
+UNDONE_BY = {
+    "cut_off": "reconnect",
+    "pause_lock_store": "resume_lock_store",
+    "silence_nodes": "recover_nodes",
+}
+METHODS = {name: inspect.signature(method) for name, method in vars(System).items() if not name.startswith("_")}
 
 
-class Ledger:
-    """A system that writes down what is done to it."""
+class FakeSystem:
+    """A system with exactly the methods of the protocol: an unknown method, or a wrong argument, fails the test."""
 
     def __init__(self) -> None:
-        self.done: list[str] = []
+        self.calls: list[tuple[Any, ...]] = []
+        for name, signature in METHODS.items():
+            setattr(self, name, partial(self._call, name, signature))
 
-    def __getattr__(self, name: str):
-        return lambda *args: self.done.append(name) or 1
+    def _call(self, name: str, signature: inspect.Signature, *given: Any) -> int:
+        signature.bind(self, *given)
+        self.calls.append((name, *(RECORD if isinstance(one, FaultRecord) else one for one in given)))
+        return 1
+
+
+def made(kind: str, for_ms: int = 30) -> Fault:
+    """Return a fault with its defaults; a time without a default is for_ms."""
+    needed = [field.name for field in dataclasses.fields(faults()[kind]) if field.default is dataclasses.MISSING]
+    return parse({"kind": kind} | dict.fromkeys(needed, for_ms), "made.toml")
+
+
+def calls(one: Fault) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return what a fault calls at its injection, and what it calls at its recovery."""
+    system = FakeSystem()
+    record = FaultRecord(name="made-1", replica="replica-1", pid=1, request="r1", at_ns=1)
+    one.inject(system, record)
+    at_injection = list(system.calls)
+    one.recover(system, record)
+    return at_injection, system.calls[len(at_injection) :]
+
+
+def reach(folder: Path, kind: str) -> None:
+    """Leave the note of a replica that reached the failpoint."""
+    note = {"name": f"{kind}-1", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": time.monotonic_ns()}
+    draft = folder / ".note"
+    draft.write_text(json.dumps(note), encoding="utf-8")
+    draft.rename(folder / f"{kind}-1.struck")
+
+
+@pytest.fixture
+def gates(tmp_path) -> Path:
+    """The folder of the prepared faults."""
+    (tmp_path / "gates").mkdir()
+    return tmp_path / "gates"
+
+
+def test_the_calls_of_every_fault_are_known():
+    assert set(CALLS) == set(faults())
+
+
+def test_every_method_of_a_system_is_allowed_to_some_target():
+    assert set().union(*ALLOWED.values()) == METHODS.keys()
 
 
 @pytest.mark.parametrize("kind", faults())
-def test_every_fault_is_read_from_its_table_and_arms_one_gate(kind, tmp_path):
-    one = parse({"kind": kind, **NEEDED.get(kind, {})}, "made.toml")
-
-    fault_injector.arm([one], tmp_path / "gates")
+def test_every_fault_is_prepared_at_one_failpoint(kind, tmp_path):
+    fault_injector.prepare([made(kind)], tmp_path / "gates")
 
     (path,) = (tmp_path / "gates").iterdir()
-    armed = json.loads(path.read_text(encoding="utf-8"))
-    assert armed["gate"] in GATES
-    assert armed["name"] == path.stem == f"{kind}-1"
+    injection = json.loads(path.read_text(encoding="utf-8"))
+    assert injection["gate"] in FAILPOINTS
+    assert injection["name"] == path.stem == f"{kind}-1"
+
+
+@pytest.mark.parametrize("kind", faults())
+def test_every_fault_calls_what_it_must_at_its_injection_and_its_recovery(kind):
+    at_injection, at_recovery = calls(made(kind))
+
+    assert (at_injection, at_recovery) == CALLS[kind]
+
+
+@pytest.mark.parametrize("kind", faults())
+def test_every_fault_acts_on_its_target_alone_and_leaves_nothing_undone(kind):
+    one = made(kind)
+    called = [name for name, *_ in chain(*calls(one))]
+
+    assert set(called) <= ALLOWED[one.target]
+    for place, name in enumerate(called):
+        assert name not in UNDONE_BY or UNDONE_BY[name] in called[place + 1 :]
+
+
+def test_a_method_that_no_system_has_fails_a_fault():
+    with pytest.raises(AttributeError):
+        FakeSystem().unplug()
+    with pytest.raises(TypeError):
+        FakeSystem().kill_nodes()
+
+
+@pytest.mark.parametrize("kind", faults())
+def test_every_fault_is_injected_once_recovered_in_time_and_recorded(kind, gates):
+    one, system = made(kind), FakeSystem()
+
+    with fault_injector.injecting([one], gates, system, gates.parent / "faults.jsonl"):
+        reach(gates, kind)
+        until = time.monotonic() + 5
+        while not (gates.parent / "faults.jsonl").exists() and time.monotonic() < until:
+            time.sleep(0.002)
+
+    (record,) = History(gates.parent).faults()
+    assert system.calls == list(chain(*CALLS[kind]))
+    assert record.recovered_ns - record.at_ns >= one.for_ms * 1_000_000
+    assert (record.kind, record.request, record.failpoint, record.effect) == (kind, "r1", one.at, one.effect)
+
+
+def test_what_lasts_is_recovered_when_the_run_is_cut_short(gates):
+    one, system = made("freeze", for_ms=300), FakeSystem()
+
+    with suppress(KeyboardInterrupt), fault_injector.injecting([one], gates, system, gates.parent / "faults.jsonl"):
+        reach(gates, "freeze")
+        time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    assert system.calls == [("resume_replica", RECORD)]
+
+
+def test_a_fault_whose_failpoint_no_request_reached_is_not_recorded(gates):
+    with fault_injector.injecting([made("kill")], gates, FakeSystem(), gates.parent / "faults.jsonl"):
+        pass
+
+    assert list(History(gates.parent).faults()) == []
 
 
 @pytest.mark.parametrize(
@@ -59,7 +195,7 @@ def test_every_fault_is_read_from_its_table_and_arms_one_gate(kind, tmp_path):
         ({"kind": "freez", "for_ms": 1}, ["no fault 'freez'", "'freeze'"]),
         ({"kind": "freeze", "for_s": 1}, ["no key of freeze 'for_s'", "'for_ms'"]),
         ({"kind": "freeze"}, ["freeze", "for_ms"]),
-        ({"kind": "kill", "at": "read.befor"}, ["no gate 'read.befor'", "'read.before'"]),
+        ({"kind": "kill", "at": "read.befor"}, ["no failpoint 'read.befor'", "'read.before'"]),
     ],
 )
 def test_a_fault_that_cannot_be_meant_is_refused(table, words):
@@ -68,60 +204,3 @@ def test_a_fault_that_cannot_be_meant_is_refused(table, words):
 
     for word in words:
         assert word in str(refusal.value)
-
-
-def strike(folder, name: str) -> None:
-    """As a replica leaves word."""
-    word = {"name": name, "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": time.monotonic_ns()}
-    (folder / f"{name}.struck").write_text(json.dumps(word), encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("kind", "done"),
-    [
-        ("freeze", ["thaw"]),
-        ("stall_redis", ["stop_lock_store", "thaw_lock_store"]),
-        ("restart_redis", ["restart_lock_store"]),
-        ("kill_nodes", ["kill_nodes", "revive_nodes"]),
-        ("silence_nodes", ["silence_nodes", "revive_nodes"]),
-        ("restart_nodes", ["kill_nodes", "revive_nodes", "revive_nodes"]),
-        ("end_session", ["end_session"]),
-        ("cut_off", ["cut_off", "connect_again"]),
-    ],
-)
-def test_a_harm_is_done_healed_and_written_down(kind, done, tmp_path):
-    (tmp_path / "gates").mkdir()
-    one, system = parse({"kind": kind, "for_ms": 30}, "made"), Ledger()
-
-    with fault_injector.harming([one], tmp_path / "gates", system, tmp_path / "faults.jsonl"):
-        strike(tmp_path / "gates", f"{kind}-1")
-        until = time.monotonic() + 5
-        while not (tmp_path / "faults.jsonl").exists() and time.monotonic() < until:
-            time.sleep(0.002)
-
-    (struck,) = History(tmp_path).faults()
-    assert system.done == done
-    assert struck.recovered_ns - struck.at_ns >= 30_000_000
-    assert (struck.kind, struck.request) == (kind, "r1")
-
-
-def test_what_hurts_is_healed_when_the_run_is_cut_short(tmp_path):
-    (tmp_path / "gates").mkdir()
-    one, system = parse({"kind": "freeze", "for_ms": 300}, "made"), Ledger()
-
-    with suppress(KeyboardInterrupt), fault_injector.harming([one], tmp_path / "gates", system, tmp_path / "faults.jsonl"):
-        strike(tmp_path / "gates", "freeze-1")
-        time.sleep(0.05)
-        raise KeyboardInterrupt
-
-    assert system.done == ["thaw"]
-
-
-def test_a_fault_that_nobody_came_by_is_not_written_down(tmp_path):
-    (tmp_path / "gates").mkdir()
-    one = parse({"kind": "kill"}, "made")
-
-    with fault_injector.harming([one], tmp_path / "gates", Ledger(), tmp_path / "faults.jsonl"):
-        pass
-
-    assert list(History(tmp_path).faults()) == []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from lab.evidence.fault_effect import Effect
 from tests.made import Made
 from tests.test_findings import found
 
@@ -79,6 +81,20 @@ def test_after_a_lost_reply_a_grant_in_the_same_replica_may_have_come_by_the_han
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
 
     assert [claim for claim, _ in found(made.examine(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
+
+
+def test_the_record_of_an_old_run_has_the_effect_of_its_kind_and_is_judged(made):
+    """Before, the kind raise_error was called raise, no record had an effect, and the judge's zeros were in the file."""
+    line = {"name": "raise-1", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": 10_000_000, "kind": "raise"}
+    line |= {"gate": "acquire.after_first", "healed_ns": 10_100_000, "healing_ns": 10_050_000, "next_got_ns": 0, "renewals": 0}
+    (made.folder / "faults.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+    findings = made.examine(final=0, ttl_ms=300)
+
+    (fault,) = findings.faults
+    assert (fault.record.effect, fault.record.recovered_ns) == (Effect.THREAD_DIES, 10_100_000)
+    assert [claim for claim, _ in found(findings)] == ["acquires_atomically"]
+    assert line.items() <= fault.facts().items()
 
 
 @pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])

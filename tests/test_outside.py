@@ -26,12 +26,12 @@ def test_an_address_that_cannot_be_read_is_refused_without_a_word_of_it():
 @pytest.mark.parametrize("name", ["store_restart", "failover", "clock_jump", "node_down", "store_restart_persisted"])
 def test_a_scenario_that_breaks_the_store_is_for_the_labs_own(name):
     with pytest.raises(BadInput, match=name):
-        external_stores.refuse_harm(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+        external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
 
 
 @pytest.mark.parametrize("name", ["rush", "holder_crash", "frozen_holder"])
 def test_one_that_only_breaks_replicas_is_for_any(name):
-    external_stores.refuse_harm(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+    external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
 
 
 def test_a_store_where_nobody_listens_is_refused_before_anything_starts(tmp_path):

@@ -21,10 +21,11 @@ from lab.containers import agent
 from lab.containers.host_control import CUT, MEND, RELOAD, HostControl
 from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFetcher, until_ready
 from lab.errors import BadInput, NotReady
-from lab.scenario.fault import kind_of
+from lab.scenario.fault import Need, Target
+from lab.scenario.fault_place import Place
 from lab.scenario.scenario import Scenario
+from lab.servers import fault_target
 from lab.servers.cluster import Cluster, replica_settings
-from lab.servers.external_stores import HARMLESS
 from lab.servers.programs.gunicorn import health
 from lab.servers.programs.mariadb import TABLES, ask
 from lab.servers.stores import stores
@@ -38,6 +39,8 @@ COUNTER = "counter-redis"
 PROFILES = {"redis_nodes": "redlock", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadb"}
 SEEN_WITHIN_S = 3.0
 STORES_UP_WITHIN_S = 20.0
+# stores at which all replicas have the same user here, so that the sessions of one replica cannot be found
+ONE_USER = ("mysql",)
 
 
 @dataclass(frozen=True)
@@ -68,23 +71,39 @@ def names(store: str, scenario: Scenario) -> list[str]:
     return [one.name for one in stores()[store].programs(scenario)]
 
 
+def place(stage: Stage) -> Place:
+    """Return what containers do not allow, even where the lab on the host can stop and start them."""
+    lacking = {Need.CLOCKS: "containers have the clock of their host"}
+    if stage.store in ONE_USER:
+        lacking[Need.SESSIONS] = f"all replicas have the same user at {stage.store} here"
+    return Place(lacking=lacking)
+
+
+# where no lab on the host can stop, kill or disconnect a container
+WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no lab on the host can reach its container"))
+
+
 def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
-    """What cannot work in containers is refused by name. control: whether anybody can stop and start them. Raises BadInput."""
+    """Refuse by name what cannot work in containers. control: a lab on the host can stop and start them. Raises BadInput."""
     never = {
         "a clock that is set off (store_clocks): containers have the clock of their host": scenario.store_clocks,
         "a replica held back over a link of the lab's own (store_replica)": scenario.store_replica,
         f"an ensemble of {scenario.store_nodes} (store_nodes): the file has one server of each": scenario.store_nodes > 1,
         "a store that is told to write everything to disk (store_persists)": scenario.store_persists,
-        "sessions told apart by their user (end_session): here all replicas have the database's one user": stage.store == "mysql"
-        and any(kind_of(fault) == "end_session" for fault in scenario.faults),
     }
     if why := next((words for words, true in never.items() if true), None):
         raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
-    by_hand = [kind_of(fault) for fault in scenario.faults if kind_of(fault) not in (*HARMLESS, "end_session")]
+    fault_target.refuse(stage, scenario)
+    for refusal in place(stage).refusals(scenario.faults):
+        raise BadInput(
+            f"{scenario.name} does not work in containers: the fault {refusal.kind} cannot be injected, because {refusal.why}. "
+            "It works without ENGINE=docker"
+        )
+    by_hand = [refusal.kind for refusal in WITHOUT_CONTROL.refusals(scenario.faults)]
     by_hand += ["nodes_away"] if scenario.nodes_away else []
     if by_hand and not control:
         raise BadInput(
-            f"{scenario.name} stops or kills a container ({', '.join(by_hand)}), for which nobody in here has the power; "
+            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_hand)}), which only the host can do; "
             f"start it on the host: make scenario STAGE={stage.name} SCENARIO={scenario.name} ENGINE=docker"
         )
 
@@ -137,7 +156,7 @@ def cluster(
             else {}
         )
         system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, len(clocks), laid)
-        system.kill_nodes(scenario.nodes_away)
+        system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 
 

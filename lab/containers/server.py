@@ -107,7 +107,7 @@ class ContainerServer:
             self.paused = False
 
     def resume_process(self, pid: int) -> None:
-        """Of a store, no process stops itself."""
+        """Do nothing: no process of a store stops itself."""
 
     def end_now(self) -> None:
         """It stays for the next run."""

@@ -64,6 +64,7 @@ class Load:
     def stop(self) -> None:
         """End it now, if it still runs."""
         self._supervisor.signal(self._pid, signal.SIGKILL)
+        self._lines.close()
 
     def _argv(self, host: str) -> list[str]:
         scenario = self._scenario
@@ -106,3 +107,6 @@ class _LineCount:
         fresh = self._file.read().count(b"\n")
         self.count += fresh
         return fresh > 0
+
+    def close(self) -> None:
+        self._file.close()

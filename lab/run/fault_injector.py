@@ -1,7 +1,7 @@
-"""The injector: it does the lab's part of each fault in a run, and undoes it in time.
+"""The injector: it does the lab's part of each fault in a run, and recovers in time.
 
-A replica that comes by an armed failpoint notes that it did; the injector sees the note, injects the fault, and recovers
-``for_ms`` later. A fault is always recovered, however the run ends, and recorded in ``faults.jsonl``.
+A replica that reaches a failpoint with a prepared fault leaves a note. The injector sees the note, injects the fault, and
+recovers ``for_ms`` later. A fault is always recovered, however the run ends, and recorded in ``faults.jsonl``.
 """
 
 from __future__ import annotations
@@ -23,39 +23,43 @@ from lab.scenario.fault import Fault, System, kind_of
 LOOK_EVERY_S = 0.003
 
 
-def arm(faults: Sequence[Fault], folder: Path) -> None:
-    """Write the gates' files, before the replicas start."""
+def prepare(faults: Sequence[Fault], folder: Path) -> None:
+    """Write a file for each fault, which the replicas read when they start."""
     folder.mkdir()
-    for number, fault in enumerate(faults, 1):
-        name = f"{kind_of(fault)}-{number}"
-        text = json.dumps(dataclasses.asdict(fault.armed(name)))
+    for name, fault in _named(faults).items():
+        text = json.dumps(dataclasses.asdict(fault.injection(name)))
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 @contextlib.contextmanager
-def harming(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
-    """While the block runs, follow what the replicas report: do the lab's part of each harm, and heal it in time.
+def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
+    """While the block runs, do the lab's part of each fault that a replica reports, and recover in time.
 
-    When the block ends, however it ends, whatever is not healed yet is healed. Raises what a harm or a healing raised.
+    When the block ends, however it ends, every fault that lasts is recovered. Raises what an injection or a recovery raised.
     """
     if not faults:
         yield
         return
-    watch = _Watch(faults, folder, system, record)
-    watch.start()
+    injector = _Injector(faults, folder, system, record)
+    injector.start()
     try:
         yield
     finally:
-        watch.finish()
+        injector.finish()
 
 
-class _Watch(threading.Thread):
-    """The thread that sees replicas being struck."""
+def _named(faults: Sequence[Fault]) -> dict[str, Fault]:
+    """Return the faults by the names that they have in this run: the kind and a number."""
+    return {f"{kind_of(fault)}-{number}": fault for number, fault in enumerate(faults, 1)}
+
+
+class _Injector(threading.Thread):
+    """The thread that reads the replicas' notes."""
 
     def __init__(self, faults: Sequence[Fault], folder: Path, system: System, record: Path) -> None:
         super().__init__(name="faults", daemon=True)
-        self.waiting = {f"{kind_of(fault)}-{number}": fault for number, fault in enumerate(faults, 1)}
-        self.hurting: list[tuple[Fault, FaultRecord]] = []
+        self.pending = _named(faults)
+        self.active: list[tuple[Fault, FaultRecord]] = []
         self.folder, self.system, self.record = folder, system, record
         self.over = threading.Event()
         self.failure: Exception | None = None
@@ -64,40 +68,43 @@ class _Watch(threading.Thread):
         try:
             while not self.over.wait(LOOK_EVERY_S):
                 self.look()
-        except Exception as error:  # noqa: BLE001 - told to the run when it ends
+        except Exception as error:  # noqa: BLE001 - raised again when the run ends
             self.failure = error
 
     def look(self) -> None:
-        for name, fault in list(self.waiting.items()):
+        """Inject each fault with a new note, and recover each fault whose time is over."""
+        for name, fault in list(self.pending.items()):
             note = self.folder / f"{name}.struck"
             if note.exists():
-                struck = msgspec.json.decode(note.read_bytes(), type=FaultRecord)
-                struck.kind, struck.failpoint = kind_of(fault), fault.at
-                del self.waiting[name]
-                self.hurting.append((fault, struck))
-                fault.harm(self.system, struck)
+                del self.pending[name]
+                self.inject(fault, msgspec.json.decode(note.read_bytes(), type=FaultRecord))
         now_ns = monotonic_ns()
-        for fault, struck in list(self.hurting):
-            if now_ns >= struck.at_ns + fault.for_ms * 1_000_000:
-                self.heal(fault, struck)
+        for fault, record in list(self.active):
+            if now_ns >= record.at_ns + fault.for_ms * 1_000_000:
+                self.recover(fault, record)
 
-    def heal(self, fault: Fault, struck: FaultRecord) -> None:
-        self.hurting.remove((fault, struck))
-        struck.recovering_ns = monotonic_ns()
-        fault.heal(self.system, struck)
-        struck.recovered_ns = monotonic_ns()
+    def inject(self, fault: Fault, record: FaultRecord) -> None:
+        record.kind, record.failpoint, record.effect = kind_of(fault), fault.at, fault.effect
+        self.active.append((fault, record))
+        fault.inject(self.system, record)
+
+    def recover(self, fault: Fault, record: FaultRecord) -> None:
+        self.active.remove((fault, record))
+        record.recovering_ns = monotonic_ns()
+        fault.recover(self.system, record)
+        record.recovered_ns = monotonic_ns()
         with self.record.open("ab") as file:
-            file.write(msgspec.json.encode(struck) + b"\n")
+            file.write(msgspec.json.encode(record) + b"\n")
 
     def finish(self) -> None:
-        """Nothing more is struck: heal what is not. A harm that is still going on is given its time."""
+        """Inject nothing more, and recover what lasts. A fault that lasts is given its time."""
         if self.is_alive():
-            until = time.monotonic() + max((fault.for_ms for fault, _ in self.hurting), default=0) / 1000
-            while self.hurting and time.monotonic() < until:
+            until = time.monotonic() + max((fault.for_ms for fault, _ in self.active), default=0) / 1000
+            while self.active and time.monotonic() < until:
                 time.sleep(LOOK_EVERY_S)
         self.over.set()
         self.join()
-        for fault, struck in list(self.hurting):
-            self.heal(fault, struck)
+        for fault, record in list(self.active):
+            self.recover(fault, record)
         if self.failure is not None:
             raise self.failure

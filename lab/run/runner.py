@@ -16,8 +16,8 @@ from lab.interrupts import unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS
 from lab.run import environment
-from lab.run.fault_injector import arm, harming
-from lab.scenario.fault import kind_of
+from lab.run.fault_injector import injecting, prepare
+from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import THREADS
@@ -74,7 +74,7 @@ def run(
         engine=engine,
     )
     begun = False
-    arm(scenario.faults, folder.path / "gates")
+    prepare(scenario.faults, folder.path / "gates")
     try:
         with bring_up(supervisor, stage, scenario, folder.name, folder.path, shelf_name) as system:
             begun, record.clocks = True, system.clocks
@@ -106,7 +106,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             watching.callback(recorder.close)
         before = system.commands()
         try:
-            with harming(scenario.faults, folder.path / "gates", system, folder.path / "faults.jsonl"):
+            with injecting(scenario.faults, folder.path / "gates", system.fault_target, folder.path / "faults.jsonl"):
                 drive(system, folder.path, lambda: unless_interrupted() or well())
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"
@@ -154,8 +154,12 @@ def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, in
 
 def _plain(scenario: Scenario) -> dict[str, Any]:
     fields = dataclasses.asdict(scenario)
-    fields["faults"] = [{"kind": kind_of(fault), **vars(fault)} for fault in scenario.faults]
+    fields["faults"] = [_plain_fault(fault) for fault in scenario.faults]
     return fields | {"tests": scenario.tests.name, "needs": list(scenario.needs), "notes": list(scenario.notes)}
+
+
+def _plain_fault(fault: Fault) -> dict[str, Any]:
+    return {"kind": kind_of(fault), "target": fault.target.value, "effect": fault.effect.value, **vars(fault)}
 
 
 def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:

@@ -1,79 +1,122 @@
-"""A fault: a harm with parameters. Arming it puts a gate before the replicas; being struck does the harm; healing undoes it.
+"""A fault: something that a run breaks on purpose, as data. A scenario's TOML file states its kind and its parameters.
 
-``lab/scenario/faults`` holds one a file, a dataclass ``Harm`` whose fields are its TOML keys. A fault is always healed, whatever
-happens, and writes down whom it hit and when (``faults.jsonl``).
+``lab/scenario/faults`` holds one kind in each file: a frozen dataclass ``Fault``, whose fields are its TOML keys. The class
+declares what the fault needs and where it acts. From these declarations alone follows where it can be injected: on servers
+of the lab's own, on a store of somebody else, in containers (``lab/scenario/fault_place.py``).
+
+A replica reaches the failpoint, does its own part and leaves a note. The injector (``lab/run/fault_injector.py``) sees the
+note, injects the lab's part, recovers, and writes a fault record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from enum import StrEnum
+from typing import ClassVar, Protocol
 
 from app.failpoints import MOMENTS, PHASES, Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 
-GATES = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
+FAILPOINTS = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
+
+
+class Target(StrEnum):
+    """What a fault acts on."""
+
+    # a replica injects the fault into itself; the lab at most resumes its process
+    REPLICA = "replica"
+    # the lab sends a command to the lock's store, which ends sessions
+    SESSION = "session"
+    # the lab interrupts the connections from one replica to the lock's store
+    NETWORK = "network"
+    # the lab stops, kills or changes servers of the lock's store
+    STORE = "store"
+
+
+class Need(StrEnum):
+    """What the lock's store must have for a fault. The values complete the sentence: the fault needs …"""
+
+    LEADER = "a server that leads the others"
+    SESSIONS = "sessions of each replica that can be ended"
+    CLOCKS = "servers whose clocks can be set"
 
 
 class System(Protocol):
-    """What a fault may lay hands on."""
+    """What a fault can do to a running system. Nodes are servers of the lock's store, counted from 1; others are ignored."""
 
-    def thaw(self, struck: FaultRecord) -> None:
-        """Let the struck process go on."""
+    def resume_replica(self, record: FaultRecord) -> None:
+        """Resume the stopped process of the replica; do nothing if it has ended."""
 
-    def stop_lock_store(self) -> None:
-        """Stop the lock's store where it is."""
+    def pause_lock_store(self) -> None:
+        """Stop all servers of the lock's store: they accept commands, and answer none."""
 
-    def thaw_lock_store(self) -> None:
-        """Let it go on."""
+    def resume_lock_store(self) -> None:
+        """Resume all servers of the lock's store."""
 
     def restart_lock_store(self) -> None:
-        """Kill it and start it again at its address, with what it kept on disk."""
+        """Kill all servers of the lock's store, and start them again with what they kept on disk."""
 
     def kill_nodes(self, nodes: Sequence[int]) -> None:
-        """Kill some of the lock store's servers, counted from 1; those that are not there are left out."""
+        """Kill some servers of the lock's store."""
 
     def silence_nodes(self, nodes: Sequence[int]) -> None:
-        """Stop them where they are: they take what they are sent, and answer nothing."""
+        """Stop some servers of the lock's store: they accept commands, and answer none."""
+
+    def recover_nodes(self, nodes: Sequence[int]) -> None:
+        """Resume silent servers, and start killed servers again with what they kept on disk."""
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
-        """Set their clocks off by so much; how many were seen to move."""
+        """Set the clocks of some servers ahead of real time. Return how many clocks moved."""
 
-    def revive_nodes(self, nodes: Sequence[int]) -> None:
-        """Let them go on, or start them again with what they kept on disk."""
+    def cut_off(self, record: FaultRecord) -> None:
+        """Let nothing through between the replica and the lock's store."""
 
-    def cut_off(self, struck: FaultRecord) -> None:
-        """Let nothing through between the struck replica and the lock's store."""
-
-    def connect_again(self, struck: FaultRecord) -> None:
-        """Let it through again."""
+    def reconnect(self, record: FaultRecord) -> None:
+        """Let everything through again."""
 
     def kill_lock_leader(self) -> None:
-        """Kill the server that leads the lock's store; it does not come back."""
+        """Kill the server that leads the lock's store, for good."""
 
-    def end_session(self, struck: FaultRecord) -> int:
-        """Have the lock's store end the sessions of the struck replica; how many."""
+    def end_sessions(self, record: FaultRecord) -> int:
+        """Let the lock's store end the sessions of the replica. Return how many it ended."""
 
 
 class Fault(Protocol):
-    """One harm. at: the gate where it strikes. skip: how many grants of a replica pass before."""
+    """One fault of a scenario. The class attributes are the same for each fault of the kind; the fields are TOML keys."""
+
+    # what the fault acts on
+    target: ClassVar[Target]
+    # what the lock's store must have
+    needs: ClassVar[tuple[Need, ...]]
+    # what the fault does, in the judge's words; written into the fault record
+    effect: ClassVar[Effect]
 
     @property
-    def at(self) -> str: ...
+    def at(self) -> str:
+        """The failpoint, ``phase.moment``."""
 
     @property
-    def for_ms(self) -> int: ...
+    def skip(self) -> int:
+        """How many grants of a replica go by before the fault is injected."""
 
-    def armed(self, name: str) -> Injection:
-        """What a replica is to do when it comes by the gate."""
+    @property
+    def for_ms(self) -> int:
+        """How long the fault lasts: the time from the failpoint to the recovery."""
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
-        """What the lab does when it has: called once, soon after. The harm is over for_ms later."""
+    def injection(self, name: str) -> Injection:
+        """Return what the replica does at the failpoint."""
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Undo it; may be called when nothing is left to undo."""
+    def inject(self, system: System, record: FaultRecord) -> None:
+        """Do the lab's part. The injector calls it once, as soon as it sees the replica's note."""
+
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Undo it. The injector calls it once, also when a run is cut short or nothing is left to undo."""
+
+
+DECLARED = ("target", "needs", "effect")  # what each class on the shelf must state
 
 
 def kind_of(fault: Fault) -> str:
-    """The file it is in."""
+    """Return the name of the fault's file."""
     return type(fault).__module__.rpartition(".")[2]

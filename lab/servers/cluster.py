@@ -17,16 +17,15 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
-from lab.evidence.fault_record import FaultRecord
 from lab.prerequisites import program
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
+from lab.servers.fault_target import FaultTarget, refuse
 from lab.servers.partition import Partition, partitions
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import Redis
-from lab.servers.programs.shifted_redis import leap
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
 from lab.servers.stores import stores
@@ -88,70 +87,10 @@ class Cluster:
             time.sleep(0.02)
         return False
 
-    def thaw(self, struck: FaultRecord) -> None:
-        """Let the replica's process go on that stopped itself; nothing happens if it is no more."""
-        for replica in self.replicas:
-            if replica.name == struck.replica:
-                replica.resume_process(struck.pid)
-
-    def stop_lock_store(self) -> None:
-        """Stop the lock's store where it is: it answers when it is thawed."""
-        for running in self.lock_store:
-            running.pause()
-
-    def thaw_lock_store(self) -> None:
-        """Let it go on."""
-        for running in self.lock_store:
-            running.resume()
-
-    def restart_lock_store(self) -> None:
-        """Kill it and start it again at its address, with what it kept on disk."""
-        for running in self.lock_store:
-            running.restart()
-
-    def _nodes(self, nodes: Sequence[int]) -> list[Server]:
-        return [self.lock_store[number - 1] for number in nodes if number <= len(self.lock_store)]
-
-    def kill_nodes(self, nodes: Sequence[int]) -> None:
-        """Kill some of the lock store's servers, counted from 1; those that are not there are left out."""
-        for running in self._nodes(nodes):
-            running.kill()
-
-    def silence_nodes(self, nodes: Sequence[int]) -> None:
-        """Stop them where they are: they take what they are sent, and answer nothing."""
-        for running in self._nodes(nodes):
-            running.pause()
-
-    def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
-        """Set their clocks off by so much; how many were seen to move."""
-        return sum(leap(running, by_ms) for running in self._nodes(nodes) if isinstance(running, Running))
-
-    def revive_nodes(self, nodes: Sequence[int]) -> None:
-        """Let them go on, or start them again with what they kept on disk."""
-        for running in self._nodes(nodes):
-            if running.killed:
-                running.start_again()
-            else:
-                running.resume()
-
-    def cut_off(self, struck: FaultRecord) -> None:
-        """Let nothing through between the struck replica and the lock's store."""
-        for partition in self.partitions[struck.replica]:
-            partition.cut()
-
-    def connect_again(self, struck: FaultRecord) -> None:
-        """Let it through again."""
-        for partition in self.partitions[struck.replica]:
-            partition.mend()
-
-    def end_session(self, struck: FaultRecord) -> int:
-        """Have the lock's store end the sessions of the struck replica; how many."""
-        return stores()[self.stage.store or ""].end_session(self.lock_store, struck)
-
-    def kill_lock_leader(self) -> None:
-        """Kill the server that leads the lock's store; it does not come back. Raises OSError when none leads."""
-        store = stores()[self.stage.store or ""]
-        store.leader(self.lock_store).kill()
+    @property
+    def fault_target(self) -> FaultTarget:
+        """Return what faults act on."""
+        return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions)
 
     def client_options(self) -> dict[str, Any]:
         """The options of the replicas' clients, by store."""
@@ -198,13 +137,14 @@ def cluster(
 
     shelf_name: the stage's name or path, as the replicas are to look it up. also: further stages they serve. journals:
     without them, nothing is told and no gate is passed (to measure what that costs). Raises MissingProgram, NotReady, and
-    BadInput for harm to a store that is not the lab's own.
+    BadInput for a fault that the stage's store cannot have, or that acts on a store which is not the lab's own.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
         path.mkdir(parents=True, exist_ok=True)
     elsewhere = external_stores.urls()
-    external_stores.refuse_harm(stage, scenario, elsewhere)
+    refuse(stage, scenario)
+    external_stores.refuse(stage, scenario, elsewhere)
     needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
     external_stores.refuse_silence(needed, elsewhere)
     wanted = {name: stores()[name].programs(scenario) for name in needed if name not in elsewhere}
@@ -248,7 +188,7 @@ def cluster(
         system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid)
         if dead := system.dead():
             raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
-        system.kill_nodes(scenario.nodes_away)
+        system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 
 

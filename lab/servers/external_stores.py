@@ -13,11 +13,13 @@ from collections.abc import Iterable, Mapping
 from app.endpoint import Address, Endpoint
 from app.lock import Stage
 from lab.errors import BadInput
-from lab.scenario.fault import kind_of
+from lab.scenario.fault import Target
+from lab.scenario.fault_place import Place
 from lab.scenario.scenario import Scenario
 
 BATCH = 500
-HARMLESS = ("kill", "freeze", "raise", "slow", "expire", "lose_reply", "stop_renewal")  # what replicas do to themselves
+# a fault of a replica leaves the store alone; no other fault can be undone on a store of somebody else
+PLACE = Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE), "the store is not the lab's own"))
 
 
 def urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -34,11 +36,11 @@ def urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     return given
 
 
-def refuse_harm(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
-    """A scenario that breaks the store is for the lab's own servers. Raises BadInput."""
+def refuse(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
+    """Refuse a scenario that breaks a store which is not the lab's own, or needs one of another shape. Raises BadInput."""
     if stage.store is None or stage.store not in given:
         return
-    breaks = [kind_of(fault) for fault in scenario.faults if kind_of(fault) not in HARMLESS]
+    breaks = [refusal.kind for refusal in PLACE.refusals(scenario.faults)]
     shapes = [name for name in ("store_persists", "store_replica", "store_clocks", "nodes_away") if getattr(scenario, name)]
     shapes += ["store_nodes"] if scenario.store_nodes > 1 else []
     if breaks or shapes:

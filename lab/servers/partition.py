@@ -6,11 +6,9 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from lab.scenario.fault import Fault, kind_of
+from lab.scenario.fault import Fault, Target
 from lab.servers.server import Server
 from lab.servers.tcp_proxy import TcpProxy
-
-CUT = "cut_off"  # the fault that takes them
 
 
 class Partition(Protocol):
@@ -30,7 +28,7 @@ def partitions(
     """For each replica, by its name, a proxy to each of the servers on this machine, while the block runs; none where no fault
     cuts them.
     """
-    cut = any(kind_of(fault) == CUT for fault in faults)
+    cut = any(fault.target is Target.NETWORK for fault in faults)
     with contextlib.ExitStack() as laid:
         found = {name: [TcpProxy(server.port) for server in servers] for name in replicas if cut}
         for proxies in found.values():

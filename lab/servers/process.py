@@ -114,7 +114,7 @@ class Running:
         self.supervisor.signal(self.pid, signal.SIGCONT)
 
     def resume_process(self, pid: int) -> None:
-        """Let one of its processes go on that stopped itself; nothing happens if it is no more."""
+        """Resume one of its processes that stopped itself; do nothing if the process has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
 

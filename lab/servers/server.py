@@ -61,7 +61,7 @@ class Server(Protocol):
         """Let it go on."""
 
     def resume_process(self, pid: int) -> None:
-        """Let one of its processes go on that stopped itself; nothing happens if it is no more."""
+        """Resume one of its processes that stopped itself; do nothing if the process has ended."""
 
     def end_now(self) -> None:
         """Have it end at once, whoever is still inside."""

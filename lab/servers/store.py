@@ -34,8 +34,8 @@ class Store(Protocol):
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[None]:
         """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
 
-    def end_session(self, running: Sequence[Server], struck: FaultRecord) -> int:
-        """End the sessions of the struck replica; how many. Only a store that has sessions is asked."""
+    def end_session(self, running: Sequence[Server], record: FaultRecord) -> int:
+        """End the sessions of the replica. Return how many. A store without such sessions leaves it out."""
 
     def leader(self, running: Sequence[Server]) -> Server:
         """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""

@@ -1,4 +1,4 @@
-"""The shelf of faults, one a file."""
+"""The shelf of faults: one kind in each file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Any
 
 from app import plugins
 from lab.errors import BadInput, choose_from
-from lab.scenario.fault import GATES, Fault
+from lab.scenario.fault import DECLARED, FAILPOINTS, Fault
 
 
 def faults() -> dict[str, Any]:
-    """The harms, by file name."""
-    return {name: file.Harm for name, file in plugins.files(__name__).items()}
+    """Return the classes of all faults, by the names of their files. Raises TypeError for a class that declares too little."""
+    shelf = {name: file.Fault for name, file in plugins.files(__name__).items()}
+    for name, kind in shelf.items():
+        if missing := [attribute for attribute in DECLARED if not hasattr(kind, attribute)]:
+            raise TypeError(f"the class Fault of the fault {name} must declare {', '.join(missing)}: see lab/scenario/fault.py")
+    return shelf
 
 
 def parse(table: Mapping[str, Any], where: str) -> Fault:
-    """A fault from its TOML table: ``kind``, and the fields of that kind. Raises BadInput."""
+    """Read a fault from its TOML table: ``kind``, and the fields of that kind. Raises BadInput."""
     shelf = faults()
     fields = dict(table)
     kind = choose_from("fault", str(fields.pop("kind", "")), shelf, where)
@@ -28,5 +32,5 @@ def parse(table: Mapping[str, Any], where: str) -> Fault:
         fault: Fault = shelf[kind](**fields)
     except TypeError as error:
         raise BadInput(f"{where}: fault {kind}: {error}") from None
-    choose_from("gate", fault.at, GATES, where)
+    choose_from("failpoint", fault.at, FAILPOINTS, where)
     return fault

@@ -1,25 +1,34 @@
-"""The session at the lock's store of the replica that comes by is ended, with a holder inside; the replica itself goes on."""
+"""The lock's store ends the sessions of the holder's replica. The replica itself goes on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.SESSION
+    needs: ClassVar[tuple[Need, ...]] = (Need.SESSIONS,)
+    effect: ClassVar[Effect] = Effect.SESSION_ENDS
+
+    # how long the holder stays inside
     for_ms: int
+    # the failpoint
     at: str = "read.after"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
-        struck.sessions_ended = system.end_session(struck)
+    def inject(self, system: System, record: FaultRecord) -> None:
+        record.sessions_ended = system.end_sessions(record)
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to undo: whoever needs a session begins another."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: a replica that needs a session begins another."""

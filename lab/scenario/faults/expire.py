@@ -1,25 +1,34 @@
-"""A request is held at a gate until its key has run out: for_ms is more than the TTL."""
+"""A request waits at a failpoint until its lock has expired: for_ms is longer than the TTL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.REPLICA
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.REQUEST_WAITS
+
+    # how long the request waits at the failpoint
     for_ms: int
+    # the failpoint
     at: str = "release.before_last"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to do: the replica did it."""
+    def inject(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: the replica did it."""
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to undo."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: nothing is left to undo."""

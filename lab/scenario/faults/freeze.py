@@ -1,25 +1,34 @@
-"""SIGSTOP of the replica that comes by, longer than the TTL; SIGCONT after."""
+"""SIGSTOP of the replica that reaches the failpoint, for longer than the TTL, and then SIGCONT."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.REPLICA
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.PROCESS_STOPS
+
+    # how long the process is stopped
     for_ms: int
+    # the failpoint
     at: str = "read.after"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "stop", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to do: the replica did it."""
+    def inject(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: the replica did it."""
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        system.thaw(struck)
+    def recover(self, system: System, record: FaultRecord) -> None:
+        system.resume_replica(record)

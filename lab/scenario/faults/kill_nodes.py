@@ -1,26 +1,36 @@
-"""Some of the lock's servers die, and come back for_ms later with what they kept on disk."""
+"""Some of the lock's servers die, and are started again for_ms later with what they kept on disk."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.STORE
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.SERVERS_DIE
+
+    # how long the servers are gone; the request goes on at once
     for_ms: int
+    # the servers of the lock's store, counted from 1
     nodes: tuple[int, ...] = (1,)
+    # the failpoint
     at: str = "acquire.before"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", 0, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
+    def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes(self.nodes)
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        system.revive_nodes(self.nodes)
+    def recover(self, system: System, record: FaultRecord) -> None:
+        system.recover_nodes(self.nodes)

@@ -1,28 +1,34 @@
-"""The first of the lock's servers dies while a holder is inside, and does not come back; another may take its place.
-
-for_ms: how long the holder stays inside.
-"""
+"""The first of the lock's servers dies while a holder is inside, for good. Another server may take its place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.STORE
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.PRIMARY_DIES
+
+    # how long the holder stays inside
     for_ms: int
+    # the failpoint
     at: str = "read.after"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
+    def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes([1])
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Dead is dead: the run ends without it."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: the run ends without the server."""

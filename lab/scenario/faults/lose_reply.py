@@ -1,25 +1,34 @@
-"""A command is carried out, its answer never arrives, and the client sends it again."""
+"""The store carries a command out, its reply is lost, and the client sends the command again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.REPLICA
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.REPLY_LOST
+
+    # the failpoint
     at: str = "acquire.after_first"
+    # how many grants of a replica go by before
     skip: int = 0
+    # the fault is over at once
     for_ms: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "lose_reply", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to do: the replica did it."""
+    def inject(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: the replica did it."""
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to undo."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: nothing is left to undo."""

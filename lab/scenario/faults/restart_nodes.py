@@ -1,36 +1,44 @@
-"""Some of the lock's servers are killed while a holder is inside, and come back after a while with what they kept on disk.
-
-away: those that were gone from the beginning and come back now: they never heard of the lock. for_ms: how long the holder
-stays inside. delay_ms: how long those that were killed stay away.
-"""
+"""Some of the lock's servers are killed while a holder is inside, and are started again with what they kept on disk."""
 
 from __future__ import annotations
 
-import threading
+import time
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.STORE
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.SERVERS_RESTART
+
+    # how long the holder stays inside
     for_ms: int
+    # the servers of the lock's store, counted from 1
     nodes: tuple[int, ...] = (1,)
+    # servers that were stopped from the beginning of the run, and start now: they never knew the lock
     away: tuple[int, ...] = ()
+    # how long the killed servers stay stopped
     delay_ms: int = 0
+    # the failpoint
     at: str = "read.after"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
+    def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes(self.nodes)
-        system.revive_nodes(self.away)
-        if not threading.Event().wait(self.delay_ms / 1000):
-            system.revive_nodes(self.nodes)
+        system.recover_nodes(self.away)
+        time.sleep(self.delay_ms / 1000)
+        system.recover_nodes(self.nodes)
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """They are back already."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: the servers run again already."""

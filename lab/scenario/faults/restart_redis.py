@@ -1,25 +1,34 @@
-"""The lock's store is killed and comes back, with what it kept on disk, while a holder is inside."""
+"""The lock's store is killed while a holder is inside, and is started again with what it kept on disk."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.STORE
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.STORE_RESTARTS
+
+    # how long the holder stays inside
     for_ms: int
+    # the failpoint
     at: str = "read.before"
+    # how many grants of a replica go by before
     skip: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
+    def inject(self, system: System, record: FaultRecord) -> None:
         system.restart_lock_store()
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to undo."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: nothing is left to undo."""

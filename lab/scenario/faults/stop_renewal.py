@@ -1,25 +1,34 @@
-"""The holder's thread dies in its work, and its process lives on: nobody releases, and what renews goes on."""
+"""The holder's thread dies during its work, and its process lives on. No request releases the lock, and its renewal goes on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import System
+from lab.scenario.fault import Need, System, Target
 
 
 @dataclass(frozen=True)
-class Harm:
+class Fault:
+    target: ClassVar[Target] = Target.REPLICA
+    needs: ClassVar[tuple[Need, ...]] = ()
+    effect: ClassVar[Effect] = Effect.THREAD_DIES
+
+    # the failpoint
     at: str = "read.before"
+    # how many grants of a replica go by before
     skip: int = 0
+    # the fault is over at once
     for_ms: int = 0
 
-    def armed(self, name: str) -> Injection:
+    def injection(self, name: str) -> Injection:
         return Injection(name, self.at, "raise", self.for_ms, self.skip)
 
-    def harm(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to do: the replica did it."""
+    def inject(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: the replica did it."""
 
-    def heal(self, system: System, struck: FaultRecord) -> None:
-        """Nothing to undo."""
+    def recover(self, system: System, record: FaultRecord) -> None:
+        """Do nothing: nothing is left to undo."""

