@@ -1,4 +1,6 @@
-"""Set-up of a bare machine: the system's programs, a virtual environment, the locked packages. Standard library only.
+"""Set up a bare machine. Standard library only.
+
+It installs the system's programs, makes a virtual environment, and installs the locked packages.
 
 ``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``, as the Makefile calls it. The server
 that a stage keeps its lock in comes when that stage is asked for, and with --dev, whose tests need them all and a browser. It

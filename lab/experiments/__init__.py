@@ -1,5 +1,5 @@
-"""Many runs: the ladder, the matrix, sweeps (``sweeps/``), growth, and benchmarks (``benchmarks/``).
+"""Many runs: ladder, matrix, sweeps, growth, benchmarks.
 
-In it: what plans and makes many runs, and what is measured over them. Not in it: one run (``lab/pipeline.py``), and how the
-matrix is drawn (``lab/report``).
+In it: what plans and makes many runs, and what is measured over them; ``sweeps/`` and ``benchmarks/`` hold one a file.
+Not in it: one run (``lab/pipeline.py``), and how the matrix is drawn (``lab/report``).
 """
