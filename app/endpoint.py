@@ -1,4 +1,4 @@
-"""Where a store is, as one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``."""
+"""The address of a store as one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Address:
 
     @staticmethod
     def parse(text: str) -> Address:
-        """Raises ValueError when it is not host:port."""
+        """Read ``host:port``. Raises ValueError."""
         host, separator, port = text.rpartition(":")
         if not separator or not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise ValueError("that is not host:port")
@@ -26,7 +26,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One server or several, and who asks there. A password is in no text that is made of it."""
+    """One server or several, with user and password. No text that is made of an endpoint contains the password."""
 
     addresses: tuple[Address, ...]
     scheme: str = ""
@@ -36,7 +36,7 @@ class Endpoint:
 
     @staticmethod
     def parse(text: str) -> Endpoint:
-        """Raises ValueError, which quotes nothing of what may be a password."""
+        """Read the text. Raises ValueError; its message quotes nothing that may be a password."""
         scheme, _, place = text.rpartition("://")
         who, _, where = place.rpartition("@")
         hosts, _, database = where.partition("/")
@@ -45,5 +45,5 @@ class Endpoint:
 
     @property
     def first(self) -> Address:
-        """The only one, where there is one."""
+        """The first server: the only one for most stores."""
         return self.addresses[0]

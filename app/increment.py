@@ -1,7 +1,7 @@
 """The work that every lock protects: read the number, think, write it back plus one.
 
-Reading and writing are two commands on purpose: what happens in between is what the lab is about. The write is one
-command that also returns what it overwrote, so that each write knows how many increments it destroyed.
+Reading and writing are two commands on purpose: the lab is about what happens between them. The write is one command that
+also returns the value it overwrote. So each write knows how many increments it destroyed.
 """
 
 from __future__ import annotations
@@ -18,33 +18,39 @@ from app.resource import Resource, Write
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one request did, in the words of the HTTP answer."""
+    """What one request did, with the names of the HTTP answer."""
 
+    # the number that the request read
     read: int
+    # the number that it wrote
     wrote: int
+    # from asking for the lock to the grant
     waited_ms: float
+    # from the grant to the release
     held_ms: float
 
 
 class Increment:
-    """One request: it asks for the lock, does the work under it, and journals each step as it happens."""
+    """One request: acquires the lock, does the work under it, and journals each step when it happens."""
 
     def __init__(
         self, request: str, resource: Resource, journal: Journal, work_ms: int, receipts: Resource | None = None
     ) -> None:
-        """receipts: where the work writes a second time, None for work of one write."""
+        """Take the parts of one request. ``receipts`` is where the work writes a second time; None for work of one write."""
         self.request = request
         self.resource = resource
         self.receipts = receipts
         self.journal = journal
         self.work_s = work_ms / 1000
-        self.turn = 0  # a stage may do the work more than once
-        self.ended = "ok"  # how the last doing of the work ended
+        self.read: int | None = None  # the number that was read; None where reading and writing are one command
+        self.written = Write(value=0, overwrote=0)  # what the last write did
+        self.turn = 0  # how often the work was started: a stage may do it more than once
+        self.ended = "ok"  # how the last turn of the work ended
         self.asked_ns = self.got_ns = self.releasing_ns = 0
-        self.failed_in = ""  # the phase in which it went wrong
+        self.failed_in = ""  # the phase in which the request failed
 
     def run(self, lock: Lock) -> Answer:
-        """Do it all. Raises what the lock, the resource or their clients raise; NotOwner only reaches the journal."""
+        """Serve the request. Raises what the lock, the resource or their clients raise; NotOwner only goes into the journal."""
         self.asked_ns = monotonic_ns()
         request_context.begin(self.request)
         try:
@@ -68,7 +74,7 @@ class Increment:
         )
 
     def work(self, grant: Grant) -> Write:
-        """The critical section, once. Everything in it is between got and releasing."""
+        """Run the critical section once. All of it is between the stamps got and releasing."""
         if self.turn:
             self.released(self.ended)
         self.turn += 1
@@ -102,7 +108,7 @@ class Increment:
         return self.written
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
-        """Have the resource take it; that it does not is journalled. Raises Refused."""
+        """Write to the resource; journal a refusal. Raises Refused."""
         try:
             return resource.write(value, grant)
         except Refused as refusal:
@@ -112,11 +118,11 @@ class Increment:
             raise
 
     def wrote(self, write: Write) -> None:
-        """The resource has confirmed it, and nothing can undo it any more."""
+        """Journal a write that the resource has confirmed, and that nothing can undo any more."""
         self.say(Wrote, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote, part=write.part)
 
     def released(self, result: str) -> None:
-        """The lock has let go, or tried to."""
+        """Journal the end of the grant: the release, or the attempt of one."""
         self.say(
             Released,
             releasing_ns=self.releasing_ns,
@@ -128,7 +134,7 @@ class Increment:
         )
 
     def failed(self, error: Exception) -> None:
-        """Something was raised: before the work (no grant), or in it and after it (the grant ends, however it ends)."""
+        """Journal an error: before the work there was no grant; in the work or after it the grant ends."""
         why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
         self.failed_in = request_context.phase
         if self.failed_in is ACQUIRE:
@@ -142,6 +148,6 @@ class Increment:
             self.released(f"error: {why}")
 
     def say(self, event: type[AnyEvent], **fields: object) -> None:
-        """Journal one event of this request; where nothing is journalled, nothing is even made."""
+        """Journal one event of this request. Without a journal the event is not even made."""
         if self.journal.on:
             self.journal.say(event(request=self.request, turn=self.turn, **fields))  # type: ignore[arg-type] # checked when it is read back

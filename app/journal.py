@@ -1,10 +1,10 @@
-"""What a replica did: its events, each one line of JSON, written when it happened.
+"""The journal of a replica: its events, one line of JSON each, written when the event happened.
 
-Times are CLOCK_MONOTONIC in nanoseconds: one clock for all processes of one machine (and of its containers), and for
-nobody else. Stamps of two machines must not be compared.
+Times are CLOCK_MONOTONIC in nanoseconds. All processes and containers of one machine share this clock. Stamps of two machines
+must not be compared.
 
-An increment takes at most four lines, each one ``write`` to a file opened for appending, so that a kill loses nothing
-that was written and a line is never torn by another thread.
+An increment takes at most four lines. Each line is one ``write`` to a file that is open for appending. So a kill loses nothing
+that was written, and no other thread can split a line.
 """
 
 from __future__ import annotations
@@ -17,23 +17,26 @@ import msgspec
 
 
 class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):
-    """What all events share: the request, and which doing of the work it was (a stage may repeat the work)."""
+    """What all events have."""
 
+    # empty for an event outside a request
     request: str
+    # counts how often the request has started its work: a stage may do the work more than once
     turn: int = 1
 
 
 class Got(Event, tag="got"):
-    """The lock was granted. commands: how many the store had been sent by then, 0 if it was never asked.
+    """The lock was granted."""
 
-    told_no: the store said no to all of them (nothing set, no row touched), and nobody looked.
-    """
-
+    # what was locked
     key: str
     asked_ns: int
     got_ns: int
+    # how many commands the store had been sent by then; 0 if it was never asked
     commands: int
+    # the number of the grant; 0 where the stage has none
     fence: int = 0
+    # the store said no to all of the commands (nothing set, no row changed), and the stage did not look
     told_no: bool = False
 
     @property
@@ -42,14 +45,13 @@ class Got(Event, tag="got"):
 
 
 class Writing(Event, tag="writing"):
-    """The value was read, and ``value`` is about to be written: an intent, so that a kill in between is a known unknown.
-
-    read and value are None where the resource reads and writes in one command.
-    """
+    """The value was read, and is about to be written. So after a kill it is known that the write may have happened."""
 
     reading_ns: int
     read_ns: int
+    # the number that was read; None where the resource reads and writes in one command
     read: int | None
+    # the number that is about to be written; None as above
     value: int | None
 
     @property
@@ -58,14 +60,14 @@ class Writing(Event, tag="writing"):
 
 
 class Wrote(Event, tag="wrote"):
-    """The resource confirmed: it holds ``value`` now, and ``overwrote`` is what stood there before.
-
-    part: which part of it, where it is made of several.
-    """
+    """The resource confirmed the write."""
 
     wrote_ns: int
+    # the number that the resource holds now
     value: int
+    # the number that it held before
     overwrote: int
+    # which part of the resource was written, where it has several
     part: str = ""
 
     @property
@@ -74,10 +76,12 @@ class Wrote(Event, tag="wrote"):
 
 
 class WroteAgain(Event, tag="wrote_again"):
-    """The second write of work that has two was confirmed: what it left, and what stood there before."""
+    """The resource confirmed the second write of work that has two."""
 
     wrote_ns: int
+    # the number that the resource holds now
     value: int
+    # the number that it held before
     overwrote: int
 
     @property
@@ -86,9 +90,10 @@ class WroteAgain(Event, tag="wrote_again"):
 
 
 class Refusal(Event, tag="refused"):
-    """The resource did not take the write, and says why: nothing was written."""
+    """The resource did not accept the write: nothing was written."""
 
     refused_ns: int
+    # the resource's reason
     why: str
 
     @property
@@ -97,17 +102,19 @@ class Refusal(Event, tag="refused"):
 
 
 class Released(Event, tag="released"):
-    """The work ended at ``releasing_ns``, before the release was sent; ``result`` is how the release went.
+    """The work ended, and the release was sent."""
 
-    result: ``ok``, ``not_owner``, or ``error: …``. commands: how many the store was sent for the release, and
-    ``command`` and ``answer``: the name of the last of them, and what it said.
-    """
-
+    # when the work ended: before the release was sent
     releasing_ns: int
+    # when the release was over
     released_ns: int
+    # ``ok``, ``not_owner``, or ``error: …``
     result: str
+    # how many commands the store was sent for the release
     commands: int
+    # what the store answered to the last of them
     answer: str = ""
+    # the name of the last of them
     command: str = ""
 
     @property
@@ -116,16 +123,16 @@ class Released(Event, tag="released"):
 
 
 class GaveUp(Event, tag="gave_up"):
-    """No grant: not in time, or the store failed; the work was not done. commands: how many tries the store saw.
-
-    wanted, holding: the keys of what it waited for and of what it held meanwhile, where it is known.
-    """
+    """The request got no grant: not in time, or the store failed. The work was not done."""
 
     asked_ns: int
     gave_up_ns: int
     why: str
+    # how many commands the store was sent
     commands: int
+    # the key that the request waited for, where it is known
     wanted: str = ""
+    # the key that it held meanwhile, where it is known
     holding: str = ""
 
     @property
@@ -134,10 +141,11 @@ class GaveUp(Event, tag="gave_up"):
 
 
 class Renewed(Event, tag="renewed"):
-    """A command sent outside any request: a renewal. request is empty, ``answer`` is the store's."""
+    """A command that was sent outside any request: a renewal."""
 
     key: str
     renewed_ns: int
+    # what the store answered
     answer: str
 
     @property
@@ -146,7 +154,7 @@ class Renewed(Event, tag="renewed"):
 
 
 class Started(Event, tag="started"):
-    """A process of the replica came up; a replica that was killed and came back has several. request is empty."""
+    """A process of the replica has started. A replica that was killed and started again has several."""
 
     started_ns: int
     pid: int
@@ -160,7 +168,7 @@ AnyEvent = Got | Writing | Wrote | WroteAgain | Refusal | Released | GaveUp | Re
 
 
 class Journal:
-    """Where a replica says what it did; without a path it says nothing, at no cost worth measuring."""
+    """The file that a replica writes its events to. Without a path it writes nothing, at no cost worth measuring."""
 
     def __init__(self, path: Path | None) -> None:
         self._encode = msgspec.json.Encoder().encode

@@ -1,4 +1,4 @@
-"""What the work is done on: a number, and how it is reached. The shelf has one way a file; a stage names its own."""
+"""The resource that the work changes: a number, and how the work reaches it. A stage names one of ``app/resources``."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from app.lock import Grant
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a confirmed write did: the value it left, and the one it found there. part: of what, where there are several.
+    """What a confirmed write did."""
 
-    pending: it stands only once the lock has let go, because it is part of a transaction that ends there.
-    """
-
+    # the number that the resource holds now
     value: int
+    # the number that it held before
     overwrote: int
+    # which part of the resource was written, where it has several
     part: str = ""
+    # the write is valid only after the release, because it belongs to a transaction that ends there
     pending: bool = False
 
 
 class Resource(Protocol):
-    """The number itself, as the work reaches it. The constructor takes the client of where it is, and its key there."""
+    """The number, as the work reaches it. The constructor takes a client and the key of the number."""
 
-    in_lock_store: ClassVar[bool]  # whether it is kept where the lock is; else it has a Redis of its own
+    # whether the number is in the lock's store; otherwise it has its own Redis
+    in_lock_store: ClassVar[bool]
 
     def read(self, grant: Grant) -> int | None:
-        """The number; None where reading and writing are one command."""
+        """Return the number; None where reading and writing are one command."""
 
     def write(self, value: int | None, grant: Grant) -> Write:
-        """Set it to ``value``. Raises Refused if the resource does not take it."""
+        """Set the number to ``value``. Raises Refused if the resource does not accept the write."""
 
     def parts(self) -> dict[str, int]:
-        """What it holds, by part; where there is only one, its name is empty."""
+        """Return the number by part; a resource of one part gives it an empty name."""

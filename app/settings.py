@@ -1,4 +1,4 @@
-"""Flags and environment to one frozen record; the only place that reads the environment."""
+"""The settings of a replica, from flags and the environment. No other module reads the environment."""
 
 from __future__ import annotations
 
@@ -21,44 +21,49 @@ LOCAL_MYSQL = Endpoint.parse("lab@127.0.0.1:3306/lab")
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be meant; the message names it, its value and what would do."""
+    """An invalid setting; the message names the setting, its value and what would be valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One replica's settings. Each can be given as a flag of ``create_app`` or as ``LAB_<NAME>`` in the environment.
+    """The settings of one replica: each is a flag of ``create_app``, or ``LAB_<NAME>`` in the environment."""
 
-    stage: one stage, or several with commas between them, of which ``?stage=`` chooses one per request (the first, when
-    a request does not say). ttl_ms: None for the stage's own. lease_ms: an explicit lease time, for
-    stages that take one. run: goes into every key, so that two runs never meet.
-    counter_url: the Redis that holds the counter; ``<store>_url``: where a stage's store is, as ``app/endpoint.py`` reads it.
-    nested: ``same`` to take the lock twice, ``crossed`` to take two in either order. receipts: ``yes`` if the work
-    writes twice, the counter and a receipt of it. journal: the file to append to, None
-    for none. gates: the folder of armed gates, None for none.
-    """
-
+    # one stage, or several separated by commas: ``?stage=`` then chooses one for a request, and the first is the default
     stage: tuple[str, ...] = ("none",)
+    # the name of the replica
     replica: str = "replica"
+    # the name of the run; it is part of every key, so that two runs never share a key
     run: str = "alone"
+    # the time to live of the lock; None for the stage's own
     ttl_ms: int | None = None
+    # how long a request waits for the lock
     wait_ms: int = 10_000
+    # how long a waiter sleeps between two tries
     retry_ms: int = 30
+    # an explicit lease time, for stages that take one
     lease_ms: int | None = None
+    # how long the work takes between read and write
     work_ms: int = 0
+    # the Redis that holds the counter
     counter_url: Endpoint = LOCAL_REDIS
+    # for each store, where it is; ``app/endpoint.py`` has the form
     redis_url: Endpoint = LOCAL_REDIS
     redis_nodes_url: Endpoint = LOCAL_REDIS_NODES
     zookeeper_url: Endpoint = LOCAL_ZOOKEEPER
     etcd_url: Endpoint = LOCAL_ETCD
     mysql_url: Endpoint = LOCAL_MYSQL
+    # ``same`` takes the lock twice, ``crossed`` takes two locks in either order
     nested: str = ""
+    # given as ``yes`` if the work writes twice: the counter, and a receipt of it
     receipts: bool = False
+    # the file to append events to; None for no journal
     journal: Path | None = None
+    # the folder of the faults to inject; None for none
     gates: Path | None = None
 
     @staticmethod
     def read(environ: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
-        """Flags win over the environment, the environment over the defaults. Raises SettingsError."""
+        """Read the settings: flags win over the environment, the environment over the defaults. Raises SettingsError."""
         known = {field.name for field in dataclasses.fields(Settings)}
         given = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)}
         given |= {name: str(value) for name, value in flags.items()}

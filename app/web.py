@@ -1,4 +1,4 @@
-"""The replica on the wire: three routes, answers and errors as JSON.
+"""The HTTP side of a replica: three routes, with answers and errors as JSON.
 
 ``gunicorn --threads 32 'app.web:create_app(stage="lua")'`` starts one alone.
 """
@@ -30,11 +30,11 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
 class BadRequest(Exception):  # noqa: N818 - the field's name of status 400
-    """A request that cannot be served as it stands; the message says what would do."""
+    """A request that cannot be served; the message states what would be accepted."""
 
 
 class StageEndpoint:
-    """One replica's counter under one stage: where its lock and its number are, and who is inside."""
+    """One stage in one replica: the client of its lock, its counter, and how a request is served."""
 
     def __init__(self, stage: Stage, settings: Settings, journal: Journal) -> None:
         self.stage = stage
@@ -48,7 +48,7 @@ class StageEndpoint:
         self.errors = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
 
     def lock(self, request_id: str) -> Lock:
-        """A lock for one request; where the settings say so, one that is taken twice, or two in one order or the other."""
+        """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks in either order."""
         if not self.settings.nested:
             return self._new(self.lock_key)
         if self.settings.nested == SAME:
@@ -62,7 +62,7 @@ class StageEndpoint:
         return self.stage.lock(self.store, key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms, **lease)
 
     def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
-        """The answer and its status. What was surely not written is failed (503, 409); what may have been is unknown (500)."""
+        """Return the answer and its status: failed (503, 409) if nothing was written, unknown (500) if the write is uncertain."""
         settings = self.settings
         about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
         lock = self.lock(request_id)
@@ -88,7 +88,7 @@ class StageEndpoint:
 
 
 class InFlight:
-    """How many requests are inside this replica now."""
+    """The number of requests that this replica is serving now."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -104,7 +104,7 @@ class InFlight:
 
 
 def create_app(**flags: Any) -> Flask:
-    """The WSGI application of one replica; flags are the fields of Settings. Raises SettingsError, naming what is wrong."""
+    """Make the WSGI application of one replica. The flags are the fields of Settings. Raises SettingsError."""
     settings = Settings.read(**flags)
     journal = Journal(settings.journal)
     if settings.gates is not None:
@@ -144,7 +144,7 @@ def create_app(**flags: Any) -> Flask:
             return {"error": "bad request", "reason": str(error)}, 400
         if isinstance(error, HTTPException):
             return {"error": error.name.lower(), "reason": error.description}, error.code or 500
-        app.logger.error("a request failed in a way nobody foresaw", exc_info=error)
+        app.logger.error("a request failed with an unexpected error", exc_info=error)
         return {"error": "internal error", "reason": f"{type(error).__name__}: {error}"}, 500
 
     return app

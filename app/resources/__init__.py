@@ -1,4 +1,4 @@
-"""The shelf of resources, one a file; its name is what a stage's ``resource`` says."""
+"""The resources, one a file; a stage names the file in its ``resource``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.stores.redis import counter_redis
 
 
 def kind(name: str) -> Any:
-    """The class in one file of the shelf, and no other's libraries with it. Raises KeyError for a resource nobody knows."""
+    """Return the class of one resource, without the libraries of the others. Raises KeyError for an unknown name."""
     return plugins.file(__name__, name).Counter
 
 
 def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "counter") -> Resource:
-    """A number of one stage in one run. Raises KeyError for a resource nobody knows."""
+    """Make the number of one stage in one run. Raises KeyError for an unknown resource."""
     of = kind(stage.resource)
     client = lock_store if of.in_lock_store else counter_redis(settings)
     made: Resource = of(client, f"lab:{settings.run}:{stage.name}:{name}")

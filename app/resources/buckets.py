@@ -1,4 +1,4 @@
-"""The number as the sum of several, each in a field of one hash; the lock's key says which one a grant is for."""
+"""The number as the sum of several buckets, each a field of one hash. The key of the grant names the bucket."""
 
 from __future__ import annotations
 

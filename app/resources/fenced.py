@@ -1,7 +1,7 @@
-"""The counter behind a fence: it keeps the highest number it has seen, and refuses a write that comes with an older one.
+"""The counter behind a fence: it keeps the highest fence it has seen, and refuses a write with an older one.
 
-A read counts as seeing. Else a newer holder could read, an older one write, and the newer one write over it. Algorithm: M.
-Kleppmann, "How to do distributed locking" (2016), with the fence also at the read.
+A read counts as well. Otherwise a newer holder could read, an older holder write, and the newer holder overwrite that write.
+Algorithm: M. Kleppmann, "How to do distributed locking" (2016), with the fence also at the read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""SELECT, then UPDATE, of a row in the lock's own database; in the lock's transaction, where it has one.
+"""SELECT, then UPDATE, of a row in the lock's database, within the lock's transaction if there is one.
 
-LAST_INSERT_ID(expression) comes back with the answer to the UPDATE: so the write tells what it overwrote, as one statement.
+The answer to the UPDATE contains LAST_INSERT_ID(expression). So one statement writes and returns what it overwrote.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A row with a version, in a database: the UPDATE names the version it was made from, and touches nothing if that is gone.
+"""A row with a version: the UPDATE names the version that was read, and changes nothing if the row has another version.
 
-LAST_INSERT_ID(expression) comes back with the answer to the UPDATE: so the write tells what it overwrote, as one statement.
+The answer to the UPDATE contains LAST_INSERT_ID(expression). So one statement writes and returns what it overwrote.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Counter:
     def __init__(self, client: MySQL, key: str) -> None:
         self.client = client
         self.key = key
-        self.seen = _Read()  # by this thread, which reads and writes one after the other
+        self.seen = _Read()  # the version that this thread read; the thread writes before it reads again
 
     def read(self, grant: Grant) -> int:
         value, self.seen.version = self._row()

@@ -1,4 +1,4 @@
-"""INCR: reading and writing in one."""
+"""INCR: reads and writes in one command."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""GET, then SET … GET: two commands, and what happens in between is what the lab is about.
+"""GET, then SET … GET: two commands, and the lab is about what happens between them.
 
-The write is one command that also returns what it overwrote, so that each write knows how many increments it destroyed.
+The write also returns the value it overwrote. So each write knows how many increments it destroyed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""etcd, by etcd3gw over its HTTP gateway: leases, one transaction, a range, and a watch that costs no thread.
+"""etcd, by etcd3gw over its HTTP gateway: leases, one transaction, a range, and a watch that needs no thread.
 
-etcd3gw's ready-made Lock is not used (it asks once, and does not wait), nor its watch: that starts a thread for each waiter, and
-closes every pooled connection of the client when it ends. Several servers are asked in turn until one answers, so a
-command can be carried out twice: each of those here may be.
+etcd3gw's ready-made Lock is not used: it asks once and does not wait. Its watch is not used either: it starts a thread for each
+waiter, and closes all pooled connections at its end. Several servers are asked one after the other until one answers. So a
+command can be carried out twice; all commands here allow that.
 """
 
 from __future__ import annotations
@@ -32,22 +32,24 @@ GONE = "requested lease not found"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """One key of a queue. revision: of its making. seen: the store's own, when that was asked."""
+    """One key of a queue."""
 
     key: str
+    # the revision at which the key was created
     revision: int
+    # the revision of the store at the time of the look
     seen: int
 
 
 class Etcd:
-    """The client a lock is handed: reaches the failpoints, and journals what is sent outside any request."""
+    """The client for a lock: reaches the failpoints, and journals what is sent outside any request."""
 
     Error = (Etcd3Exception, requests.RequestException)
 
     def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
         self.journal = journal
         self._session = requests.Session()
-        self._session.trust_env = False  # a proxy of the environment has no business here, and looking for it costs a tenth
+        self._session.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
         self._session.mount("http://", HTTPAdapter(pool_maxsize=CLIENT_OPTIONS["connections"], max_retries=0))
         self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
 
@@ -59,16 +61,16 @@ class Etcd:
         self._session.close()
 
     def grant(self, ttl_s: int) -> int:
-        """A new lease: its id. As long as nothing hangs on it nobody is kept out, so for the failpoints it is not yet a yes."""
+        """Create a lease, and return its number. A lease without a key locks nothing: for the failpoints it is not yet a yes."""
         granted: Lease = self._ask("LeaseGrant", lambda server: server.lease(ttl_s), tell=lambda granted: False)
         return granted.id
 
     def keep_alive(self, lease: int) -> bool:
-        """Begin the lease's time again; False if it has ended."""
+        """Start the lease's time again. Return False if the lease has ended."""
         return bool(self._ask("LeaseKeepAlive", lambda server: Lease(lease, server).refresh() > 0, key=f"lease {lease:x}"))
 
     def revoke(self, lease: int) -> bool:
-        """End the lease, and delete what hangs on it; False if it had ended before."""
+        """End the lease, and delete the keys attached to it. Return False if the lease had ended before."""
 
         def revoke(server: Etcd3Client) -> bool:
             try:
@@ -81,7 +83,7 @@ class Etcd:
         return bool(self._ask("LeaseRevoke", revoke))
 
     def create(self, key: str, lease: int) -> int:
-        """Make the key, hung on the lease, if its create revision is nought, that is if it is not there: its create revision."""
+        """Create a key attached to a lease, if it does not exist (create_revision == 0). Return its create revision."""
         name = _coded(key)
         transaction = {
             "compare": [{"key": name, "target": "CREATE", "result": "EQUAL", "create_revision": 0}],
@@ -94,7 +96,7 @@ class Etcd:
         return int(answer["responses"][0]["response_range"]["kvs"][0]["create_revision"])
 
     def last_two(self, prefix: str, up_to_revision: int) -> list[Queued]:
-        """Of the keys that begin so and were made by then, the last two, the younger first."""
+        """Return the last two keys with this prefix that were created by this revision, the younger first."""
         query = {
             "key": _coded(prefix),
             "range_end": _coded(prefix[:-1] + chr(ord(prefix[-1]) + 1)),
@@ -109,19 +111,21 @@ class Etcd:
         return [Queued(b64decode(one["key"]).decode(), int(one["create_revision"]), seen) for one in answer.get("kvs", [])]
 
     def wait_until_deleted(self, key: str, since_revision: int, timeout_s: float) -> bool:
-        """Whether it was, in that time. The watch begins where the look left off, so nothing in between is missed."""
+        """Return whether the key was deleted in that time. The watch begins at the revision of the look: it misses nothing."""
         request = {"key": _coded(key), "start_revision": since_revision, "filters": ["NOPUT"]}
         return bool(self._ask("Watch", lambda server: self._heard(server, request, timeout_s)))
 
     def _heard(self, server: Etcd3Client, request: dict[str, Any], timeout_s: float) -> bool:
-        """Whether a watch told of anything in time. The thread that waits reads the stream itself."""
+        """Return whether a watch reported an event in time. The waiting thread reads the stream itself."""
         url, until_s = server.get_url("/watch"), time.monotonic() + timeout_s
         try:
             body = {"create_request": request}
             patience_s = (CLIENT_OPTIONS["answer_timeout_s"], timeout_s)
             with self._session.post(url, json=body, stream=True, timeout=patience_s) as stream:
                 rest = b""
-                for chunk in stream.iter_content(chunk_size=None):  # as it comes; a size would be waited for
+                for chunk in stream.iter_content(
+                    chunk_size=None
+                ):  # chunks as they come: with a size, the read would wait for so many bytes
                     *lines, rest = (rest + chunk).split(b"\n")
                     if any(_tells(line) for line in lines):
                         return True
@@ -140,7 +144,7 @@ class Etcd:
         key: str = "",
         tell: Callable[[Any], object] = lambda answer: answer,
     ) -> Any:
-        """Send it, and reach the failpoints where a journal is kept; sent again when the answer is lost, as to another server."""
+        """Send a command. With a journal, reach the failpoints; send it again after a lost reply, as to another server."""
         if not self.journal.on:
             return self._answer(send)
         request_context.sending()
@@ -155,7 +159,7 @@ class Etcd:
         return answer
 
     def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:
-        """Of the first server that gives one, beginning with the one that did the last time. Raises what the last of them did."""
+        """Return the first answer, beginning with the server that answered last time. Raises what the last server raised."""
         servers = list(self._servers)
         for server in servers:
             try:
@@ -168,16 +172,16 @@ class Etcd:
 
 
 def _tells(line: bytes) -> bool:
-    """Whether a line of a watch is of an event, or of its end; its first says only that it has begun."""
+    """Return whether a line of a watch reports an event or the end. The first line only reports the beginning."""
     told = json.loads(line or b"{}").get("result", {})
     return bool(told.get("events") or told.get("canceled"))
 
 
 def _coded(text: str) -> str:
-    """As the gateway wants bytes: in base64."""
+    """Encode a text in base64, as the gateway wants it."""
     return b64encode(text.encode()).decode()
 
 
 def connect(settings: Settings, journal: Journal) -> Etcd:
-    """What a lock is handed."""
+    """Make the client for a lock."""
     return Etcd(settings.etcd_url, journal)

@@ -1,10 +1,10 @@
-"""One MariaDB or MySQL server, by a pool of connections; every statement is ours, word for word.
+"""One MariaDB or MySQL server, by a pool of connections. The statements are sent as they are written here.
 
-A statement runs by itself (autocommit) on whichever connection is free, unless its thread is in a transaction: then all it
-sends, the lock's statements and the counter's, goes to the connection of that transaction.
+A statement runs by itself (autocommit) on any free connection. If its thread is in a transaction, all its statements, those of
+the lock and those of the counter, go to the connection of that transaction.
 
-The isolation level is READ COMMITTED: what is read once the lock was waited for is what its last holder committed, whatever
-the transaction had read before; and nothing but the locked row is locked (REPEATABLE READ locks gaps as well).
+The isolation level is READ COMMITTED. So after waiting for the lock, a transaction reads what the last holder committed. And
+only the locked row is locked: REPEATABLE READ would lock gaps as well.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from app.failpoints import ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
 
-POOL_OPTIONS = {"pool_size": 32, "max_overflow": 0, "timeout": 5.0}  # as many as a replica has threads: each needs one at most
+POOL_OPTIONS = {"pool_size": 32, "max_overflow": 0, "timeout": 5.0}  # one for each thread of a replica: no thread needs more
 CONNECTION_OPTIONS = {
     "connect_timeout": 2,
-    "read_timeout": 60,  # longer than anybody waits for a row: that wait is bounded by its statement
+    "read_timeout": 60,  # longer than any wait for a row: the statement itself limits that wait
     "write_timeout": 5,
     "autocommit": True,
-    "ssl_disabled": True,  # as with the other stores: a speed compares only if the wire is the same
+    "ssl_disabled": True,  # as with the other stores: speeds compare only on the same kind of connection
     "init_command": "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 }
-PING_AFTER_S = 0.5  # a connection that was idle for longer is asked whether it is still there, as most pools do
+PING_AFTER_S = 0.5  # a connection that was idle for longer is pinged first, as most pools do
 CLIENT_OPTIONS = POOL_OPTIONS | CONNECTION_OPTIONS | {"ping_after_s": PING_AFTER_S}
 
 
@@ -59,10 +59,13 @@ WITHIN = "SET STATEMENT max_statement_time = %s FOR "  # MariaDB's way to bound 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a statement did. touched: rows that were found or changed. told: what LAST_INSERT_ID() was given."""
+    """What a statement did."""
 
+    # the rows of the answer
     rows: tuple[tuple[Any, ...], ...]
+    # how many rows were found or changed
     touched: int
+    # the number that the statement gave to LAST_INSERT_ID()
     told: int
 
 
@@ -71,7 +74,7 @@ class _Here(threading.local):
 
 
 class MySQL:
-    """The client. Its exceptions hang on it, so that a lock can catch them without importing the library."""
+    """The client. Its exceptions are attributes: a lock can catch them without importing the library."""
 
     Error = pymysql.MySQLError
     Duplicate = Duplicate
@@ -79,22 +82,22 @@ class MySQL:
     TimedOut = TimedOut
 
     def __init__(self, endpoint: Endpoint, user: str = "root") -> None:
-        """user: who asks, where the endpoint names nobody."""
+        """Make the pool. ``user`` is the user where the endpoint names none."""
         self.here = _Here()
         self.pool = _pool(endpoint, endpoint.user or user)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.pool.dispose()
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is in one."""
+        """Whether this thread has an open transaction."""
         return self.here.connection is not None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """BEGIN, and COMMIT at the end of the block or ROLLBACK when it raises; within another, just a part of that."""
+        """BEGIN, and COMMIT at the end of the block, or ROLLBACK if it raises. Within another transaction: a part of that."""
         if self.in_transaction:
             yield
             return
@@ -111,11 +114,11 @@ class MySQL:
                 self.here.connection = None
 
     def execute(self, statement: str, *values: object) -> int:
-        """Run a statement of the lock's; how many rows it touched. Raises Error."""
+        """Run a statement of the lock. Return how many rows it found or changed. Raises Error."""
         return self.query(statement, *values).touched
 
     def query(self, statement: str, *values: object) -> Done:
-        """Run a statement that is none of the lock's: no gate, no count. Raises Error."""
+        """Run a statement that is not the lock's: no failpoint, no count. Raises Error."""
         if self.here.connection is not None:
             return _run(self.here.connection, statement, values)
         with self._borrowed() as connection:
@@ -129,7 +132,7 @@ class MySQL:
 
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[PoolProxiedConnection]:
-        """A connection of the pool's. One on which something unforeseen went wrong is not used again."""
+        """Borrow a connection from the pool. After an unexpected error it is not used again."""
         try:
             connection = self.pool.connect()
         except PoolTimeout as error:
@@ -145,7 +148,7 @@ class MySQL:
 
 
 class GatedMySQL(MySQL):
-    """The client handed to a lock: it reaches the failpoints, and counts the lock's statements."""
+    """The client for a lock: reaches the failpoints, and counts the lock's statements."""
 
     def execute(self, statement: str, *values: object) -> int:
         request_context.sending()
@@ -153,7 +156,7 @@ class GatedMySQL(MySQL):
         touched = super().execute(statement, *values)
         try:
             request_context.sent(name, _answer(name, touched))
-        except ReplyLost:  # an answer is lost with its connection; what was committed can be sent again on another
+        except ReplyLost:  # a reply is lost with its connection; a committed statement can be sent again on another
             self.lose_connection()
             touched = super().execute(statement, *values)
             request_context.sent(name, _answer(name, touched))
@@ -161,7 +164,7 @@ class GatedMySQL(MySQL):
 
 
 def _answer(name: str, touched: int) -> int | str:
-    """What the server said: how many rows; a COMMIT touches none, and its OK is no word of having found nothing."""
+    """Return the server's answer: how many rows. A COMMIT changes no row, but its OK does not mean that nothing was found."""
     return "OK" if name == "COMMIT" else touched
 
 
@@ -180,7 +183,7 @@ def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object
 
 
 def _roll_back(connection: PoolProxiedConnection) -> None:
-    """Undo what is not undone yet; a connection on which that fails is not used again."""
+    """Roll back. A connection on which that fails is not used again."""
     if connection.is_valid:
         try:
             _run(connection, "ROLLBACK", ())
@@ -189,7 +192,7 @@ def _roll_back(connection: PoolProxiedConnection) -> None:
 
 
 def _pool(endpoint: Endpoint, user: str) -> QueuePool:
-    """A pool that connects on demand, and sends nothing of its own but a ping to what was idle for long."""
+    """Make a pool that connects on demand. It sends nothing by itself but a ping to a connection that was idle for long."""
 
     def connect() -> Any:
         where = {"host": endpoint.first.host, "port": endpoint.first.port, "database": endpoint.database or "lab"}
@@ -200,7 +203,7 @@ def _pool(endpoint: Endpoint, user: str) -> QueuePool:
             try:
                 connection.ping(reconnect=False)
             except pymysql.MySQLError as error:
-                raise InvalidatePoolError from error  # if one is dead, all of its age are looked at as dead
+                raise InvalidatePoolError from error  # if one connection is dead, all connections of its age count as dead
 
     def returned(connection: Any, record: Any) -> None:
         if connection is not None:
@@ -213,8 +216,8 @@ def _pool(endpoint: Endpoint, user: str) -> QueuePool:
 
 
 def connect(settings: Settings, journal: Journal) -> MySQL:
-    """The client a lock is handed; where nothing is journalled, a plain one.
+    """Make the client for a lock; without a journal a plain one.
 
-    Where no user is told, it is the replica: so a server that knows no rights knows at least whose each connection is.
+    If the endpoint names no user, the user is the replica: the server's list of connections then shows the replica of each.
     """
     return (GatedMySQL if journal.on else MySQL)(settings.mysql_url, settings.replica)

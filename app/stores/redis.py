@@ -1,4 +1,4 @@
-"""One Redis server. A client that silently sends a command again would change what a lock does: it does not."""
+"""One Redis server. The client never sends a command again by itself: that would change what a lock does."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from app.journal import Journal, Renewed
 from app.settings import Settings
 from app.stores.redis_subscriptions import Subscriptions
 
-SENTINEL = "sentinel"  # the scheme of an address that is a sentinel's
-PRIMARY = "lock"  # what it calls the server it watches
+SENTINEL = "sentinel"  # the scheme of a sentinel's address
+PRIMARY = "lock"  # the sentinel's name for the server that it watches
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -35,16 +35,16 @@ def _options() -> dict[str, Any]:
 
 
 class Redis(redis.Redis):
-    """A plain client that carries its own error type, so that a lock can catch it without importing the library."""
+    """A plain client that has its error type as ``Error``: a lock can catch it without importing the library."""
 
     Error = redis.RedisError
     journal: Journal
 
-    reach: Callable[..., redis.Redis] | None = None  # how to make another client of the same server, where it is not obvious
+    reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, where a sentinel knows it
 
     @cached_property
     def subscriptions(self) -> Subscriptions:
-        """What the server's channels say. A listener waits as long as it takes: it has a connection of its own."""
+        """The channels of this process. They have their own connection, which waits without a time-out."""
         forever = {"socket_timeout": None}
         if self.reach is not None:
             return Subscriptions(self.reach(redis.Redis, **forever).pubsub, self.Error)
@@ -53,14 +53,14 @@ class Redis(redis.Redis):
 
 
 class GatedRedis(Redis):
-    """The client handed to a lock: it reaches the failpoints, counts commands, and journals what is sent outside any request."""
+    """The client for a lock: reaches the failpoints, counts commands, and journals what is sent outside any request."""
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         request_context.sending()
         answer = super().execute_command(*args, **options)
         try:
             request_context.sent(args[0], answer)
-        except ReplyLost:  # as a client that sends a command again when the answer does not come
+        except ReplyLost:  # behave as a client that sends a command again after a lost reply
             answer = super().execute_command(*args, **options)
             request_context.sent(args[0], answer)
         if request_context.phase is RENEW and self.journal.on:
@@ -70,7 +70,7 @@ class GatedRedis(Redis):
 
 
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
-    """A client for one of an endpoint's servers. others: options that differ."""
+    """Make a client for one of an endpoint's servers. ``others`` are options that differ."""
     who = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
     options = who | _options() | others
     if endpoint.scheme != SENTINEL:
@@ -86,17 +86,17 @@ def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: An
 
 
 def counter_redis(settings: Settings) -> Redis:
-    """The Redis that holds the counter: one of its own, so that breaking the lock's store never loses the counter."""
+    """Make the client of the counter's own Redis: breaking the lock's store never loses the counter."""
     return client(Redis, settings.counter_url, settings.counter_url.first)
 
 
 def connect(settings: Settings, journal: Journal) -> Redis:
-    """The client a lock is handed; where nothing is journalled, a plain one."""
+    """Make the client for a lock; without a journal a plain one."""
     return gated(settings.redis_url, settings.redis_url.first, journal)
 
 
 def gated(endpoint: Endpoint, address: Address, journal: Journal) -> Redis:
-    """A client that reaches the failpoints, for one of an endpoint's servers."""
+    """Make a client that reaches the failpoints, for one of an endpoint's servers."""
     if not journal.on:
         return client(Redis, endpoint, address)
     made = client(GatedRedis, endpoint, address)

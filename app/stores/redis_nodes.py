@@ -1,6 +1,6 @@
 """Several independent Redis servers, asked all at once: a command is sent to each before any answer is read.
 
-Who is not there, or does not answer in time, is a vote less and nothing worse: the answers of the others stand.
+A server that is down, or does not answer in time, is one vote less: the answers of the other servers are still used.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from app.stores.redis import Redis, client
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
-# a silent node must cost no time while the others are not even asked: so a connection says nothing of itself when it is made
+# A silent node must not delay the question to the other nodes: a new connection therefore sends no command of its own.
 UNHEARD = {"driver_info": None, "socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
 
 
 class RedisNodes:
-    """The client a lock is handed."""
+    """The client for a lock."""
 
     Error = redis.RedisError
 
@@ -33,20 +33,20 @@ class RedisNodes:
         self.gated = gated
 
     def all(self, *command: Any) -> list[Any]:
-        """Each node's answer, in their order; for one that gave none, the error. Reaches the failpoints as one command."""
+        """Return each node's answer in order; the error of a node without an answer. It is one command for the failpoints."""
         if not self.gated:
             return self._all(*command)
         request_context.sending()
         answers = self._all(*command)
         try:
             request_context.sent(command[0], _by_majority(answers))
-        except ReplyLost:  # as a client that sends a command again when the answers do not come
+        except ReplyLost:  # behave as a client that sends a command again after lost replies
             answers = self._all(*command)
             request_context.sent(command[0], _by_majority(answers))
         return answers
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for node in self.nodes:
             node.close()
 
@@ -57,13 +57,13 @@ class RedisNodes:
 
 
 def _by_majority(answers: list[Any]) -> int:
-    """How many said yes, if they are enough."""
+    """Return how many nodes said yes if they are a majority, otherwise zero."""
     yes = sum(bool(answer) and not isinstance(answer, Exception) for answer in answers)
     return yes if yes > len(answers) // 2 else 0
 
 
 def _send(node: Redis, command: tuple[Any, ...]) -> Any:
-    """The connection on which an answer is to come, or the error."""
+    """Send the command. Return the connection on which the answer will come, or the error."""
     try:
         connection = node.connection_pool.get_connection()
     except redis.RedisError as error:
@@ -87,12 +87,12 @@ def _read(node: Redis, connection: Any, until_s: float) -> Any:
     except redis.ResponseError as error:
         return error
     except redis.RedisError as error:
-        connection.disconnect()  # an answer that comes late must not be taken for that of the next command
+        connection.disconnect()  # a late answer must not be taken for the answer to the next command
         return error
     finally:
         node.connection_pool.release(connection)
 
 
 def connect(settings: Settings, journal: Journal) -> RedisNodes:
-    """The client a lock is handed."""
+    """Make the client for a lock."""
     return RedisNodes(settings.redis_nodes_url, gated=journal.on)

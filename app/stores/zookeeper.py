@@ -1,7 +1,7 @@
-"""ZooKeeper, by kazoo: a session a replica, and of the client's calls those that a lock needs.
+"""ZooKeeper, by kazoo: one session a replica, and the calls of the client that a lock needs.
 
-kazoo's ready-made Lock is not used. A connection that breaks is made again by kazoo itself, within the same session if that
-still stands; what was under way then raises ``Unanswered``: it may have been done, and whoever asked must look.
+kazoo's ready-made Lock is not used. kazoo makes a broken connection again by itself, in the same session if the session still
+exists. A command that was under way then raises ``Unanswered``: it may have been carried out, and the caller must look.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CLIENT_OPTIONS: dict[str, Any] = {
 
 
 class ZooKeeper:
-    """The servers, and this process's sessions there: one for each timeout that is asked for, begun when it first is."""
+    """The servers, and the sessions of this process: one for each timeout, begun when it is first asked for."""
 
     Error = (KazooException, KazooTimeoutError)
 
@@ -43,21 +43,21 @@ class ZooKeeper:
         self._beginning = threading.Lock()
 
     def session(self, timeout_ms: int) -> Session:
-        """The session with this timeout. Raises Error when no server answers."""
+        """Return the session with this timeout. Raises Error when no server answers."""
         with self._beginning:
             if timeout_ms not in self._sessions:
                 self._sessions[timeout_ms] = Session(self.endpoint, timeout_ms, self.journal)
             return self._sessions[timeout_ms]
 
     def close(self) -> None:
-        """End all sessions; what is ephemeral in them goes."""
+        """End all sessions; their ephemeral nodes are deleted."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
 
 
 class Session:
-    """One session. When it has expired kazoo begins another by itself, in which nothing of the first is left."""
+    """One session. After it has expired, kazoo begins another by itself; nothing of the first session is left in it."""
 
     Error = ZooKeeper.Error
     Unanswered = (ConnectionLoss, ConnectionClosedError, SessionExpiredError, KazooTimeoutError)
@@ -80,7 +80,7 @@ class Session:
         self._client.close()
 
     def create_ephemeral_sequential(self, path: str) -> tuple[str, ZnodeStat]:
-        """A node of this session's, with the next number of its parent behind its name: its path, and what is known of it."""
+        """Create a node of this session whose name ends with the next number. Return its path and its record."""
         made: tuple[str, ZnodeStat] = self._ask(
             "create",
             lambda: self._client.create_async(path, ephemeral=True, sequence=True, makepath=True, include_data=True),
@@ -88,28 +88,28 @@ class Session:
         return made
 
     def get_children(self, path: str) -> list[str]:
-        """The names below it; none where it is not there."""
+        """Return the names of the nodes below a path; an empty list if the path does not exist."""
         names: list[str] = self._ask("getChildren", lambda: self._client.get_children_async(path), absent=[])
         return names
 
     def exists(self, path: str, watch: Callable[[Any], object] | None = None) -> ZnodeStat | None:
-        """What is known of it, None if it is not there. watch: called once, when that changes or the connection breaks."""
+        """Return the node's record, None if it does not exist. ``watch`` is called once: at a change, or a broken connection."""
         stat: ZnodeStat | None = self._ask("exists", lambda: self._client.exists_async(path, watch=watch))
         return stat
 
     def delete(self, path: str) -> bool:
-        """Whether it was there to be deleted."""
+        """Delete a node, and return whether it existed."""
         return bool(self._ask("delete", lambda: self._client.delete_async(path), absent=False))
 
     def _ask(self, command: str, send: Callable[[], Any], absent: Any = None) -> Any:
-        """Send it, and wait for the answer, ``absent`` if there is no such node; reaches the failpoints if a journal is kept."""
+        """Send a command and return the answer, ``absent`` if there is no such node. With a journal, reach the failpoints."""
         if not self.journal.on:
             return self._answer(send, absent)
         request_context.sending()
         answer = self._answer(send, absent)
         try:
             request_context.sent(command, answer)
-        except ReplyLost as lost:  # kazoo sends nothing twice: whoever asked is told that nobody knows
+        except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
             raise ConnectionLoss from lost
         return answer
 
@@ -120,7 +120,7 @@ class Session:
             return absent
 
     def _tell_of_heartbeats(self) -> None:
-        """Journal the session's heartbeats. kazoo tells nobody of them, so this looks inside."""
+        """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
         connection = self._client._connection  # noqa: SLF001 - see above
         send = connection._send_ping  # noqa: SLF001
 
@@ -132,5 +132,5 @@ class Session:
 
 
 def connect(settings: Settings, journal: Journal) -> ZooKeeper:
-    """What a lock is handed."""
+    """Make the client for a lock."""
     return ZooKeeper(settings.zookeeper_url, journal)
