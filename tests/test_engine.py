@@ -117,7 +117,7 @@ def ours() -> list[str]:
 
 
 def test_a_store_that_is_paused_through_the_engine_goes_on_afterwards(tmp_path):
-    done = contained("two_nodes_silent", "redlock_fixed", tmp_path)
+    done = contained("two_nodes_silent", "redlock_no_jitter", tmp_path)
 
     assert done.verdict["verdict"] == "KEPT"
 

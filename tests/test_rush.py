@@ -14,7 +14,7 @@ from tests.real import lab, run
 pytestmark = pytest.mark.real
 SAFE = ("incr", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog")
 AS_SAFE = ("setnx_expire", "watchdog_abort", "pubsub", "queued", "fencing", "bucketed")
-REDLOCKS = ("redlock_fixed", "redlock")
+REDLOCKS = ("redlock_no_jitter", "redlock")
 SLOWER = ("mysql_insert", "mysql_for_update", "mysql_version")
 SLOWER += ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced")
 

@@ -20,7 +20,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "ttl", "uuid", "lua"),
     "A holder with a name": ("reentrant", "watchdog", "watchdog_abort", "fencing"),
     "Waiting well": ("pubsub", "queued", "bucketed"),
-    "Several Redis servers": ("redlock_fixed", "redlock"),
+    "Several Redis servers": ("redlock_no_jitter", "redlock"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
     "Consensus": ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
 }

@@ -12,7 +12,7 @@
 - `lab run rush --stage redlock`
 - `lab run amnesia --stage redlock`
 - `lab run clock_jump --stage redlock`
-- `lab diff redlock_fixed redlock`
+- `lab diff redlock_no_jitter redlock`
 """
 
 import random
@@ -68,7 +68,7 @@ class Lock:
 
 STAGE = Stage(
     lock=Lock,
-    follows="redlock_fixed",
+    follows="redlock_no_jitter",
     store="redis_nodes",
     ttl_ms=3000,
     claims=claims("""

@@ -12,9 +12,9 @@ including those that did not answer.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - A holder that acquires its own lock again waits for itself.
 **See it**
-- `lab run rush --stage redlock_fixed`
-- `lab run split_vote --stage redlock_fixed`
-- `lab diff lua redlock_fixed`
+- `lab run rush --stage redlock_no_jitter`
+- `lab run split_vote --stage redlock_no_jitter`
+- `lab diff lua redlock_no_jitter`
 """
 
 import time
