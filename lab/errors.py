@@ -50,6 +50,10 @@ class NotReady(LabError):  # noqa: N818 - names what it is
     """A server did not start, or did not stay up. The message holds the end of its log."""
 
 
+class RunFailed(LabError):  # noqa: N818 - names what happened
+    """A run broke off for a reason that the lab did not foresee. The message names the folder in which its evidence is kept."""
+
+
 def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "") -> str:
     """Return the name if it is one of the choices. Raises BadInput with the nearest choice and all of them."""
     names = list(choices)

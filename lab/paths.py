@@ -12,3 +12,9 @@ REFERENCE = HOME / "reports" / "reference"  # the runs, matrix and benchmarks th
 SCENARIOS = HOME / "scenarios"
 
 REPORTS = Path("reports")  # where a command writes its runs: below the folder that it is called in
+
+
+def shown(path: Path) -> Path:
+    """Return a path as messages print it: from the current folder if it is below that."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -168,7 +168,11 @@ def test_a_replica_that_does_not_come_up_is_reported_with_its_last_words(tmp_pat
     assert done.status == 4
     assert "no coffee" in done.err
     assert "Traceback" not in done.err.partition("no coffee")[2]
-    assert list((tmp_path / "reports" / "runs").iterdir()) == []
+    (kept,) = (tmp_path / "reports" / "runs").iterdir()
+    assert str(kept.relative_to(tmp_path)) in done.err
+    assert "no coffee" in (kept / "logs" / "replica-1" / "log").read_text(encoding="utf-8")
+    assert "removed 1" in lab("clean", cwd=tmp_path).out
+    assert not kept.exists()
 
 
 def test_up_serves_until_an_interrupt_and_chooses_a_stage_per_request(tmp_path):
@@ -186,4 +190,20 @@ def test_up_serves_until_an_interrupt_and_chooses_a_stage_per_request(tmp_path):
     done = one.end()
     assert done.status == 0
     assert "nothing is left running" in done.err
+    assert gone(family)
+
+
+def test_a_server_that_dies_under_up_is_reported_with_its_log_and_status_4(tmp_path):
+    one = Started(tmp_path, "up", "--stage", "lua")
+    assert one.process.stdout.readline()
+    family = one.descendants()
+
+    one.named("nginx")[0].kill()
+    done = one.end()
+
+    assert done.status == 4
+    assert "nginx; the end of its log" in done.err
+    (kept,) = (tmp_path / "reports" / "runs").iterdir()
+    assert str(kept.relative_to(tmp_path)) in done.err
+    assert (kept / "logs" / "nginx" / "log").exists()
     assert gone(family)

@@ -8,17 +8,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.locks import stages
-from lab.errors import BadInput
-from lab.evidence.run_folder import RunFolder
+from lab.errors import BadInput, ExitStatus, NotReady
+from lab.evidence.run_folder import RunFolder, kept_on_failure
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster
+from lab.servers.process import ends_of_logs
 from lab.servers.supervised import supervised
 
 
 def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
-    """``lab up``: servers at a printed address until an interrupt."""
+    """Keep servers up at a printed address until an interrupt. Return the exit status.
+
+    Raises BadInput, MissingProgram, and NotReady when a server does not start or does not stay up.
+    """
     found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
     if not found:
         raise BadInput(f"no stage was named; the stages: {', '.join(stages())}")
@@ -27,18 +31,18 @@ def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
     folder = RunFolder.create("up", first.name)
     try:
         with (
+            kept_on_failure(folder),
             supervised() as supervisor,
             cluster(supervisor, first, scenario, folder.name, folder.path, stage_names, also=found) as system,
         ):
             _announce(system, [stage.name for stage in found])
             while not (dead := system.dead()):
                 threading.Event().wait(0.2)
-            raise BadInput(f"{', '.join(dead)} ended")
+            raise NotReady(f"a server ended: {ends_of_logs(dead, folder.path / 'logs')}")
     except KeyboardInterrupt:
-        sys.stderr.write("\nstopped; nothing is left running\n")
-        return 0
-    finally:
         folder.discard()
+        sys.stderr.write("\nstopped; nothing is left running\n")
+    return ExitStatus.GOOD
 
 
 def _announce(system: Cluster, names: list[str]) -> None:

@@ -1,7 +1,8 @@
 """A run: one stage under one scenario, as a folder of evidence.
 
 While it is made, the folder is hidden (``.<name>.part``) and locked; it gets its name when all of it is there. So what
-has a name is whole, and what is hidden and unlocked was left behind by a lab that was killed (``lab clean`` takes it away).
+has a name is whole, and what is hidden and unlocked was left behind by a lab that was killed. A run that failed stays hidden,
+as ``.<name>.failed``, with its logs and what evidence it has. ``lab clean`` removes both.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import shutil
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,10 +23,11 @@ from typing import Any
 
 import msgspec
 
-from lab.errors import BadInput
-from lab.paths import REPORTS
+from lab.errors import BadInput, LabError, MissingProgram, RunFailed
+from lab.paths import REPORTS, shown
 
 DISCARDED_WITHIN_S = 2.0
+TRACEBACK = "failure.txt"  # of the error that ended a failed run
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
@@ -99,6 +102,14 @@ class RunFolder:
         link.replace(final.parent / "latest")
         os.close(self._lock)
 
+    def fail(self) -> Path:
+        """Keep the folder of a run that failed, under a name that no list of runs has. Return where it is now."""
+        kept = self.path.with_name(f".{self.name}.failed")
+        self.path.rename(kept)
+        self.path = kept
+        os.close(self._lock)
+        return kept
+
     def discard(self) -> None:
         """Nothing happened that is worth keeping. A server that is just ending may still write: then once more."""
         until = time.monotonic() + DISCARDED_WITHIN_S
@@ -106,6 +117,30 @@ class RunFolder:
             shutil.rmtree(self.path, ignore_errors=True)
             time.sleep(0.01)
         os.close(self._lock)
+
+
+@contextlib.contextmanager
+def kept_on_failure(folder: RunFolder) -> Iterator[None]:
+    """While the block runs, an error keeps the folder, and its message names the place. Refused input leaves nothing.
+
+    Raises what the block raised, and RunFailed in place of an error that has no message for the user.
+    """
+    try:
+        yield
+    except (BadInput, MissingProgram):  # refused before anything was started
+        folder.discard()
+        raise
+    except Exception as error:
+        (folder.path / TRACEBACK).write_text(traceback.format_exc(), encoding="utf-8")
+        where = f"The folder of the failed run is kept: {shown(folder.fail())} (with logs/ and {TRACEBACK})"
+        if isinstance(error, LabError):
+            raise type(error)(f"{error}\n{where}") from error
+        raise RunFailed(f"the run failed: {described(error)}\n{where}") from error
+
+
+def described(error: Exception) -> str:
+    """Return an unforeseen error in one line: its type and its message."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def save(path: Path, record: Any) -> None:
@@ -152,8 +187,9 @@ def finished(reports: Path = REPORTS) -> list[Path]:
 
 
 def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
-    """Remove all but the newest ``keep`` runs, and what killed labs left half done. Returns what went."""
-    gone = finished(reports)[keep:] + list(_abandoned(reports))
+    """Remove all but the newest ``keep`` runs, all failed runs, and what killed labs left half done. Return what was removed."""
+    failed = sorted((reports / "runs").glob(".*.failed"))
+    gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]
     for path in gone:
         shutil.rmtree(path)
     latest = reports / "runs" / "latest"

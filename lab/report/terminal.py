@@ -15,6 +15,7 @@ from app.lock import Claim, Stage
 from lab.judge.findings import Findings
 from lab.judge.net_losses import net_losses
 from lab.judge.verdict import Judgement
+from lab.paths import shown
 from lab.scenario.scenario import Scenario
 from lab.text import counted
 
@@ -68,7 +69,7 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
 
 def where_to_look(console: Console, path: Path) -> None:
     """Print the one path at which a reader goes on."""
-    console.print(f"Look at {escape(str(_short(path)))}", soft_wrap=True)
+    console.print(f"Look at {escape(str(shown(path)))}", soft_wrap=True)
 
 
 def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -149,10 +150,3 @@ def also_seen(judgement: Judgement) -> str:
     if not others or judgement.verdict not in ("KEPT", "ADMITTED", "UNSEEN"):
         return ""
     return "Also seen: " + "; ".join(f"{one.what} ({one.mechanism})" for one in others) + "."
-
-
-def _short(path: Path) -> Path:
-    try:
-        return path.relative_to(Path.cwd())
-    except ValueError:
-        return path

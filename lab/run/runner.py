@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from app.lock import LEASE_GIVES_UP, Stage
-from lab.evidence.run_folder import RunFolder, RunRecord, save
+from lab.evidence.run_folder import RunFolder, RunRecord, described, kept_on_failure, save
 from lab.interrupts import unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS
@@ -56,7 +56,8 @@ def run(
     """Make one run. Returns its folder, not yet published, and its record, which is saved there as ``run.json``.
 
     bring_up, engine: what starts the servers, and its name. Whatever cuts the run short (an interrupt, a server that ends) is
-    in ``record.ended``. Raises MissingProgram and NotReady when the run could not begin.
+    in ``record.ended``. Raises MissingProgram and NotReady when the run could not begin, and RunFailed when it broke off; the
+    folder is kept then.
     """
     for known in (environment.commit, environment.versions, environment.machine):
         known()  # they ask programs, which takes a moment: not while there is a folder that an interrupt would leave
@@ -74,21 +75,24 @@ def run(
         engine=engine,
     )
     begun = False
-    prepare(scenario.faults, folder.path / "gates")
-    try:
-        with bring_up(supervisor, stage, scenario, folder.name, folder.path, shelf_name) as system:
-            begun, record.clocks = True, system.clocks
-            on_up(system)
-            _run(system, scenario, drive, folder, record)
-    except KeyboardInterrupt:
-        if not begun:
-            folder.discard()
+    with kept_on_failure(folder):
+        try:
+            prepare(scenario.faults, folder.path / "gates")
+            with bring_up(supervisor, stage, scenario, folder.name, folder.path, shelf_name) as system:
+                begun, record.clocks = True, system.clocks
+                on_up(system)
+                _run(system, scenario, drive, folder, record)
+        except KeyboardInterrupt:
+            if not begun:
+                folder.discard()
+                raise
+            record.ended = INTERRUPTED
+        except Exception as error:
+            record.ended = f"the run failed: {described(error)}"
             raise
-        record.ended = INTERRUPTED
-    except Exception:
-        folder.discard()
-        raise
-    save(folder.path / "run.json", record)
+        finally:
+            if begun:
+                save(folder.path / "run.json", record)
     return folder, record
 
 

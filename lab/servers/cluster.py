@@ -187,7 +187,7 @@ def cluster(
         known = Settings.read({}, **settings)
         system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid)
         if dead := system.dead():
-            raise NotReady(f"{', '.join(dead)} ended right after coming up; see {logs}")
+            raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 

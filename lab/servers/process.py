@@ -222,6 +222,11 @@ def last_words(log: Path, lines: int = 12) -> str:
         return "".join(deque(file, lines)).rstrip() or "(it wrote nothing)"
 
 
+def ends_of_logs(names: Iterable[str], logs: Path) -> str:
+    """Return servers with the end of each one's log, for an error message."""
+    return "\n".join(f"{name}; the end of its log:\n{last_words(logs / name / 'log')}" for name in names)
+
+
 def listens(pid: int, port: int) -> bool:
     """Return whether this process itself listens on the port; False where that cannot be seen any more.
 

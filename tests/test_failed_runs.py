@@ -1,0 +1,86 @@
+"""A run that fails keeps its folder, and the message names it; refused input and an early interrupt leave nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from app.locks import stages
+from lab.errors import BadInput, LabError, MissingProgram, NotReady, RunFailed
+from lab.evidence import run_folder
+from lab.report import site
+from lab.run import runner
+from lab.scenario import scenario as scenarios
+
+
+def conducted(reports: Path, monkeypatch: pytest.MonkeyPatch, coming_up: Callable[[], None], under_load: Callable[[], None]):
+    """Make a run whose servers come up as ``coming_up`` does, and whose load goes as ``under_load`` does."""
+
+    @contextlib.contextmanager
+    def bring_up(*_: object) -> Iterator[SimpleNamespace]:
+        coming_up()
+        yield SimpleNamespace(clocks=1)
+
+    monkeypatch.setattr(runner, "_run", lambda *_: under_load())
+    return runner.run(None, stages()["lua"], scenarios.load("rush"), None, "lab run", bring_up, "local", reports=reports)
+
+
+def fails(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def left(reports: Path) -> list[Path]:
+    return list((reports / "runs").iterdir())
+
+
+@pytest.mark.parametrize("error", [NotReady("replica-1 did not come up"), OSError("no leader")])
+def test_failed_start(tmp_path, monkeypatch, error):
+    """A start that fails keeps the folder, and the message points at it."""
+    with pytest.raises(LabError, match=str(error)) as caught:
+        conducted(tmp_path, monkeypatch, fails(error), lambda: None)
+
+    (kept,) = left(tmp_path)
+    assert str(kept) in str(caught.value)
+    assert str(error) in (kept / "failure.txt").read_text(encoding="utf-8")
+    assert not (kept / "run.json").exists()
+
+
+def test_failed_fault(tmp_path, monkeypatch):
+    """A fault that cannot be injected ends the run; its evidence stays, with the reason on record."""
+    with pytest.raises(RunFailed, match="OSError: no leader to kill") as caught:
+        conducted(tmp_path, monkeypatch, lambda: None, fails(OSError("no leader to kill")))
+
+    (kept,) = left(tmp_path)
+    assert caught.value.exit_status == 4
+    assert run_folder.load(kept).ended == "the run failed: OSError: no leader to kill"
+    assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("error", [BadInput("no"), MissingProgram("no"), KeyboardInterrupt()])
+def test_nothing_began(tmp_path, monkeypatch, error):
+    """Refused input, a missing program and an interrupt before the servers are up leave nothing."""
+    with pytest.raises(type(error)):
+        conducted(tmp_path, monkeypatch, fails(error), lambda: None)
+
+    assert left(tmp_path) == []
+
+
+def test_failed_runs_are_no_runs(tmp_path, monkeypatch):
+    """``latest``, the lists of runs and the site pass over a failed run; ``clean`` removes it."""
+    with pytest.raises(RunFailed):
+        conducted(tmp_path, monkeypatch, lambda: None, fails(OSError("no leader")))
+    (kept,) = left(tmp_path)
+
+    assert run_folder.finished(tmp_path) == []
+    with pytest.raises(BadInput, match="no run 'latest'"):
+        run_folder.find("latest", tmp_path)
+    assert kept.name not in site.write(tmp_path).read_text(encoding="utf-8")
+    assert run_folder.clean(20, tmp_path) == [kept]
+    assert left(tmp_path) == []
