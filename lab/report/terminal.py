@@ -89,7 +89,7 @@ def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[st
         yield "?", "The counter could not be read."
     else:
         yield str(judgement.final), "is what the counter holds"
-    yield str(judgement.lost), f"are gone{', because of:' if causes else ''}"
+    yield str(judgement.lost), f"{'is' if judgement.lost == 1 else 'are'} gone{', because of:' if causes else ''}"
     for mechanism, lost in causes.items():
         yield "", f"{lost:>6}  {mechanism}"
     if judgement.failed:

@@ -8,20 +8,21 @@ from pathlib import Path
 
 from lab.servers.programs.gunicorn import health
 
+# Paths are below the prefix (-p): a folder's name may hold a space, or a letter that means something here.
 CONFIG = """
 daemon off;
 worker_processes 1;
 worker_rlimit_nofile 20000;
-pid {folder}/pid;
-error_log {folder}/log warn;
+pid pid;
+error_log log warn;
 events {{ worker_connections 8192; }}
 http {{
   access_log off;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
   keepalive_requests 1000000;
   upstream replicas {{
     # max_fails=0: after one death nginx would shun a replica for ten seconds
@@ -59,7 +60,7 @@ class Nginx:
 
     def argv(self, port: int, folder: Path) -> list[str]:
         servers = "\n".join(f"    server 127.0.0.1:{replica} max_fails=0;" for replica in self.ports)
-        config = CONFIG.format(folder=folder, port=port, servers=servers, read_timeout_s=self.read_timeout_s)
+        config = CONFIG.format(port=port, servers=servers, read_timeout_s=self.read_timeout_s)
         path = folder / "nginx.conf"
         path.write_text(config, encoding="utf-8")
         # before the configuration is read, nginx would complain to a log it may not own

@@ -19,7 +19,7 @@ class Sentinel:
 
     def argv(self, port: int, folder: Path) -> list[str]:
         config = folder / "sentinel.conf"  # it insists on a file that it can rewrite
-        config.write_text(f"port {port}\nbind 127.0.0.1\ndir {folder}\n", encoding="utf-8")
+        config.write_text(f"port {port}\nbind 127.0.0.1\ndir .\n", encoding="utf-8")
         return [str(config), "--sentinel"]
 
     def env(self, port: int) -> dict[str, str]:

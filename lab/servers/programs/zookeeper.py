@@ -20,7 +20,7 @@ initLimit=100
 syncLimit=40
 minSessionTimeout=200
 maxSessionTimeout=120000
-dataDir={folder}/data
+dataDir=./data
 clientPort={port}
 clientPortAddress=127.0.0.1
 maxClientCnxns=0
@@ -50,7 +50,7 @@ class ZooKeeper:
         peers = self.peers or {}
         members = [f"server.{number}=127.0.0.1:{meet}:{vote}" for number, (meet, vote) in peers.items()]
         config = folder / "zoo.cfg"
-        config.write_text(CONFIG.format(tick_ms=TICK_MS, folder=folder, port=port) + "\n".join(members) + "\n", encoding="utf-8")
+        config.write_text(CONFIG.format(tick_ms=TICK_MS, port=port) + "\n".join(members) + "\n", encoding="utf-8")
         (data / "myid").write_text(f"{self.number}\n", encoding="utf-8")
         settings = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.preAllocSize=1024"]  # KiB at a time
         jars = [_jar(), "/usr/share/java/slf4j-simple.jar"]
