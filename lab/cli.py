@@ -142,11 +142,12 @@ def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenari
 
 
 @lab.command()
-def stages() -> None:
-    """The ladder of stages: which follows which, their ideas, what they claim."""
+@click.argument("name", required=False)
+def stages(name: str | None) -> None:
+    """List all stages, a line each; with NAME, print the problem, the idea and the claims of one stage."""
     from lab.commands.listing import print_stages
 
-    print_stages()
+    print_stages(name)
 
 
 @lab.command()
@@ -160,11 +161,12 @@ def diff(one: str, other: str | None) -> None:
 
 
 @lab.command()
-def scenarios() -> None:
-    """The scenarios: what each puts under stress, and what must have happened for a pass to count."""
+@click.argument("name", required=False)
+def scenarios(name: str | None) -> None:
+    """List all scenarios, a line each; with NAME, print the claim, the load and the danger of one scenario."""
     from lab.commands.listing import print_scenarios
 
-    print_scenarios()
+    print_scenarios(name)
 
 
 @lab.command()

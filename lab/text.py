@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+
+WIDTH = 80  # of a terminal, and of what is printed into a pipe
+
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 write``, ``2 writes``."""
@@ -11,3 +16,28 @@ def counted(number: int, noun: str) -> str:
 def thousands(number: float) -> str:
     """Return a whole number with a thin space between thousands."""
     return f"{number:,.0f}".replace(",", "\u2009")
+
+
+def in_few_words(text: str, width: int) -> str:
+    """Return the beginning of a sentence that fits: to a colon, or to a late comma, otherwise to the end of a word."""
+    text = text.rstrip(".")
+    if len(text) <= width:
+        return text
+    ends = {found.start(): found[0] for found in re.finditer(r"[:;,](?=\s)", text[: width + 2])}
+    colons = [place for place, sign in ends.items() if sign != "," and place >= width // 4]
+    commas = [place for place, sign in ends.items() if sign == "," and place >= width * 3 // 4]
+    cut = max(colons or commas, default=0)
+    return text[:cut] if cut else textwrap.shorten(text, width, placeholder=" …")
+
+
+def hanging(label: str, text: str, indent: int) -> str:
+    """Return a text of several lines, each of at most WIDTH characters, with its label before the first line."""
+    filled = textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=f"{label:<{indent}}",
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return filled or label

@@ -10,7 +10,8 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
-from lab.scenario.scenario import names
+from lab.scenario.scenario import load, names
+from lab.text import in_few_words
 
 
 @pytest.fixture
@@ -41,6 +42,8 @@ def said(monkeypatch, capsys, tmp_path):
         (("run", "rush", "--stage", "lua", "--requests", "many"), ["--requests", "many"]),
         (("run", "rush", "--stage", "nowhere.py"), ["nowhere.py", "watchdog"]),
         (("run", "rush", "--stage", ""), ["no stage was named", "STAGE=lua"]),
+        (("stages", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
+        (("scenarios", "rsh"), ["no scenario 'rsh'", "Did you mean 'rush'"]),
         (("diff", "ttl", "uid"), ["no stage 'uid'", "Did you mean 'uuid'"]),
         (("diff", "none"), ["follows no other stage"]),
         (("check", "yesterday"), ["no run 'yesterday'"]),
@@ -90,13 +93,28 @@ def test_a_missing_statistics_package_is_named_before_a_sweep_begins(said, monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_ladder_lists_every_stage_with_its_idea(said):
+def test_stages_a_line_each(said):
+    """``lab stages`` prints one line for each stage, of at most 80 columns."""
     status, out, _ = said("stages")
 
     assert status == 0
     for stage in stages().values():
-        assert stage.name in out
-        assert stage.story.idea in out
+        (line,) = [line for line in out.splitlines() if line.split()[:1] == [stage.name]]
+        assert line.split()[1] == stage.story.title.split()[0]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", stages())
+def test_one_stage(said, name):
+    """``lab stages NAME`` prints everything that the stage's docstring holds, in lines of at most 80 columns."""
+    status, out, _ = said("stages", name)
+
+    stage, told = stages()[name], " ".join(out.split())
+    assert status == 0
+    for text in (stage.story.title, stage.story.problem, stage.story.idea, *stage.story.still, *stage.story.see_it):
+        assert " ".join(text.split()) in told
+    assert [claim.name for claim in stage.claims if claim.name not in told] == []
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_the_diff_of_two_stages_shows_the_lines_that_matter(said):
@@ -107,12 +125,36 @@ def test_the_diff_of_two_stages_shows_the_lines_that_matter(said):
     assert said("diff", "lua")[1] == out
 
 
-def test_every_scenario_is_listed_with_its_danger(said):
+def test_scenarios_a_line_each(said):
+    """``lab scenarios`` prints one line for each scenario, of at most 80 columns."""
     _, out, _ = said("scenarios")
 
-    for name in names():
-        assert name in out
-    assert "handovers between replicas ≥ 100" in out
+    assert [line.split()[0] for line in out.splitlines()[: len(names())]] == names()
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", names())
+def test_one_scenario(said, name):
+    """``lab scenarios NAME`` prints its title, the claim it tests and its danger, in lines of at most 80 columns."""
+    _, out, _ = said("scenarios", name)
+
+    one, told = load(name), " ".join(out.split())
+    for text in (one.title, one.tests.name, one.tests.value, *(f"≥ {least}" for least in one.danger.values())):
+        assert " ".join(text.split()) in told
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("No lock: read.", "No lock: read"),
+        ("A fence: each grant has a number, and the resource refuses", "A fence: each grant has a number"),
+        ("One of a holder's three votes comes back without data", "One of a holder's three votes comes …"),
+    ],
+)
+def test_few_words(text, short):
+    """A text is cut at the end of a clause, or at the end of a word."""
+    assert in_few_words(text, 40) == short
 
 
 def test_the_doctor_says_what_is_there(said):
@@ -158,14 +200,3 @@ def test_a_mistake_in_somebodys_own_stage_is_bad_input_and_not_a_broken_lock(sai
 
     assert status == 2
     assert [word for word in words if word not in errors] == []
-
-
-def test_the_ladder_is_listed_with_nothing_cut_off(said, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-
-    _, out, _ = said("stages")
-
-    told = " ".join(out.replace("│", " ").split())
-    for stage in stages().values():
-        assert " ".join(stage.story.idea.split()[:6]) in told
-        assert [claim.name for claim in stage.claims if claim.name not in told] == []

@@ -1,35 +1,64 @@
-"""``lab stages``, ``lab diff`` and ``lab scenarios``: the shelves on the terminal."""
+"""``lab stages``, ``lab diff`` and ``lab scenarios``: print what there is to run."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from rich.markup import escape
 from rich.syntax import Syntax
-from rich.tree import Tree
 
-from app.locks import stages
+from app.lock import Stage
+from app.locks import part, stages
 from lab.errors import BadInput
 from lab.report.terminal import terminal
 from lab.scenario import scenario
+from lab.scenario.fault import kind_of
+from lab.scenario.scenario import Scenario
 from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
-from lab.text import counted
+from lab.text import WIDTH, counted, hanging, in_few_words
+
+LABEL = 12  # columns for the name of a part
 
 
-def print_stages() -> None:
-    """The ladder as a tree."""
+def print_stages(name: str | None = None) -> None:
+    """Print the ladder, a line for each stage; or all there is to know about one stage. Raises BadInput."""
+    if name is not None:
+        _print_stage(find_stage(name))
+        return
     shelf = stages()
-    branches: dict[str | None, Tree] = {
-        None: Tree("the ladder: a stage answers a problem that the one above it still has", guide_style="dim")
-    }
-    for name, stage in shelf.items():
-        claims = ", ".join(sorted(claim.name for claim in stage.claims)) or "nothing about safety"
-        text = f"[bold]{escape(name)}[/]  [italic]{escape(stage.story.problem)}[/]\n{escape(stage.story.idea)}"
-        branches[name] = branches[stage.follows].add(f"{text}\n[dim]claims {escape(claims)}[/]")
-    console = terminal()
-    console.soft_wrap = False  # a tree's lines are wrapped within their branch, or they are cut
-    console.print(branches[None])
+    wide = max(map(len, shelf))
+    title = ""
+    for stage in shelf.values():
+        if title != (title := part(stage.name)):
+            _say(f"\n[bold]{escape(title)}[/]")
+        _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
+    _say("\nMore about a stage: lab stages NAME", style="dim")
+
+
+def _print_stage(stage: Stage) -> None:
+    """Print the parts of a stage's docstring, and its promises."""
+    story = stage.story
+    follows = f"{stage.name} follows {stage.follows}" if stage.follows else f"{stage.name} is where the ladder begins"
+    _say(f"[bold]{escape(stage.name)}[/]")
+    _say(escape(hanging("", story.title, 0)))
+    lines = [("Place", follows), ("Problem", story.problem), ("Idea", story.idea), ("Source", story.source)]
+    lines += [("Still" * (number == 0), line) for number, line in enumerate(story.still)]
+    lines += [("Claims", ", ".join(sorted(claim.name for claim in stage.claims)) or "none")]
+    lines += [("See it" * (number == 0), line) for number, line in enumerate(story.see_it)]
+    _print_parts(lines)
+
+
+def _print_parts(lines: Iterable[tuple[str, str]]) -> None:
+    for label, text in lines:
+        if text:
+            _say(escape(hanging(label, text, LABEL)).replace(label, f"[bold]{label}[/]", 1 if label else 0))
+
+
+def _say(text: str, style: str | None = None) -> None:
+    """Print lines that are short enough already."""
+    terminal().print(text, style=style, soft_wrap=True)
 
 
 def print_diff(one: str, other: str | None) -> None:
@@ -57,13 +86,30 @@ def print_diff(one: str, other: str | None) -> None:
         console.print(f"Still: {escape(line)}", style="dim")
 
 
-def print_scenarios() -> None:
-    """Each scenario: the story, the claim under stress, the danger."""
-    console = terminal()
-    for name in scenario.names():
-        one = scenario.load(name)
-        danger = ", ".join(f"{key.replace('_', ' ')} ≥ {least}" for key, least in one.danger.items())
-        console.print(f"[bold]{name}[/]  {escape(one.title)}")
-        console.print(f"    tests {one.tests.name}: {escape(one.tests.value)}", style="dim")
-        load = ", ".join((counted(one.requests, "request"), counted(one.users, "user"), counted(one.replicas, "replica")))
-        console.print(f"    {load}; counts only if {danger}", style="dim")
+def print_scenarios(name: str | None = None) -> None:
+    """Print a line for each scenario; or all there is to know about one scenario. Raises BadInput."""
+    if name is not None:
+        _print_scenario(scenario.load(name))
+        return
+    names = scenario.names()
+    wide = max(map(len, names))
+    for each in names:
+        _say(f"[bold]{each:<{wide}}[/]  {escape(in_few_words(scenario.load(each).title, WIDTH - wide - 2))}")
+    _say("\nMore about a scenario: lab scenarios NAME", style="dim")
+
+
+def _print_scenario(one: Scenario) -> None:
+    """Print what a scenario does, which claim it tests, and its danger."""
+    _say(f"[bold]{one.name}[/]")
+    _say(escape(hanging("", one.title, 0)))
+    danger = ", ".join(f"{key.replace('_', ' ')} ≥ {least}" for key, least in one.danger.items())
+    senders = f"{one.rate:g} arrivals a second" if one.rate else counted(one.users, "user")
+    lines = [
+        ("Tests", f"{one.tests.name}: {one.tests.value}"),
+        ("Load", f"{counted(one.requests, 'request')} from {senders}, {counted(one.replicas, 'replica')}"),
+        ("Faults", ", ".join(kind_of(fault).replace("_", " ") for fault in one.faults)),
+        ("Stages", ", ".join(stage.name for stage in stages().values() if one.misfit(stage) is None)),
+        ("Danger", f"{danger} (a pass counts only if this happened)" if danger else ""),
+        ("See it", f"lab run {one.name} --stage NAME"),
+    ]
+    _print_parts(lines)
