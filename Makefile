@@ -67,7 +67,7 @@ check: setup-dev ## format, lint, types, import contracts, fast tests: under a m
 	@.venv/bin/ruff check .
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
-	@.venv/bin/pytest -q -n auto -m 'not real and not engine'
+	@.venv/bin/pytest -q -n auto tests/unit
 
-test: check ## all of check, and the tests on the real servers
-	@.venv/bin/pytest -q -m real -n 3 --dist worksteal
+test: check ## all of check, and the tests with real servers and a real browser
+	@.venv/bin/pytest -q -n 3 --dist worksteal tests/servers tests/browser

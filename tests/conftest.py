@@ -1,8 +1,12 @@
-"""Real servers for the tests whose point they are. A missing server fails them; nothing is skipped."""
+"""The folder of a test is its mark; and servers for the tests that need real ones.
+
+A missing server fails these tests; nothing is skipped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +16,14 @@ from lab.servers.programs.redis import Redis
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
 
-pytest_plugins = ["tests.browser"]
+pytest_plugins = ["tests.chromium", "tests.new_fault"]
+TESTS = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by its folder: unit, servers, browser or containers."""
+    for item in items:
+        item.add_marker(item.path.relative_to(TESTS).parts[0])
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,56 @@
+"""The judge of pages is judged: each kind of wrong is noticed, and what is right is not accused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+PAGE = '<!doctype html><html lang="en"><head><title>a page</title></head><body><main><h1>A page</h1>{}</main></body></html>'
+WRONGS = {
+    "on the console": "<script>console.error('no')</script>",
+    "uncaught": "<script>setTimeout(() => { throw new Error('no') })</script>",
+    "leave the machine": '<img alt="a picture" src="http://192.0.2.1/picture.png">',
+    "by a name": '<img alt="a picture" src="https://pictures.example/picture.png">',
+}
+UNFIT = {"color-contrast": '<p style="color: #bbb">pale</p>', "label": "<input>"}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(body: str) -> Path:
+        path = tmp_path / "page.html"
+        path.write_text(PAGE.format(body), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("kind", WRONGS)
+def test_what_a_page_does_wrong_is_noticed(browser, written, kind):
+    page = browser.open(written(WRONGS[kind]))
+    page.evaluate("new Promise((done) => setTimeout(done))")  # what is thrown later is told later
+
+    assert browser.wrongs
+    browser.wrongs.clear()
+
+
+@pytest.mark.parametrize("rule", UNFIT)
+def test_what_cannot_be_read_or_used_by_everybody_is_noticed(browser, written, rule):
+    page = browser.open(written(UNFIT[rule]))
+
+    with pytest.raises(AssertionError, match=rule):
+        browser.look(page, "unfit")
+
+
+def test_what_sticks_out_of_a_phone_is_noticed(browser, written):
+    page = browser.open(written('<div style="width: 600px">wide</div>'))
+
+    with pytest.raises(AssertionError, match="sticks out of a phone"):
+        browser.look(page, "sticks-out")
+
+
+def test_a_page_without_fault_is_not_accused(browser, written):
+    browser.look(browser.open(written("<p>all is well</p>")), "well")
+
+    assert browser.wrongs == []

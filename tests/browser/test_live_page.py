@@ -1,0 +1,232 @@
+"""Locust's page and the live page in a real browser: predicted, started, watched, and looked at."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import LiveState
+from tests.command import wait_for
+from tests.locust_page import Ui
+
+
+class Lab(Ui):
+    """A ``lab ui``, and where its live page is."""
+
+    @property
+    def live(self) -> str:
+        return self.told.rpartition(" ")[2].strip()
+
+    def asked(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
+        """Status and text of what the live page's server answers to a tool that says what it likes."""
+        where = urlsplit(self.live)
+        connection = http.client.HTTPConnection(where.hostname, where.port, timeout=10)
+        content = None if body is None else json.dumps(body)
+        connection.request(method, path, content, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text
+
+
+@pytest.fixture
+def lab(tmp_path) -> Iterator[Lab]:
+    one = Lab(tmp_path)
+    yield one
+    if one.process.poll() is None:
+        one.end()
+
+
+def start(page, stage: str, requests: str = "600") -> None:
+    """Fill in Locust's form and press Start, as a reader does."""
+    page.get_by_label("Number of users").fill("50")
+    page.get_by_label("Ramp up").fill("50")
+    page.locator("select[name=stage]").wait_for()  # nobody has to open what it is in
+    choice = page.locator("select[name=stage] option").filter(has_text=f"{stage}:").first.get_attribute("value")
+    page.locator("select[name=stage]").select_option(choice)
+    page.locator("input[name=requests]").fill(requests)
+    page.get_by_role("button", name="Start").click()
+
+
+def predict(page, stage: str, loses: bool, name: str = "Ann") -> None:
+    page.get_by_label("stage").select_option(stage)
+    page.get_by_label("your name").fill(name)
+    button = page.get_by_role("button", name="It will lose some" if loses else "It will lose none")
+    button.click()
+    page.locator("button[aria-pressed=true][data-loses]").wait_for()
+
+
+def outcome(page, stage: str):
+    """What the live page says of a run of this stage, when its page is there as well."""
+    page.locator("#phase").filter(has_text=f"{stage} under rush: over.").wait_for(timeout=60_000)
+    page.locator("#timeline svg").wait_for()
+    return page.locator("#outcome")
+
+
+def number(page, name: str) -> int:
+    return int(page.locator(f"#{name}").inner_text().replace("\u2009", ""))
+
+
+def test_none_loses_and_lua_loses_none_in_the_tab_and_on_the_live_page_and_predictions_are_kept(browser, lab):
+    locust, live = browser.open(lab.address), browser.open(lab.live)
+    browser.look(live, "live-before")
+    assert live.locator("#rungs tr").first.inner_text().endswith("? predict it first")
+    predict(live, "none", loses=True, name="<b>Ann</b>")
+    live.locator("#rungs tr").first.filter(has_text="lost").wait_for()
+    assert live.locator("#rungs tr").nth(1).inner_text().endswith("? predict it first")
+
+    start(locust, "none")
+
+    live.locator("#phase").filter(has_text="running").wait_for(timeout=30_000)
+    said = outcome(live, "none").inner_text()
+    assert "ADMITTED none under rush" in said
+    assert "1 said it would lose some" in said
+    assert "1 of 1 right" in said
+    assert (number(live, "gap"), number(live, "acknowledged")) == (600 - number(live, "counter"), 600)
+    assert number(live, "gap") > 0
+    assert live.locator("#names").inner_text().endswith("<b>Ann</b>: 1 of 1")
+    browser.look(live, "live-after-none")
+
+    locust.get_by_role("tab", name="Lost increments").click()
+    row = locust.locator("td", has_text="ADMITTED").locator("..")
+    row.wait_for()
+    cells = row.locator("td").all_inner_texts()
+    assert cells[:5] == ["none", "rush", "600", live.locator("#counter").inner_text(), str(number(live, "gap"))]
+    report = browser.open(row.locator("a").get_attribute("href"))
+    assert "none under rush" in report.title()
+
+    predict(live, "lua", loses=True)
+    locust.get_by_role("button", name="New").click()
+    start(locust, "lua")
+
+    said = outcome(live, "lua").inner_text()
+    assert "KEPT lua under rush: none lost" in said
+    assert "0 of 1 right" in said
+    assert number(live, "gap") == 0
+    assert "1 of 2 predictions right" in live.locator("#tally").inner_text()
+    locust.locator("td", has_text="KEPT").wait_for()  # without a reload
+    assert locust.locator("tbody tr", has_text="KEPT").locator("td").nth(4).inner_text() == "0"
+    browser.look(live, "live-after-lua")
+
+
+def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
+    """Of two writes at the same moment, their stamps do not say which was the last."""
+    about = {"stage": "none", "scenario": "rush", "idea": "", "title": "", "requests": 600, "replicas": 3}
+    seen = {
+        "at_s": 1.0,
+        "acknowledged": 600,
+        "failed": 0,
+        "unknown": 0,
+        "counter": 154,
+        "per_s": 1.0,
+        "bins": None,
+        "faults": [],
+    }
+    found = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "requests": 600}
+    state = LiveState()
+    with closing(LiveServer(state, "127.0.0.1", 0, 8089, "")) as server:
+        live = browser.open(f"http://127.0.0.1:{server.server_port}/live")
+        wait_for(lambda: not live.locator("#phase").inner_text().startswith("Connecting"))
+        state.news.publish(kind="begin", phase="running", about=about | {"predicted": {"some": 0, "none": 0}})
+        state.news.publish(kind="look", **seen)
+        wait_for(lambda: live.locator("#counter").inner_text() == "154")
+
+        result = found | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "ADMITTED", "why": "it was lost"}
+        state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
+
+        live.locator("#outcome").wait_for()
+        assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
+        state.close()
+
+
+def test_who_comes_in_the_middle_sees_what_has_happened_and_what_goes_on(browser, lab):
+    lab.press(stage="lua", work_ms="20", requests="9000")
+    wait_for(lambda: lab.recorded() > 100)
+
+    live = browser.open(lab.live)
+
+    live.locator("#phase").filter(has_text="running").wait_for()
+    live.wait_for_timeout(300)  # two looks
+    assert 100 < number(live, "acknowledged") < 9000
+    assert live.evaluate("document.getElementById('envelope').width") > 0
+    browser.look(live, "live-during", sizes=("wide", "phone", "projector"))
+    lab.stop()
+    live.locator("#outcome").filter(has_text="VOID").wait_for(timeout=30_000)
+    assert "nobody's prediction counts" in live.locator("#against").inner_text()
+
+
+def test_a_wrong_stage_is_refused_and_shown_above_the_button(browser, lab):
+    locust = browser.open(lab.address)
+    locust.locator("select[name=stage]").evaluate("(one) => { one.options[0].value = 'lau'; one.value = 'lau'; }")
+
+    locust.get_by_role("button", name="Start").click()
+
+    locust.get_by_text("there is no stage 'lau'. Did you mean 'lua'?").wait_for()
+    assert lab.at_rest()
+
+
+def test_everything_on_the_live_page_can_be_done_by_keyboard(browser, lab):
+    live = browser.open(lab.live)
+    live.locator("select[name=stage]").focus()
+    live.keyboard.type("lua")
+    for _ in range(4):  # scenario, name, lose some, lose none
+        live.keyboard.press("Tab")
+
+    live.keyboard.press("Enter")
+
+    live.locator("button[data-loses=false][aria-pressed=true]").wait_for()
+    assert live.locator("#rungs tr[aria-current=true]").inner_text().startswith("lua")
+
+
+@pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset"])
+def test_another_sites_page_can_start_and_stop_nothing(lab, path):
+    request = urllib.request.Request(f"{lab.address}{path}", data=b"stage=none", headers={"Origin": "http://evil.example"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(request, timeout=10)
+    with urllib.request.urlopen(lab.address, timeout=10) as answer:
+        assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+        assert answer.headers["X-Frame-Options"] == "DENY"
+    assert lab.at_rest()
+    assert lab.verdicts() == []
+
+
+def test_a_page_of_another_origin_cannot_start_a_run_from_a_browser(browser, lab, tmp_path):
+    browser.excused = ["CORS policy", "Failed to load resource"]
+    stranger = tmp_path / "stranger.html"
+    stranger.write_text("<!doctype html><title>another site</title>", encoding="utf-8")
+
+    told = browser.open(stranger).evaluate(
+        """(address) => fetch(address, { method: "POST", body: new URLSearchParams({ stage: "none", user_count: 1 }) })
+        .then((answer) => answer.status, () => "not told")""",
+        f"{lab.address}/swarm",
+    )
+
+    assert told == "not told"
+    assert lab.at_rest()
+    assert not (tmp_path / "reports").exists()
+    assert lab.asked("POST", "/live/prediction", {}, origin="http://evil.example")[0] == 403  # a name in whatever case
+    assert lab.asked("GET", "/live", Host="evil.example")[0] == 403
+
+
+def test_a_prediction_that_cannot_be_meant_is_refused_with_what_would_do(lab):
+    said = {"reader": "1", "stage": "lau", "scenario": "rush", "loses": True}
+
+    assert "Did you mean 'lua'" in lab.asked("POST", "/live/prediction", said)[1]
+    assert "no prediction" in lab.asked("POST", "/live/prediction", {"reader": "1"})[1]
+    assert lab.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
+    assert lab.asked("POST", "/live", said)[0] == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/runs/..%2f..%2f..%2fetc/passwd", "/runs/.hidden"]
+)
+def test_no_path_leads_out_of_the_runs(lab, path):
+    assert lab.asked("GET", path)[0] == 404

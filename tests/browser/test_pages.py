@@ -1,0 +1,203 @@
+"""The pages in a real browser: read, moved and looked at as a reader does it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lab.paths import REFERENCE
+from lab.report import run_data, site
+from lab.report.chart import LINES
+from lab.report.pages import runs_in
+from tests.command import run
+
+TOOK_MS = """() => {
+  const since = performance.now();
+  document.getElementById("filters").dispatchEvent(new Event("change"));
+  document.body.offsetHeight;
+  return performance.now() - since;
+}"""
+AXIS_Y = 334  # of the pictures drawn in the page
+
+
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory) -> Path:
+    """The page of a run that lost increments."""
+    return run("rush", "none", tmp_path_factory.mktemp("lost"), draw=True, requests=600).folder / "report.html"
+
+
+def test_a_runs_page_can_be_read_by_everybody(browser, lost):
+    browser.look(browser.open(lost), "run")
+
+
+@pytest.mark.parametrize("name", ["", "matrix", "sweep-retry"])
+def test_a_page_of_many_runs_can_be_read_by_everybody(browser, name):
+    browser.look(browser.open(REFERENCE / name / "index.html"), name or "comparison")
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory) -> Path:
+    """A site of two runs that were just made, one that loses and one that does not, and of the reference's."""
+    home = tmp_path_factory.mktemp("site")
+    for stage in ("none", "lua"):
+        run("rush", stage, home, draw=True, requests=600)
+    reports = home / "reports"
+    shutil.copytree(REFERENCE, reports / "reference")
+    for folder in runs_in(REFERENCE):
+        shutil.copytree(folder, reports / "runs" / folder.name)
+    site.write(reports)
+    return reports
+
+
+def names(page) -> list[str]:
+    """The runs that are shown, as they are called."""
+    return page.locator("#table tbody tr td:first-child .run > span :first-child").all_inner_texts()
+
+
+def test_the_site_can_be_read_by_everybody(browser, reports):
+    browser.look(browser.open(reports / "index.html"), "site")
+
+
+def test_the_site_shows_the_runs_that_are_filtered_for_and_keeps_it_in_the_address(browser, reports):
+    page = browser.open(reports / "index.html")
+    whole = names(page)
+    assert whole[:2] == ["lua", "none"]
+    assert len(whole) == 2 + len(runs_in(REFERENCE))
+
+    page.get_by_label("verdict", exact=True).select_option("ADMITTED")
+    page.get_by_label("stage", exact=True).select_option("none")
+    found = names(page)
+    assert set(found) == {"none", "none, 1 replica"}
+    assert page.locator("#shown").inner_text() == f"{len(found)} of {len(whole)} runs"
+
+    again = browser.open(page.url)
+    assert names(again) == found
+    again.get_by_role("button", name="Show all").click()
+    assert names(again) == whole
+    assert "#" not in again.url
+
+
+def test_a_filter_that_nothing_fits_shows_nothing(browser, reports):
+    page = browser.open(f"{(reports / 'index.html').as_uri()}#stage=nobody")
+
+    assert names(page) == []
+    assert page.locator("#shown").inner_text().startswith("0 of ")
+
+
+def test_links_lead_from_the_site_to_a_run_and_back(browser, reports):
+    page = browser.open(reports / "index.html")
+    page.locator("#table").get_by_role("link", name="none", exact=True).click()
+    assert page.locator("h1").inner_text().startswith("none under rush")
+
+    page.get_by_role("link", name="Runs of none").click()
+    assert page.url.endswith("/index.html#stage=none")
+    assert set(names(page)) == {"none", "none, 1 replica"}
+
+    page.locator("#matrix").get_by_role("link").first.click()
+    assert page.locator("h1").inner_text().startswith("none under rush")
+
+
+def test_a_square_of_the_matrix_whose_run_was_not_drawn_leads_to_its_line(browser, reports):
+    page = browser.open(reports / "index.html")
+    page.locator("#matrix a[href='#stage=ttl&scenario=rush']").click()
+
+    page.wait_for_function("document.querySelectorAll('#table tbody tr').length === 1")
+    assert names(page) == ["ttl"]
+    assert page.locator("#runs-title").is_visible()
+
+
+def test_runs_that_are_ticked_are_laid_over_each_other(browser, reports):
+    page = browser.open(reports / "index.html")
+    button = page.get_by_role("button", name="Compare", exact=True)
+    page.get_by_role("checkbox", name="compare lua under rush").first.check()
+    assert button.is_disabled()
+
+    page.get_by_role("checkbox", name="compare none under rush").first.check()
+    button.click()
+    page.locator("#comparison svg[role=img]").last.wait_for()
+    assert page.locator("#comparison h2").inner_text() == "2 runs over each other"
+    pictures = page.locator("#comparison svg[role=img]")
+    assert pictures.count() == 3
+    counters = page.evaluate(
+        "[...document.querySelectorAll('#comparison figure:first-of-type path')].map((one) => one.getAttribute('d'))"
+    )
+    assert all(len(path) > 5 and "NaN" not in path for path in counters)
+    assert "the counter says" in pictures.first.get_attribute("aria-label")
+    browser.look(page, "ticked")
+
+    again = browser.open(page.url)
+    again.locator("#comparison svg[role=img]").last.wait_for()
+    assert again.locator("#comparison figcaption").all_inner_texts() == page.locator("#comparison figcaption").all_inner_texts()
+    again.get_by_role("button", name="Close the comparison").click()
+    assert "compare" not in again.url
+
+
+def heights(page, picture: int, colour: str) -> list[float]:
+    """How high above its axis a solid curve of a picture lies, corner by corner, as shares of its highest corner."""
+    paths = page.locator("#comparison svg[role=img]").nth(picture).locator(f"path[style*='stroke: {colour.lower()}']")
+    solid = [one.get_attribute("d") for one in paths.all() if "dasharray: none" in one.get_attribute("style")]
+    corners = [float(number) for number in re.findall(r"(?:V|[ML][\d.]+ )([\d.]+)", solid[0])]
+    above = [AXIS_Y - corner for corner in corners]
+    return [height / max(above) for height in above]
+
+
+def test_the_curves_are_those_of_the_runs(browser, reports):
+    folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("none", "lua")]
+    page = browser.open(f"{(reports / 'index.html').as_uri()}#compare={','.join(one.name for one in folders)}")
+    page.locator("#comparison svg[role=img]").last.wait_for()
+    first = run_data.load(folders[0]).series
+
+    values = [0, *first.value]
+    assert heights(page, 0, LINES[0]) == pytest.approx([value / max(values) for value in values], abs=0.01)
+    _, per_s = run_data.rates(first, 24)
+    speeds = [*per_s, per_s[-1]]
+    assert heights(page, 1, LINES[0]) == pytest.approx([speed / max(speeds) for speed in speeds], abs=0.01)
+    assert heights(page, 2, LINES[0]) == pytest.approx(first.wait_share, abs=0.01)
+
+
+def test_runs_of_one_stage_are_told_apart_and_what_is_gone_is_said(browser, reports):
+    page = browser.open(reports / "index.html")
+    for tick in page.get_by_role("checkbox", name="compare none under rush").all():
+        tick.check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.locator("#comparison svg[role=img]").last.wait_for()
+    labels = page.locator("#comparison tbody td:first-child").all_inner_texts()
+    assert {label.strip() for label in labels} == {"none, 5000 requests", "none, 600 requests"}
+
+    other = browser.open(f"{page.url},20000101T000000.000Z-rush-gone-1")
+    other.locator("#comparison svg[role=img]").last.wait_for()
+    assert "1 of the runs in the address is not here" in other.locator("#comparison .note").inner_text()
+
+
+def test_the_site_works_with_the_keyboard_alone(browser, reports):
+    page = browser.open(reports / "index.html")
+    for words in ("lua", "none"):
+        page.get_by_role("checkbox", name=f"compare {words} under rush").first.focus()
+        page.keyboard.press("Space")
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.do") == "compare":
+            break
+    page.keyboard.press("Enter")
+    page.locator("#comparison svg[role=img]").last.wait_for()
+
+    assert page.evaluate("document.activeElement.id") == "comparison-title"
+
+
+def test_the_site_opens_and_filters_quickly_with_a_thousand_runs(browser, reports, tmp_path):
+    one = runs_in(REFERENCE)[0]
+    for number in range(1000):
+        folder = tmp_path / "runs" / f"{one.name}{number:04}"
+        folder.mkdir(parents=True)
+        for path in one.iterdir():
+            (folder / path.name).write_bytes(path.read_bytes().replace(one.name.encode(), folder.name.encode()))
+    few, many = browser.open(reports / "index.html"), browser.open(site.write(tmp_path))
+
+    assert many.locator("#shown").inner_text() == "1\u202f000 runs"
+    assert many.locator("#table tbody tr").count() < 200  # the others when they are asked for
+    many.get_by_role("button", name="more of").click()
+    assert many.locator("#table tbody tr").count() == 1000
+    assert min(many.evaluate(TOOK_MS) for _ in range(5)) < 20 * max(1, *(few.evaluate(TOOK_MS) for _ in range(5)))

@@ -1,0 +1,226 @@
+"""The timeline in a real browser: where it opens, and that it can be moved by mouse, by keyboard and by finger."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.report.pages import report_run
+from tests.builders import Made, outlived, picture_of
+
+SOUND = 100  # increments after the loss, one each 20 ms
+
+
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory) -> Path:
+    """The page of a run made by hand, in whose middle r1 writes over what r0 had written, at 770 ms and 460 ms."""
+    made = Made(tmp_path_factory.mktemp("run") / "made")
+    outlived(made)
+    for number in range(SOUND):
+        at = 1000 + 20 * number
+        made.increment(f"s{number}", 1 + number, 1 + number, at=(at, at + 1, at + 5, at + 9), replica="replica-3")
+    picture_of(made, final=1 + SOUND, ttl_ms=300)
+    return report_run(made.folder)[0]
+
+
+class Seen:
+    """The timeline of an open page. view: from when to when it shows, in seconds."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.lanes = page, page.locator("#timeline .lanes")
+        self.lanes.scroll_into_view_if_needed()
+
+    @property
+    def view(self) -> tuple[float, float]:
+        self.page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )  # it is drawn by then
+        since, until = re.findall(r"([\d.]+) s", self.page.locator("#timeline .seen").inner_text())[:2]
+        return float(since), float(until)
+
+    @property
+    def span(self) -> float:
+        return self.view[1] - self.view[0]
+
+    @property
+    def told(self) -> str:
+        """What the picture says of the thing that was pointed at; empty if nothing."""
+        tip = self.page.locator("#timeline .tip")
+        return tip.inner_text() if tip.is_visible() else ""
+
+    def point(self, part: float) -> tuple[float, float]:
+        """On the page, where such a part of the shown time is, on a lane that is empty there."""
+        box = self.lanes.bounding_box()
+        gutter = 104 if box["width"] < 600 else 122
+        return box["x"] + gutter + part * (box["width"] - gutter - 8), box["y"] + box["height"] - 12
+
+
+@pytest.fixture(params=["wide", "phone"])
+def seen(browser, lost, request) -> Seen:
+    return Seen(browser.open(lost, size=request.param, touch=request.param == "phone"))
+
+
+def test_it_opens_at_the_violation(seen):
+    since, until = seen.view
+
+    assert since <= 0.45  # both writes, and not the whole run
+    assert 0.76 <= until < 1.5
+    assert seen.page.locator("#timeline .lanes .arc").count() == 1
+    box, arc = (seen.page.locator(f"#timeline {what}").bounding_box() for what in (".lanes", ".lanes .arc"))
+    assert box["x"] <= arc["x"]
+    assert arc["x"] + arc["width"] <= box["x"] + box["width"]
+
+
+def test_its_buttons_move_it(seen):
+    opened = seen.view
+    seen.page.get_by_role("button", name="The whole run").click()
+    assert seen.view[0] == 0
+    assert seen.span > 2.9
+
+    seen.page.get_by_role("button", name="Zoom in").click()
+    assert 1.4 < seen.span < 1.6
+
+    seen.page.get_by_role("button", name="The first loss").click()
+    assert seen.view == opened
+
+
+def test_a_drag_takes_what_is_under_it_along(browser, lost):
+    seen = Seen(browser.open(lost))
+    since, until = seen.view
+    mouse = seen.page.mouse
+    mouse.move(*seen.point(0.6))
+    mouse.down()
+    mouse.move(*seen.point(0.35), steps=4)
+    mouse.up()
+
+    assert seen.view == pytest.approx((since + 0.25 * (until - since), until + 0.25 * (until - since)), abs=0.01)
+
+
+def test_the_wheel_zooms_where_it_stands_with_ctrl_and_after_a_click_and_scrolls_the_page_without(browser, lost):
+    seen = Seen(browser.open(lost))
+    since, until = seen.view
+    mouse, at = seen.page.mouse, since + 0.75 * (until - since)
+    mouse.move(*seen.point(0.75))
+    mouse.wheel(0, 60)
+    assert seen.view == (since, until)
+
+    mouse.move(*seen.point(0.75))
+    mouse.down()
+    mouse.up()
+    mouse.wheel(0, -120)
+    closer = seen.view
+    assert closer[1] - closer[0] < 0.8 * (until - since)
+    assert closer[0] + 0.75 * (closer[1] - closer[0]) == pytest.approx(at, abs=0.02)
+
+    seen.page.keyboard.press("Home")
+    seen.page.mouse.click(5, 5)
+    mouse.move(*seen.point(0.75))
+    seen.page.keyboard.down("Control")
+    mouse.wheel(0, -120)
+    seen.page.keyboard.up("Control")
+    assert seen.span < 0.8 * (until - since)
+
+
+def test_what_is_pointed_at_is_told_and_a_click_keeps_it(browser, lost):
+    seen = Seen(browser.open(lost))
+    bar = seen.page.locator("#timeline [data-held] .belief").first
+    bar.hover()
+    assert "r0 at replica-1" in seen.told
+
+    bar.click()
+    seen.page.mouse.move(5, 5)
+    assert "r0 at replica-1" in seen.told
+    assert seen.page.locator("#timeline .chosen").count() == 1
+
+
+def test_it_works_with_the_keyboard_alone(browser, lost):
+    seen = Seen(browser.open(lost))
+    opened, press = seen.view, seen.page.keyboard.press
+    seen.lanes.focus()
+    press("ArrowRight")
+    assert seen.view[0] > opened[0]
+
+    press("Home")
+    press("+")
+    assert seen.span < opened[1] - opened[0]
+
+    press("0")
+    assert seen.view[0] == 0
+    press("Home")
+    assert seen.view == opened
+
+    press("ArrowDown")
+    assert "at replica-" in seen.told
+    press("n")
+    assert "r1 at replica-2" in seen.told
+    assert "1 destroyed" in seen.told
+    press("Escape")
+    assert seen.told == ""
+
+
+class Fingers:
+    """One or two, on the page's screen."""
+
+    def __init__(self, page: Any) -> None:
+        self.session = page.context.new_cdp_session(page)
+
+    def move(self, *ways: tuple[tuple[float, float], tuple[float, float]], steps: int = 5) -> None:
+        """Each from where to where, all at once."""
+        for step in range(steps + 1):
+            part = step / steps
+            points = [
+                {"x": a[0] + part * (b[0] - a[0]), "y": a[1] + part * (b[1] - a[1]), "id": n} for n, (a, b) in enumerate(ways)
+            ]
+            self._send("touchMove" if step else "touchStart", points)
+        self._send("touchEnd", [])
+
+    def _send(self, kind: str, points: list[dict[str, float]]) -> None:
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+@pytest.fixture
+def touched(browser, lost) -> tuple[Seen, Fingers]:
+    page = browser.open(lost, size="phone", touch=True)
+    return Seen(page), Fingers(page)
+
+
+def test_a_finger_drags_it(touched):
+    seen, fingers = touched
+    since, until = seen.view
+    fingers.move((seen.point(0.8), seen.point(0.2)))
+
+    assert seen.view[0] > since + 0.4 * (until - since)
+    assert seen.span == pytest.approx(until - since, abs=0.01)
+
+
+def test_two_fingers_zoom_it_and_what_lies_under_them_stays(touched):
+    seen, fingers = touched
+    since, until = seen.view
+    fingers.move((seen.point(0.4), seen.point(0.2)), (seen.point(0.6), seen.point(0.8)))
+
+    assert seen.span == pytest.approx((until - since) / 3, rel=0.15)
+    assert sum(seen.view) / 2 == pytest.approx((since + until) / 2, abs=0.05)
+
+
+def test_a_tap_tells_what_was_done(touched):
+    seen, _ = touched
+    seen.page.locator("#timeline [data-held] .belief").first.tap()
+    assert "r0 at replica-1" in seen.told
+
+    seen.page.touchscreen.tap(*seen.point(0.02))
+    assert seen.told == ""
+
+
+def test_a_finger_that_moves_up_scrolls_the_page(touched):
+    seen, fingers = touched
+    seen.page.evaluate("window.scrollTo(0, 0)")
+    seen.lanes.scroll_into_view_if_needed()
+    before, view = seen.page.evaluate("scrollY"), seen.view
+    x, y = seen.point(0.5)
+    fingers.move(((x, y), (x, y - 200)), steps=10)
+
+    seen.page.wait_for_function(f"scrollY > {before}")
+    assert seen.view == view

@@ -1,0 +1,160 @@
+"""Histories made by hand, in milliseconds, as the replicas, the load and the store would have written them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.journal import GaveUp, Got, Released, Writing, Wrote
+from lab.evidence.fault_record import FaultRecord
+from lab.evidence.history import History, KeyEvent, Request
+from lab.evidence.run_folder import RunRecord, save
+from lab.judge.analysis import examine
+from lab.judge.checks import checks
+from lab.judge.findings import Circumstances, Findings
+from lab.judge.verdict import judge
+from lab.report import timeline_reader
+from lab.report.timeline_model import Timeline
+
+MS = 1_000_000
+STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
+
+
+class Made:
+    """Write a history line by line, then have it examined."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "journal").mkdir(parents=True)
+        self.encode = msgspec.json.Encoder().encode
+
+    def line(self, path: str, record: msgspec.Struct) -> None:
+        with (self.folder / path).open("ab") as file:
+            file.write(self.encode(record) + b"\n")
+
+    def increment(
+        self,
+        request: str,
+        read: int,
+        overwrote: int | None,
+        at: tuple[int, int, int, int] = (0, 1, 2, 3),
+        replica: str = "replica-1",
+        key: str = "lock",
+        outcome: str | None = "acknowledged",
+        turn: int = 1,
+        commands: int = 1,
+        release_commands: int = 1,
+        answer: str = "1",
+        command: str = "DEL",
+        asked: int | None = None,
+        told_no: bool = False,
+    ) -> Made:
+        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
+        default just before.
+
+        overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
+        """
+        got, reading, wrote, releasing = (moment * MS for moment in at)
+        asked_ns = max(0, got - 1) if asked is None else asked * MS
+        journal = f"journal/{replica}.jsonl"
+        about = {"request": request, "turn": turn}
+        granted = {"key": key, "asked_ns": asked_ns, "got_ns": got, "commands": commands, "told_no": told_no}
+        self.line(journal, Got(**about, **granted))
+        self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
+        if overwrote is not None:
+            self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
+            times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
+            self.line(journal, Released(**about, **times, result="ok", commands=release_commands, answer=answer, command=command))
+        if outcome is not None:
+            self.answer(request, outcome, replica, got, releasing)
+        return self
+
+    def answer(self, request: str, outcome: str, replica: str = "", start_ns: int = 0, end_ns: int = 1) -> Made:
+        self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica))
+        return self
+
+    def fault(
+        self, kind: str, request: str, at_ms: int, recovered_ms: int, failpoint: str = "read.after", replica: str = "replica-1"
+    ) -> Made:
+        times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS}
+        about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint}
+        self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
+        return self
+
+    def gave_up(self, request: str, at_ms: int, **keys: str) -> Made:
+        times = {"asked_ns": 0, "gave_up_ns": at_ms * MS}
+        self.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times, **keys))
+        return self.answer(request, "failed")
+
+    def told(self, event: str, at_ms: int, key: str = "lock") -> Made:
+        self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))
+        return self
+
+    def examine(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
+        return examine(
+            History(self.folder),
+            Circumstances(has_store=has_store, final=None if final is None else {"": final}, ttl_ms=ttl_ms, **about),
+        )
+
+
+def picture_of(
+    made: Made,
+    final: int,
+    ttl_ms: int | None = None,
+    tests: str = "exclusive",
+    store: str | None = "redis",
+    limit: int = timeline_reader.LIMIT,
+) -> Timeline:
+    """Publish the folder as a run, have it judged, and read its timeline."""
+    scenario = {
+        "name": "made", "title": "Made", "tests": tests, "danger": {}, "requests": 0, "users": 2, "replicas": 3, "rate": None,
+        "retry_ms": 30, "work_ms": 0, "ttl_ms": ttl_ms, "notes": [], "seed": 1, "needs": [],
+    }  # fmt: skip
+    stage = {"name": "mine", "idea": "An idea.", "store": store, "claims": [], "ttl_ms": ttl_ms}
+    about = {"run": "made", "command": "", "commit": "", "started_utc": "2026-01-01T00:00:00.000+00:00", "final": final}
+    machine = {"versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"}}
+    save(made.folder / "run.json", RunRecord(**about, **machine, scenario=scenario, stage=stage))
+    judgement, findings = judge(made.folder)
+    return timeline_reader.read(made.folder, judgement, findings, has_store=store is not None, limit=limit)
+
+
+def outlived(made: Made) -> Made:
+    """r0's lease of 300 ms ends while it works; r1 comes in, and writes over it."""
+    made.told("set", 10).told("expire", 10).told("expired", 330).told("set", 331).told("expire", 331).told("del", 470)
+    made.increment("r0", 0, 0, at=(10, 11, 460, 461), replica="replica-1")
+    return made.increment("r1", 0, 1, at=(331, 332, 770, 771), replica="replica-2", answer="0")
+
+
+SCENARIO = {
+    "name": "rush", "title": "A small rush", "tests": "exclusive", "danger": {"handovers": 0}, "seed": 1, "needs": [],
+    "requests": 3, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": 0, "ttl_ms": None,
+    "notes": ["made by hand"],
+}  # fmt: skip
+
+
+def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) -> Path:
+    """A finished run of three requests, one of which was lost."""
+    made = Made(folder)
+    made.increment("a", 0, 0, at=(0, 1, 6, 7)).increment("b", 0, 1, at=(1, 2, 8, 9), replica="replica-2")
+    made.increment("c", 1, 1, at=(20, 21, 22, 23), replica="replica-3")
+    about = {
+        "run": folder.name,
+        "command": "lab run",
+        "commit": "abc",
+        "started_utc": "2026-01-01T00:00:00.000+00:00",
+        "final": 2,
+    }
+    about |= {
+        "versions": {"redis-server": "7"},
+        "machine": {"cores": 2, "processor": "one"},
+        "commands": {"lock": {"set": 9}, "counter": {}},
+    }
+    plain = {"name": stage, "idea": "An <idea>.", "store": "redis", "claims": list(claims), "ttl_ms": None}
+    save(folder / "run.json", RunRecord(**about, scenario=SCENARIO, stage=plain))
+    return folder
+
+
+def found(findings) -> list[tuple[str, str]]:
+    return [(one.claim, one.mechanism) for check in checks().values() for one in check(findings)]

@@ -1,0 +1,99 @@
+"""Run the ``lab`` command as a user does, in a folder of the test's own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from lab.scenario.options import flags
+
+LAB = Path(sys.executable).with_name("lab")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: its exit status, its words, its verdict and its run folder."""
+
+    status: int
+    out: str
+    err: str
+    folder: Path
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        return json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
+
+
+def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
+    """Poll until it holds; what it gave. Fails when it does not come."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"did not come within {within_s} s")
+
+
+def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | None = None) -> Done:
+    """Run it to its end. env: what is in its environment beside ours."""
+    about: dict[str, Any] = {"cwd": cwd, "timeout": timeout_s, "env": {**os.environ, **(env or {})}}
+    done = subprocess.run([LAB, *map(str, words)], capture_output=True, text=True, check=False, **about)
+    return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
+
+
+def run(scenario: str, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
+    """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them."""
+    words = [] if draw else ["--no-draw"]
+    return lab("run", scenario, "--stage", stage, "--json", *flags(options), *words, cwd=cwd)
+
+
+class Started:
+    """A lab in a process group of its own, with requests in flight."""
+
+    def __init__(self, cwd: Path, *words: str) -> None:
+        self.cwd = cwd
+        self.process = subprocess.Popen(
+            [LAB, *words], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    def descendants(self) -> list[psutil.Process]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.process.pid).children(recursive=True)
+        return []
+
+    def requests_done(self) -> int:
+        return sum(path.read_bytes().count(b"\n") for path in self.cwd.glob("reports/runs/.*.part/requests.jsonl"))
+
+    def named(self, name: str) -> list[psutil.Process]:
+        found = []
+        for process in self.descendants():
+            with contextlib.suppress(psutil.Error):  # it may be gone by now
+                found += [process] if name in " ".join(process.cmdline()) else []
+        return found
+
+    def end(self) -> Done:
+        out, err = self.process.communicate(timeout=120)
+        return Done(self.process.returncode, out, err, (self.cwd / "reports" / "runs" / "latest").resolve())
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    """Whether all have ended, in the end: the supervisor ends them, however long a busy machine takes for it."""
+    return bool(wait_for(lambda: not any(map(runs, processes))))
+
+
+def runs(process: psutil.Process) -> bool:
+    """A zombie does not: it has ended, and whoever inherited it has not looked yet."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,225 @@
+"""Runs in containers: as local ones in shape and verdict, at any scale, struck or not, and nothing left behind.
+
+They need a Docker engine: ``pytest -m engine``. LAB_COMPOSE names the command for docker compose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from lab.containers.compose import Compose, docker
+from lab.paths import HOME
+from lab.scenario.options import flags
+from lab.servers.process import free_port
+from tests.command import LAB, Done, lab, run, wait_for
+
+SOMEBODY = 1234  # not who runs the tests
+STACK = "lab-test"
+PORTS = {name: str(free_port()) for name in ("LAB_PORT", "LAB_UI_PORT", "LAB_LIVE_PORT")}
+
+
+def contained(scenario: str, stage: str, cwd: Path, **options: object) -> Done:
+    """``lab run SCENARIO --stage STAGE --engine docker``, and nothing of it left."""
+    command = ("run", scenario, "--stage", stage, "--engine", "docker", "--no-draw", *flags(options))
+    before = networks()
+    done = lab(*command, cwd=cwd, timeout_s=240)
+    assert done.status in (0, 1, 3), done.err
+    assert not ours()
+    for kept in networks() - before:  # the engine lost count of what is on it, and the lab said so
+        assert docker("network", "inspect", kept, "--format", "{{len .Containers}}").strip() == "0"
+        assert f"the engine keeps the network {kept}" in done.err
+    assert not list((cwd / "reports").glob(".hands-*"))
+    return done
+
+
+def networks() -> set[str]:
+    return set(docker("network", "ls", "--format", "{{.Name}}").split())
+
+
+def shape(value: object) -> object:
+    """Which keys there are, however deep; lists by their first element, and tables by what their keys hold."""
+    if isinstance(value, dict):
+        return {
+            key: shape(inner) for key, inner in value.items() if key not in ("versions", "commands", "evidence", "violations")
+        }
+    return type(value).__name__
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*.js*") if path.is_file()}
+
+
+@pytest.mark.parametrize(("stage", "requests"), [("none", 5000), ("lua", 1500)])
+def test_a_run_in_containers_has_the_shape_and_the_verdict_of_a_local_one(stage, requests, tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    about = {"requests": requests, "wait_ms": 60_000}  # who polls may be overtaken for long
+    local, container = run("rush", stage, here, **about), contained("rush", stage, there, **about)
+
+    assert container.status == local.status
+    assert container.verdict["verdict"] == local.verdict["verdict"]
+    assert (container.verdict["requests"], container.verdict["acknowledged"]) == (requests, requests)
+    assert (container.verdict["lost"] > 0) == (local.verdict["lost"] > 0)
+    assert container.verdict["lost"] == container.verdict["writes"] - container.verdict["final"]
+    assert files(container.folder) == files(local.folder)
+    for name in ("run.json", "verdict.json"):
+        one, other = (json.loads((done.folder / name).read_text(encoding="utf-8")) for done in (local, container))
+        assert shape(one) == shape(other)
+
+
+def test_six_replicas_and_two_workers_send_every_ticket_once_and_all_take_part(tmp_path):
+    done = contained("rush", "lua", tmp_path, replicas=6, processes=2, requests=2001)
+
+    sent = [json.loads(line)["id"] for line in (done.folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted(sent) == sorted(f"r{number}" for number in range(2001))
+    assert (done.verdict["replicas"], done.verdict["clocks"], done.verdict["verdict"]) == (6, 1, "KEPT")
+
+
+def test_a_holder_paused_past_its_ttl_destroys_what_was_done_meanwhile(tmp_path):
+    done = contained("frozen_holder", "lua", tmp_path)
+
+    assert done.verdict["verdict"] == "ADMITTED"
+    (strike,) = [json.loads(line) for line in (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert strike["healed_ns"] > strike["at_ns"]
+
+
+@pytest.mark.parametrize(("stage", "verdict"), [("watchdog", "ADMITTED"), ("fencing", "KEPT")])
+def test_a_replica_cut_off_from_the_locks_goes_on_and_only_a_fence_stops_it(stage, verdict, tmp_path):
+    done = contained("cut_off", stage, tmp_path)
+
+    assert done.verdict["verdict"] == verdict, done.verdict["danger"]["why"]
+    assert done.verdict["danger"]["seen"]["late_releases"] >= 1
+
+
+def test_containers_do_not_outlive_a_lab_that_was_killed(tmp_path):
+    argv = [LAB, "run", "rush", "--stage", "none", "--engine", "docker", "--requests", "1000000"]
+    with subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL) as running:
+        assert wait_for(lambda: len(ours()) >= 5, within_s=120)  # the counter, three replicas, nginx, and who judges
+        running.kill()
+
+    wait_for(lambda: not ours(), within_s=60)
+    wait_for(lambda: not list((tmp_path / "reports").glob(".hands-*")), within_s=30)
+
+
+def ours() -> list[str]:
+    """The containers of all compose projects."""
+    return docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project").split()
+
+
+def test_a_store_that_is_paused_through_the_engine_goes_on_afterwards(tmp_path):
+    done = contained("two_nodes_silent", "redlock_no_jitter", tmp_path)
+
+    assert done.verdict["verdict"] == "KEPT"
+
+
+@pytest.fixture
+def up(tmp_path) -> Iterator[Compose]:
+    """The file as a user brings it up, for somebody's reports."""
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    os.chown(reports, SOMEBODY, SOMEBODY)
+    who = {"LAB_UID": str(SOMEBODY), "LAB_GID": str(SOMEBODY), "LAB_REPORTS": str(reports)}
+    compose = Compose("lab-up", os.environ | who | PORTS | {"STAGE": "incr"})
+    try:
+        compose.do("up", "-d", "--build")
+        yield compose
+    finally:
+        compose.down()
+
+
+def test_the_file_serves_the_counter_and_leaves_runs_to_whoever_started_them(up, tmp_path):
+    def pages_up() -> list[bool]:
+        """Whether Locust's page and the live page answer, be it by asking for the password."""
+        return [_asked(int(PORTS[name])) in (200, 401) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
+
+    def serving() -> set[str]:
+        with urlopen(f"http://127.0.0.1:{up.environ['LAB_PORT']}/health", timeout=2) as answer:
+            return set(json.load(answer)["stages"])
+
+    assert wait_for(lambda: _or_none(serving)) == {"incr"}
+    assert wait_for(lambda: _or_none(pages_up)) == [True, True]
+    status = up.run("locust", "lab", "run", "rush", "--stage", "incr", "--requests", "1000")
+
+    folder = (tmp_path / "reports" / "runs" / "latest").resolve()
+    assert status == 0
+    assert {path.stat().st_uid for path in folder.rglob("*")} == {SOMEBODY}
+    assert (folder / "report.html").exists()
+
+
+def test_the_sentinel_knows_the_locks_redis_and_the_one_that_follows_it():
+    compose = Compose("lab-sentinel", os.environ | {"COMPOSE_PROFILES": "sentinel"})
+
+    def said(*words: str) -> list[str]:
+        return docker("exec", compose.container("sentinel"), "redis-cli", "-p", "26379", "sentinel", *words, "lock").split()
+
+    try:
+        compose.do("up", "-d", "sentinel", quietly=True)
+        assert wait_for(lambda: _or_none(lambda: said("get-master-addr-by-name"))) == ["lock-redis", "6379"]
+        assert wait_for(lambda: "lock-replica:6379" in said("replicas"))
+    finally:
+        compose.down()
+
+
+def _asked(port: int) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/login" if str(port) == PORTS["LAB_UI_PORT"] else "/live")
+        return connection.getresponse().status
+    except HTTPException as error:
+        raise OSError(str(error)) from error
+    finally:
+        connection.close()
+
+
+def _or_none(ask):
+    try:
+        return ask()
+    except OSError:
+        return None
+
+
+@pytest.fixture
+def swarm(tmp_path) -> Iterator[Path]:
+    """A Swarm of one node, with the stack on it; the reports' folder."""
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    who = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports)}
+    Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
+    docker("swarm", "init", "--advertise-addr", "127.0.0.1")
+    try:
+        deploy = ["docker", "stack", "deploy", "-c", "docker-stack.yml", "-c", "docker-stack.stores.yml", STACK]
+        subprocess.run(deploy, cwd=HOME, env=os.environ | who, check=True, capture_output=True)
+        wanted = ("app", "nginx", "locust-worker", "lock-redis", "counter-redis", "locust", "lock-etcd-1")
+        wait_for(lambda: all(_whole(f"{STACK}_{service}") for service in wanted), within_s=120)
+        docker("service", "update", "--force", f"{STACK}_nginx")  # it resolves its replicas when it starts
+        yield reports
+    finally:
+        docker("stack", "rm", STACK)
+        docker("swarm", "leave", "--force")
+
+
+def _whole(service: str) -> bool:
+    have, _, want = (
+        docker("service", "ls", "--filter", f"name={service}", "--format", "{{.Replicas}}").splitlines()[0].partition("/")
+    )
+    return have == want
+
+
+def test_a_swarm_of_one_node_runs_the_stack_and_brings_its_journals_home(swarm):
+    judge = docker("ps", "--quiet", "--filter", f"name={STACK}_locust.1").strip()
+
+    for stage, requests in (("lua", 1000), ("etcd", 300)):
+        docker("exec", judge, "lab", "run", "rush", "--stage", stage, "--requests", str(requests), "--no-draw")
+
+        verdict = json.loads((swarm / "runs" / "latest" / "verdict.json").read_text(encoding="utf-8"))
+        facts = [verdict[name] for name in ("stage", "verdict", "requests", "replicas", "clocks")]
+        assert facts == [stage, "KEPT", requests, 3, 1]

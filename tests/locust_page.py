@@ -1,0 +1,91 @@
+"""The pages of ``lab ui`` by their own means: forms are posted and figures fetched as the page does it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.command import LAB, wait_for
+
+FORM = {"stage": "none", "scenario": "rush", "requests": "600", "user_count": "50", "spawn_rate": "50"}
+EMPTY = {"work_ms": "", "ttl_ms": "", "rate": "", "host": "", "run_time": "", "profile": ""}
+
+
+class Page:
+    """Locust's page at an address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def get(self, path: str) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.address}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, form: dict[str, str]) -> dict[str, Any]:
+        data = urllib.parse.urlencode(form).encode()
+        with urllib.request.urlopen(f"{self.address}{path}", data=data, timeout=60) as answer:
+            return json.load(answer)
+
+    def press(self, **fields: str) -> dict[str, Any]:
+        """The answer to Start."""
+        return self.post("/swarm", FORM | EMPTY | fields)
+
+    def stop(self) -> None:
+        self.post("/stop", {})
+
+    def options(self) -> dict[str, Any]:
+        """The form's own fields, out of the page's text."""
+        with urllib.request.urlopen(f"{self.address}/", timeout=10) as answer:
+            text = answer.read().decode()
+        arguments = text[text.index("window.templateArgs = ") + len("window.templateArgs = ") :]
+        return json.JSONDecoder().raw_decode(arguments)[0]["extra_options"]
+
+    def stats(self) -> dict[str, Any]:
+        return self.get("/stats/requests")
+
+    def at_rest(self) -> bool:
+        return self.stats()["state"] in ("ready", "stopped")
+
+
+class Ui(Page):
+    """A ``lab ui`` in a folder of the test's own."""
+
+    def __init__(self, cwd: Path, *options: str) -> None:
+        self.cwd = cwd
+        about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([LAB, "ui", "--port", "0", *options], start_new_session=True, **about)
+        self.told = self.process.stdout.readline()
+        super().__init__(self.told.split()[0])
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        return self.get("/lab")["verdicts"]
+
+    def run(self, **fields: str) -> dict[str, Any]:
+        """Press Start and wait for the verdict that the page gets."""
+        before = len(self.verdicts())
+        assert self.press(**fields)["success"] is True
+        return wait_for(lambda: self.verdicts()[before:])[0]
+
+    def recorded(self) -> int:
+        """Requests of the run under way."""
+        return sum(path.read_bytes().count(b"\n") for path in self.cwd.glob("reports/runs/.*.part/requests.jsonl"))
+
+    def folders(self) -> list[Path]:
+        return sorted(self.cwd.glob("reports/runs/2*"))
+
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def end(self) -> tuple[int, str, str]:
+        """Ctrl-C; the exit status, and what it said."""
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=120)
+        return self.process.returncode, out, err

@@ -1,0 +1,24 @@
+"""What tests ask of a page that was written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+
+def assert_self_contained(page: Path) -> None:
+    """No request leaves the page: nothing is loaded from anywhere. Where a reader may go from it is his own choice."""
+    text = re.sub(r"<a [^>]*>", "", page.read_text(encoding="utf-8"))
+    loaded = re.findall(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']""", text) + re.findall(r"url\(([^#)][^)]*)\)", text)
+
+    assert [link for link in loaded if not link.startswith(("data:", "#"))] == []
+    assert "@import" not in text
+
+
+def told(index: Path) -> list[dict[str, Any]]:
+    """The rows that a page holds for its scripts."""
+    text = index.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    return [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]

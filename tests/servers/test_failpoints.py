@@ -1,0 +1,123 @@
+"""Failpoints on real stores: every stage reaches the same ones, in the same order."""
+
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from app.endpoint import Endpoint
+from app.failpoints import Failpoints, InjectedError, Injection, RequestContext, request_context
+from app.increment import Increment
+from app.journal import Journal
+from app.lock import NotAcquired
+from app.locks import stages
+from app.resources.read_then_write import Counter
+from app.settings import Settings
+from app.stores import lock_store
+from app.stores.redis import counter_redis
+
+SHARED = [name for name, stage in stages().items() if stage.store in ("redis", "zookeeper", "etcd")]
+
+
+class Spy(Failpoints):
+    """Records the failpoints that are reached, and injects nothing."""
+
+    def __init__(self, folder) -> None:
+        super().__init__(folder, "replica-1")
+        self.reached: list[str] = []
+
+    def reach(self, phase: str, moment: str, request: str) -> None:
+        self.reached.append(f"{phase}.{moment}")
+
+
+@pytest.fixture
+def activate(monkeypatch):
+    """Make these the failpoints of this process, until the test ends."""
+    return lambda failpoints: monkeypatch.setattr(RequestContext, "failpoints", failpoints)
+
+
+@pytest.fixture
+def increment(redis_port, store_url, tmp_path):
+    """Do one increment under a stage. Its key is new, so the lock is free."""
+    address = Endpoint.parse(f"127.0.0.1:{redis_port}")
+    journal, clients = Journal(tmp_path / "journal"), {}
+
+    def client(name: str):
+        if name not in clients:
+            where = address if name == "redis" else Endpoint.parse(store_url(name))
+            clients[name] = lock_store(name, Settings(**{f"{name}_url": where}), journal)
+        return clients[name]
+
+    def run(name: str, key: str | None = None):
+        key = key or f"lab:test:{uuid4().hex}"
+        lock = stages()[name].lock(client(stages()[name].store), key, 1000, 200, 5)
+        return Increment("r1", Counter(counter_redis(Settings(counter_url=address)), f"{key}:counter"), journal, 0).run(lock)
+
+    yield run
+    for one in clients.values():
+        one.close()
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_every_stage_reaches_the_same_failpoints_in_the_same_order(increment, activate, tmp_path, name):
+    increment(name)  # loads the scripts: the first request of a stage sends more commands than usual
+    activate(spy := Spy(tmp_path))
+    increment(name)
+    spy.reached.clear()
+
+    increment(name)
+
+    phases = ["acquire", "read", "think", "write", "release"]
+    assert [point for point in spy.reached if point.endswith("before")][:5] == [f"{phase}.before" for phase in phases]
+    assert spy.reached.count("acquire.after_first") == 1
+    assert spy.reached.count("release.before_last") == 1
+    assert spy.reached.index("acquire.after_first") < spy.reached.index("read.before") < spy.reached.index("release.before_last")
+
+
+def test_before_the_last_command_of_a_release_is_between_look_and_delete(increment, activate, tmp_path):
+    seen = []
+
+    class Watching(Spy):
+        def reach(self, phase, moment, request):
+            if (phase, moment) == ("release", "before_last"):
+                seen.append(request_context.commands)
+
+    for name, commands in (("uuid", 1), ("lua", 0), ("ttl", 0)):
+        activate(Watching(tmp_path))
+        increment(name)
+        seen.clear()
+        increment(name)
+        assert seen == [commands], name
+
+
+def prepare(folder, **fields) -> None:
+    injection = Injection(name="fault-1", **fields)
+    text = json.dumps({field: getattr(injection, field) for field in Injection.__slots__})
+    (folder / "fault-1.json").write_text(text, encoding="utf-8")
+
+
+def test_a_fault_is_injected_once_and_leaves_a_record(increment, activate, tmp_path):
+    prepare(tmp_path, gate="read.before", action="raise", skip=2)
+    activate(Failpoints(tmp_path, "replica-7"))
+
+    increment("lua")
+    with pytest.raises(InjectedError, match=r"fault-1 was injected at read\.before"):
+        increment("lua")
+    increment("lua")
+
+    record = json.loads((tmp_path / "fault-1.struck").read_text(encoding="utf-8"))
+    assert (record["replica"], record["request"]) == ("replica-7", "r1")
+
+
+def test_after_a_lost_reply_the_client_sends_again_and_a_plain_lock_waits_for_itself(increment, activate, tmp_path):
+    prepare(tmp_path, gate="acquire.after_first", action="lose_reply")
+    activate(Failpoints(tmp_path, "replica-1"))
+
+    with pytest.raises(NotAcquired):
+        increment("lua")
+
+
+def test_nothing_is_injected_where_no_fault_is_prepared(increment):
+    assert increment("watchdog").wrote == 1

@@ -1,0 +1,32 @@
+"""A fault that is one file runs on real servers, and the judge needs no more than the record of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.locks import stage
+from lab.evidence.history import History
+from lab.judge.verdict import judge
+from lab.pipeline import by_locust, conduct
+from lab.scenario.overrides import override
+from lab.servers.supervised import supervised
+from tests.new_fault import KIND, with_new_fault
+
+
+def test_a_new_fault_runs_on_real_servers_and_is_judged_from_the_folder_alone(new_fault, tmp_path):
+    """The judge does not know the file: it reads the effect in the record, and finds the mechanism of that effect."""
+    new_fault("STORE")
+    one = stage("watchdog")
+    with supervised() as keeper:
+        scenario = override(with_new_fault("renewal_stalls"), one, {})
+        done = conduct(keeper, one, scenario, by_locust(keeper, scenario, lambda ended: None), "a test", reports=tmp_path)
+
+    (record,) = History(done.folder.path).faults()
+    assert (record.kind, record.effect) == (KIND, "store_silent")
+    assert record.recovered_ns - record.at_ns >= 900_000_000
+    assert done.record.scenario["faults"][0]["target"] == "store"
+    assert done.judgement.verdict == "ADMITTED", done.judgement
+    (tmp_path / "shelf" / f"{KIND}.py").unlink()
+    again, _ = judge(Path(done.folder.path))
+    assert again == done.judgement
+    assert {violation.mechanism for violation in again.violations} == {"the store was silent for longer than the TTL"}

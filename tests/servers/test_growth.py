@@ -1,0 +1,29 @@
+"""What a run costs as it grows, measured on real runs."""
+
+from __future__ import annotations
+
+from lab.experiments import growth
+from tests.command import lab
+
+
+def test_each_part_of_a_run_is_seen_with_its_time_and_memory(tmp_path):
+    planned = [("replicas", 2, "incr", {"replicas": 2, "requests": 1500}), ("store", 0, "lua", {"requests": 1500})]
+
+    growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
+
+    alone, locked = growth.load(tmp_path / "out").points
+    assert (alone.verdict, locked.verdict) == ("KEPT", "KEPT")
+    assert set(alone.peak_mib) == set(growth.PARTS) - {"lock's store"}
+    assert set(locked.peak_mib) == set(growth.PARTS)
+    assert all(mib > 0.5 for mib in locked.peak_mib.values())
+    assert locked.cpu_ms["locust"] > 0
+    assert locked.cpu_ms["replicas"] > locked.cpu_ms["lock's store"] > 0  # Python, against Redis
+    assert 0 < locked.folder_mib < 20
+    assert min(locked.judging_s, locked.drawing_s, locked.judging_mib, locked.drawing_mib) > 0
+
+
+def test_a_run_that_fails_is_told_with_its_last_words(tmp_path):
+    done = lab("growth", "--most-requests", "50", "--out", "out", cwd=tmp_path)
+
+    assert done.status == 3
+    assert "users" in done.err

@@ -1,0 +1,164 @@
+"""However a run ends: no process outlives it, no result is lost, and what is left states what happened."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from lab.paths import HOME
+from tests.command import Started, gone, lab, wait_for
+
+
+@pytest.fixture
+def started(request, tmp_path) -> Iterator[Started]:
+    """A long run under load; of the stage that the test names, if it names one."""
+    one = Started(tmp_path, "run", "rush", "--stage", getattr(request, "param", "lua"), "--requests", "100000")
+    wait_for(lambda: one.requests_done() > 100)
+    yield one
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(one.process.pid, signal.SIGKILL)
+    one.process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_stops_everything_and_keeps_the_partial_run_marked(started, number):
+    family = started.descendants()
+    assert len(family) >= 10  # supervisor, two Redis, three masters and workers, nginx, locust
+
+    started.process.send_signal(number)
+    done = started.end()  # sooner than the requests that are left would take
+
+    assert done.status == 130
+    assert gone(family)
+    assert done.verdict["verdict"] == "VOID"
+    assert json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["ended"] == "interrupted"
+    assert done.verdict["requests"] > 100
+
+
+def test_an_interrupt_while_the_servers_come_up_leaves_nothing(tmp_path):
+    one = Started(tmp_path, "run", "rush", "--stage", "lua")
+    family = wait_for(lambda: one.named("redis-server 127.0.0.1") and one.descendants())
+
+    one.process.send_signal(signal.SIGINT)
+
+    assert one.end().status == 130
+    assert gone(family)
+    assert list(tmp_path.glob("reports/runs/*")) == []
+
+
+@pytest.mark.parametrize("whole_group", [False, True])
+def test_a_kill_of_the_lab_leaves_no_process_even_with_a_replica_stopped(started, whole_group):
+    family = started.descendants()
+    stopped = started.named("gunicorn")[-1]
+    stopped.suspend()
+
+    (os.killpg if whole_group else os.kill)(started.process.pid, signal.SIGKILL)
+
+    assert gone(family)
+    assert not list(started.cwd.glob("reports/runs/2*"))  # nothing half there under a final name
+    left = list(started.cwd.glob("reports/runs/.*.part"))
+    assert len(left) == 1
+    assert "removed 1" in lab("clean", cwd=started.cwd).out
+    assert not left[0].exists()
+
+
+def test_clean_leaves_a_run_in_progress_alone(started):
+    lab("clean", "--keep", "0", cwd=started.cwd)
+
+    assert len(list(started.cwd.glob("reports/runs/.*.part"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "started"),
+    [("lock-redis", "lua"), ("counter-redis", "lua"), ("nginx", "lua"), ("replica-2", "lua"), ("mariadb", "mysql_for_update")],
+    indirect=["started"],
+)
+def test_a_server_that_dies_in_mid_run_ends_it_with_a_clear_message_and_an_honest_verdict(started, name):
+    ours = [one for one in started.descendants() if any(word.endswith(f"/{name}") for word in (one.cwd(), *one.cmdline()))]
+    master = min(ours, key=lambda process: process.create_time())
+
+    master.kill()
+    done = started.end()
+
+    assert done.status == 3
+    assert done.verdict["verdict"] == "VOID"
+    assert f"lost a server in the middle of the run: {name}" in done.out
+
+
+def test_two_runs_at_once_do_not_meet(tmp_path):
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    words = ("run", "rush", "--stage", "lua", "--requests", "800", "--wait-ms", "60000")  # who polls may be overtaken for long
+    pair = [Started(folder, *words) for folder in folders]
+
+    for one in pair:
+        done = one.end()
+        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 800, 0)
+
+
+def test_nothing_listens_beyond_loopback_and_usual_ports_are_left_alone(started):
+    family = [process.pid for process in started.descendants()]
+    listening = [one for one in psutil.net_connections("inet") if one.pid in family and one.status == psutil.CONN_LISTEN]
+
+    assert {one.laddr.ip for one in listening} == {"127.0.0.1"}
+    assert not {one.laddr.port for one in listening} & {80, 6379, 5557, 8089}
+
+
+def test_a_replica_that_does_not_come_up_is_reported_with_its_last_words(tmp_path):
+    stage = tmp_path / "broken.py"
+    text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
+    stage.write_text(
+        text + "\nimport os\nif os.environ.get('LAB_REPLICA'):\n    raise RuntimeError('no coffee')\n", encoding="utf-8"
+    )
+
+    done = lab("run", "rush", "--stage", str(stage), cwd=tmp_path)
+
+    assert done.status == 4
+    assert "no coffee" in done.err
+    assert "Traceback" not in done.err.partition("no coffee")[2]
+    (kept,) = (tmp_path / "reports" / "runs").iterdir()
+    assert str(kept.relative_to(tmp_path)) in done.err
+    assert "no coffee" in (kept / "logs" / "replica-1" / "log").read_text(encoding="utf-8")
+    assert "removed 1" in lab("clean", cwd=tmp_path).out
+    assert not kept.exists()
+
+
+def test_up_serves_until_an_interrupt_and_chooses_a_stage_per_request(tmp_path):
+    import urllib.request
+
+    one = Started(tmp_path, "up", "--stage", "none,lua")
+    address = one.process.stdout.readline().split()[0]
+
+    def post(query: str = "") -> dict:
+        return json.load(urllib.request.urlopen(urllib.request.Request(f"{address}/increment{query}", method="POST")))
+
+    assert [post()["stage"], post("?stage=lua")["stage"], post("?stage=lua")["value"]] == ["none", "lua", 2]
+    family = one.descendants()
+    one.process.send_signal(signal.SIGINT)
+    done = one.end()
+    assert done.status == 0
+    assert "nothing is left running" in done.err
+    assert gone(family)
+
+
+def test_a_server_that_dies_under_up_is_reported_with_its_log_and_status_4(tmp_path):
+    one = Started(tmp_path, "up", "--stage", "lua")
+    assert one.process.stdout.readline()
+    family = one.descendants()
+
+    one.named("nginx")[0].kill()
+    done = one.end()
+
+    assert done.status == 4
+    assert "nginx; the end of its log" in done.err
+    (kept,) = (tmp_path / "reports" / "runs").iterdir()
+    assert str(kept.relative_to(tmp_path)) in done.err
+    assert (kept / "logs" / "nginx" / "log").exists()
+    assert gone(family)

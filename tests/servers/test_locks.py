@@ -1,0 +1,227 @@
+"""One body of tests for every stage, on the real store of each."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from uuid import uuid4
+
+import pytest
+
+from app.journal import Journal
+from app.lock import Claim, Grant, NotAcquired, NotOwner
+from app.locks import stages
+from app.settings import Settings
+from app.stores import lock_store
+from app.stores.redis import Redis
+
+ALL = stages()
+LOCKS = [
+    name
+    for name, stage in ALL.items()
+    if Claim.exclusive_in_process in stage.claims and stage.resource not in ("one_command", "mysql_versioned", "buckets")
+]
+SHARED = [name for name in LOCKS if ALL[name].store == "redis"]
+LEASED = [name for name in SHARED if ALL[name].ttl_ms]
+REENTRANT = [name for name in LOCKS if Claim.reentrant in ALL[name].claims]
+HASHES = [name for name in REENTRANT if ALL[name].store == "redis"]  # their key is a hash of owner and count
+
+
+@pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
+def clients(redis_port, store_url):
+    made = {"redis": Redis(port=redis_port, decode_responses=True)}
+
+    def client(name: str):
+        if name not in made:
+            made[name] = lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), Journal(None))
+        return made[name]
+
+    yield client
+    for one in made.values():
+        one.close()
+
+
+@pytest.fixture
+def store(clients, request):
+    """The store of the stage that a test is about; Redis where it is about none, or about one without a store."""
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
+    return clients((name and ALL[name].store) or "redis")
+
+
+@pytest.fixture
+def key() -> str:
+    return f"lab:test:{uuid4().hex}"
+
+
+def lock(name, store, key, ttl_ms=3000, wait_ms=5000, retry_ms=5):
+    return ALL[name].lock(store, key, ttl_ms, wait_ms, retry_ms)
+
+
+def in_thread(work) -> threading.Thread:
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_run_gives_the_work_a_grant_and_returns_what_it_returned(name, store, key):
+    assert lock(name, store, key).run(lambda grant: (isinstance(grant, Grant), grant.still_mine())) == (True, True)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_holder_keeps_others_out_and_lets_them_in_when_it_is_done(name, store, key):
+    inside, done = threading.Event(), threading.Event()
+
+    def hold(grant):
+        inside.set()
+        assert done.wait(5)
+
+    holder = in_thread(lambda: lock(name, store, key).run(hold))
+    assert inside.wait(5)
+    with pytest.raises(NotAcquired, match="not free within 60 ms"):
+        lock(name, store, key, wait_ms=60).run(lambda grant: pytest.fail("two inside"))
+    done.set()
+    holder.join()
+
+    assert lock(name, store, key, wait_ms=60).run(lambda grant: "in") == "in"
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_many_threads_are_inside_one_at_a_time(name, store, key):
+    inside, most, count = [], 0, 0
+
+    def work(grant):
+        nonlocal most, count
+        inside.append(1)
+        most = max(most, len(inside))
+        before = count
+        time.sleep(0.001)
+        count = before + 1
+        inside.pop()
+
+    threads = [in_thread(lambda: lock(name, store, key).run(work)) for _ in range(20)]
+    for thread in threads:
+        thread.join()
+
+    assert (most, count) == (1, 20)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_nothing_is_left_in_the_store_after_a_release(name, store, key):
+    lock(name, store, key).run(lambda grant: None)
+
+    assert [left for left in store.keys(f"{key}*") if not left.endswith(":fence")] == []  # a fence outlives its grants
+
+
+@pytest.mark.parametrize("name", LEASED)
+def test_a_held_lock_has_the_ttl_it_was_given_in_milliseconds(name, store, key):
+    assert 2000 < lock(name, store, key, ttl_ms=3000).run(lambda grant: store.pttl(key)) <= 3000
+
+
+def test_setnx_has_no_ttl_and_an_exception_in_the_work_leaves_it_locked_for_ever(store, key):
+    with pytest.raises(ZeroDivisionError):
+        lock("setnx", store, key).run(lambda grant: 1 / 0)
+
+    assert store.pttl(key) == -1
+
+
+@pytest.mark.parametrize("name", ["uuid", "lua"])
+def test_a_release_leaves_the_lock_of_another_alone(name, store, key):
+    def lose_it(grant):
+        store.set(key, "another's")
+
+    lock(name, store, key).run(lose_it)
+
+    assert store.get(key) == "another's"
+
+
+def test_a_release_by_ttl_deletes_the_lock_of_another(store, key):
+    lock("ttl", store, key).run(lambda grant: store.set(key, "another's"))
+
+    assert store.get(key) is None
+
+
+@pytest.mark.parametrize("name", REENTRANT)
+def test_a_holder_may_enter_again_and_keeps_others_out_until_it_leaves_for_the_last_time(name, store, key):
+    def attempt() -> bool:
+        """Return whether another thread gets the lock now."""
+        got = []
+
+        def ask() -> None:
+            with suppress(NotAcquired):
+                lock(name, store, key, wait_ms=30).run(got.append)
+
+        in_thread(ask).join()
+        return bool(got)
+
+    def outer(grant):
+        inside = lock(name, store, key, wait_ms=50).run(lambda grant: attempt())
+        return inside, attempt()
+
+    assert lock(name, store, key).run(outer) == (False, False)
+    assert attempt()
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_the_same_thread_may_enter_again_and_leaves_as_often_as_it_came(name, store, key):
+    def outer(grant):
+        inner = lock(name, store, key, wait_ms=50).run(lambda grant: next(iter(store.hgetall(key).values())))
+        return inner, next(iter(store.hgetall(key).values()))
+
+    assert lock(name, store, key).run(outer) == ("2", "1")
+    assert store.exists(key) == 0
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_releasing_what_one_does_not_hold_is_an_error_and_not_silence(name, store, key):
+    with pytest.raises(NotOwner, match="did not hold it"):
+        lock(name, store, key).run(lambda grant: store.delete(key))
+
+
+def test_the_watchdog_holds_a_lock_longer_than_its_ttl(store, key):
+    seen = []
+
+    def work(grant):
+        until = time.monotonic() + 0.9
+        while time.monotonic() < until:
+            seen.append(store.pttl(key))
+            time.sleep(0.01)
+
+    lock("watchdog", store, key, ttl_ms=300).run(work)
+
+    assert min(seen) > 0
+    assert store.exists(key) == 0
+
+
+def test_the_watchdog_renews_an_outer_hold_after_an_inner_one_has_ended(store, key):
+    def outer(grant):
+        lock("watchdog", store, key, ttl_ms=300).run(lambda grant: None)
+        time.sleep(0.6)
+        return store.pttl(key)
+
+    assert lock("watchdog", store, key, ttl_ms=300).run(outer) > 0
+
+
+def test_all_locks_of_a_process_are_renewed_by_one_thread(store):
+    done = threading.Event()
+    holders = [
+        in_thread(lambda number=number: lock("watchdog", store, f"lab:test:{number}").run(lambda grant: done.wait(5)))
+        for number in range(5)
+    ]
+    watchdogs = [thread for thread in threading.enumerate() if thread.name == "watchdog"]
+    done.set()
+    for holder in holders:
+        holder.join()
+
+    assert len(watchdogs) == 1
+
+
+@pytest.mark.parametrize("name", ["reentrant"])
+def test_without_renewal_the_lock_is_gone_when_the_ttl_is(name, store, key):
+    def work(grant):
+        time.sleep(0.2)
+        return store.exists(key)
+
+    with pytest.raises(NotOwner):
+        lock(name, store, key, ttl_ms=60, wait_ms=50).run(work)

@@ -1,0 +1,271 @@
+"""Locks in a database, on a real MariaDB: what belongs to a row, to a transaction, and to a connection."""
+
+from __future__ import annotations
+
+import threading
+from uuid import uuid4
+
+import pytest
+
+from app.endpoint import Endpoint
+from app.failpoints import request_context
+from app.increment import Increment
+from app.journal import Journal, Released, Writing, Wrote
+from app.lock import Grant, NotAcquired, Refused
+from app.locks import stages
+from app.resources.mysql_row import Counter as Row
+from app.resources.mysql_versioned import Counter as Versioned
+from app.stores.mysql import GatedMySQL, MySQL
+from lab.evidence.history import History
+
+ALL = stages()
+GRANT = Grant("")
+
+
+@pytest.fixture(params=[MySQL, GatedMySQL])
+def store(request, mysql_url):
+    client = request.param(Endpoint.parse(mysql_url))
+    yield client
+    client.pool.dispose()
+
+
+@pytest.fixture
+def other(mysql_url):
+    """Another replica's client."""
+    client = MySQL(Endpoint.parse(mysql_url))
+    yield client
+    client.pool.dispose()
+
+
+@pytest.fixture
+def key() -> str:
+    return f"lab:test:{uuid4().hex}"
+
+
+def lock(name, store, key, wait_ms=5000):
+    return ALL[name].lock(store, key, 0, wait_ms, 5)
+
+
+def rows(store, key) -> int:
+    return store.query("SELECT lock_name FROM lock_table WHERE lock_name = %s", key).touched
+
+
+def kill(other, number) -> None:
+    other.query(f"KILL CONNECTION {number}")
+
+
+def connection_of(store) -> int:
+    return store.query("SELECT CONNECTION_ID()").rows[0][0]
+
+
+def test_the_isolation_level_is_the_one_that_is_told(store):
+    assert store.query("SELECT @@tx_isolation").rows == (("READ-COMMITTED",),)
+
+
+def test_an_insert_is_deleted_by_the_release_and_left_by_a_holder_that_fails(store, other, key):
+    lock("mysql_insert", store, key).run(lambda grant: None)
+    assert rows(other, key) == 0
+
+    with pytest.raises(ZeroDivisionError):
+        lock("mysql_insert", store, key).run(lambda grant: 1 / 0)
+    assert rows(other, key) == 1
+
+
+def test_a_row_lock_is_let_go_by_a_holder_that_fails(store, other, key):
+    with pytest.raises(ZeroDivisionError):
+        lock("mysql_for_update", store, key).run(lambda grant: 1 / 0)
+
+    assert lock("mysql_for_update", other, key, wait_ms=1000).run(lambda grant: "in") == "in"
+    assert not store.in_transaction
+
+
+def test_what_was_written_in_a_transaction_is_gone_when_its_holder_fails(store, other, key):
+    counter = Row(store, key)
+
+    def work(grant):
+        counter.write(counter.read(grant) + 1, grant)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        lock("mysql_for_update", store, key).run(work)
+
+    assert Row(other, key).parts() == {"": 0}
+
+
+def test_a_transaction_reads_what_the_holder_before_it_committed(store, other, key):
+    """Its first read is the one that waits for the lock, and no older snapshot stands in its way."""
+    inside, done = threading.Event(), threading.Event()
+    theirs, ours = Row(other, key), Row(store, key)
+    theirs.read(GRANT)
+
+    def hold(grant):
+        inside.set()
+        assert done.wait(5)
+        theirs.write(7, grant)
+
+    holder = threading.Thread(target=lambda: lock("mysql_for_update", other, key).run(hold))
+    holder.start()
+    assert inside.wait(5)
+    with store.transaction():
+        assert ours.read(GRANT) == 0  # a snapshot, had the isolation level kept one
+        done.set()
+        assert lock("mysql_for_update", store, key).run(ours.read) == 7
+    holder.join()
+
+
+def test_a_killed_connection_takes_its_transaction_with_it_and_nothing_else(store, other, key):
+    counter = Row(store, key)
+
+    def work(grant):
+        counter.write(counter.read(grant) + 1, grant)
+        kill(other, connection_of(store))
+        return counter.read(grant)
+
+    with pytest.raises(store.Error):
+        lock("mysql_for_update", store, key).run(work)
+
+    assert Row(other, key).parts() == {"": 0}
+    assert lock("mysql_for_update", store, key).run(counter.read) == 0
+
+
+def test_a_row_that_was_inserted_outlives_the_connection_it_was_inserted_by(store, other, key):
+    def work(grant):
+        kill(other, connection_of(store))
+        return rows(other, key)
+
+    with pytest.raises(store.Error):
+        lock("mysql_insert", store, key).run(work)
+
+    assert rows(other, key) == 1
+
+
+def test_a_connection_that_died_while_it_was_idle_is_not_handed_out(store, other, monkeypatch):
+    monkeypatch.setattr("app.stores.mysql.PING_AFTER_S", 0)
+    first = connection_of(store)
+    kill(other, first)
+
+    assert connection_of(store) != first
+
+
+def test_two_that_each_hold_what_the_other_wants_both_get_through(store, other, key):
+    meet, met, through = threading.Barrier(2), [], []
+
+    def both(client, names):
+        def outer(grant):
+            if names not in met:  # the one that is sent back comes here again
+                met.append(names)
+                meet.wait(5)
+            return lock("mysql_for_update", client, names[1]).run(lambda grant: through.append(names))
+
+        lock("mysql_for_update", client, names[0]).run(outer)
+
+    for name in ("a", "b"):
+        lock("mysql_for_update", store, f"{key}:{name}").run(lambda grant: None)
+    pairs = [(store, (f"{key}:a", f"{key}:b")), (other, (f"{key}:b", f"{key}:a"))]
+    threads = [threading.Thread(target=both, args=pair) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(through) == 2
+
+
+def test_a_wait_for_a_row_ends_when_it_was_to_end_and_leaves_the_connection_usable(store, other, key):
+    with other.transaction():
+        lock("mysql_for_update", other, key).run(lambda grant: None)
+        with pytest.raises(NotAcquired, match="not free within 50 ms"):
+            lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: None)
+
+    assert lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: "in") == "in"
+
+
+def test_an_upsert_lets_a_second_one_in_and_says_so_to_nobody(store, other, key):
+    both = lock("mysql_upsert", store, key).run(lambda grant: lock("mysql_upsert", other, key).run(lambda grant: "in"))
+
+    assert both == "in"
+
+
+def test_a_write_that_was_made_from_an_older_version_is_refused_and_changes_nothing(store, other, key):
+    slow, quick = Versioned(store, key), Versioned(other, key)
+    slow.read(GRANT)
+    quick.write(quick.read(GRANT) + 1, GRANT)
+
+    with pytest.raises(Refused, match="no longer at version 0"):
+        slow.write(1, GRANT)
+
+    assert quick.parts() == {"": 1}
+    assert slow.write(slow.read(GRANT) + 1, GRANT).overwrote == 1
+
+
+def test_a_refused_write_is_done_again_from_the_new_value_until_the_tries_or_the_time_are_used_up(store, key):
+    counter, tries = Versioned(store, key), []
+
+    def work(grant):
+        value = counter.read(grant)
+        tries.append(value)
+        if len(tries) < 3:
+            store.query("UPDATE counter SET value = value + 10, version = version + 1 WHERE name = %s", key)
+        return counter.write(value + 1, grant)
+
+    assert lock("mysql_version", store, key).run(work).value == 21
+    assert tries == [0, 10, 20]
+
+    tries.clear()
+    with pytest.raises(Refused):
+        lock("mysql_version", store, key, wait_ms=-1).run(work)
+    assert len(tries) == 1
+
+
+@pytest.mark.parametrize("counter", [Row, Versioned])
+def test_a_write_tells_what_it_overwrote(store, key, counter):
+    one = counter(store, key)
+
+    told = [one.write(one.read(GRANT) + 5, GRANT).overwrote for _ in range(3)]
+
+    assert told == [0, 5, 10]
+
+
+@pytest.fixture
+def increment(mysql_url, tmp_path):
+    """One increment under mysql_for_update; what to do in its work, between reading and writing, can be given."""
+    (tmp_path / "journal").mkdir()
+    journal = Journal(tmp_path / "journal" / "replica-1.jsonl")
+    store = GatedMySQL(Endpoint.parse(mysql_url))
+
+    def run(key, request, meddle=lambda store: None):
+        class Meddled(Row):
+            def write(self, value, grant):
+                done = super().write(value, grant)
+                meddle(store)
+                return done
+
+        return Increment(request, Meddled(store, key), journal, 0).run(lock("mysql_for_update", store, key))
+
+    yield run
+    store.pool.dispose()
+
+
+def events(tmp_path, request, kind):
+    return [event for _, event in History(tmp_path).events() if event.request == request and isinstance(event, kind)]
+
+
+def test_only_the_locks_own_statements_are_counted_as_its_commands(increment, key, tmp_path):
+    increment(key, "r1")
+
+    increment(key, "r2")
+
+    (released,) = events(tmp_path, "r2", Released)
+    assert (released.command, released.answer, released.commands) == ("COMMIT", "OK", 1)
+    assert request_context.commands == 0
+
+
+def test_a_write_in_a_transaction_is_journalled_when_it_is_committed_and_not_when_that_fails(increment, other, key, tmp_path):
+    increment(key, "r1")
+    with pytest.raises(MySQL.Error):
+        increment(key, "r2", meddle=lambda store: kill(other, connection_of(store)))
+    increment(key, "r3")
+
+    assert [len(events(tmp_path, request, Writing)) for request in ("r1", "r2", "r3")] == [1, 1, 1]
+    assert [len(events(tmp_path, request, Wrote)) for request in ("r1", "r2", "r3")] == [1, 0, 1]
+    assert Row(other, key).parts() == {"": 2}

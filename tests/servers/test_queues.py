@@ -1,0 +1,220 @@
+"""The stages whose waiters stand in a queue at the store, ZooKeeper's and etcd's: what their clients must bear."""
+
+from __future__ import annotations
+
+import threading
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from app.endpoint import Endpoint
+from app.failpoints import Failpoints, Injection, RequestContext, request_context
+from app.journal import Journal
+from app.lock import NotAcquired, NotOwner
+from app.locks import stages
+from app.settings import Settings
+from app.stores import lock_store
+from lab.servers.stores import stores
+from lab.servers.supervisor import Supervisor
+
+TTL_MS = 1000  # the least that either keeps
+QUEUES = ["zookeeper", "etcd"]
+
+
+@pytest.fixture(params=QUEUES)
+def name(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def journal(tmp_path) -> Journal:
+    return Journal(tmp_path / "journal")
+
+
+@pytest.fixture
+def connect(name, store_url, journal):
+    """Make clients of the store, each as another replica's; they are closed in the end."""
+    made = []
+
+    def client():
+        made.append(lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), journal))
+        return made[-1]
+
+    yield client
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def key() -> str:
+    return f"lab:test:{uuid4().hex}"
+
+
+def lock(name, store, key, wait_ms=5000):
+    return stages()[name].lock(store, key, TTL_MS, wait_ms, 5)
+
+
+class Holder:
+    """Somebody inside, until told to go."""
+
+    def __init__(self, one) -> None:
+        self.one, self.inside, self.go, self.ended = one, threading.Event(), threading.Event(), None
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self) -> None:
+        try:
+            self.one.run(self.hold)
+        except NotOwner as error:
+            self.ended = error
+
+    def hold(self, grant) -> None:
+        self.grant = grant
+        self.inside.set()
+        assert self.go.wait(20)
+
+    def leave(self) -> None:
+        self.go.set()
+        self.thread.join()
+
+
+def queued(name, store, key) -> int:
+    """How many stand in the queue, the holder among them."""
+    if name == "zookeeper":
+        return len(store.session(TTL_MS).get_children(f"/{key}"))
+    return len(store._servers[0].get_prefix(f"{key}/"))
+
+
+def wait_for(what) -> None:
+    """Until it is so; a test that waits for ever fails by its time-out."""
+    until = threading.Event()
+    for _ in range(2000):
+        if what():
+            return
+        until.wait(0.005)
+    raise AssertionError("that never came")
+
+
+def test_waiters_get_in_in_the_order_in_which_they_came_though_they_are_different_replicas(name, connect, key):
+    stores, order = [connect(), connect()], []
+    holder = Holder(lock(name, stores[0], key))
+    assert holder.inside.wait(5)
+    threads = []
+    for number in range(6):
+        one = lock(name, stores[number % 2], key)
+        threads.append(threading.Thread(target=lambda one=one, number=number: one.run(lambda grant: order.append(number))))
+        threads[-1].start()
+        wait_for(lambda number=number: queued(name, stores[0], key) == number + 2)
+    holder.leave()
+    for thread in threads:
+        thread.join()
+
+    assert order == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_fence_of_each_grant_is_higher_than_that_of_the_one_before(name, connect, key):
+    store = connect()
+
+    fences = [lock(name, store, key).run(lambda grant: grant.fence) for _ in range(4)]
+
+    assert fences == sorted(set(fences))
+    assert fences[0] > 0
+
+
+def test_whoever_gives_up_waiting_is_out_of_the_queue_and_leaves_no_thread_behind(name, connect, key):
+    store = connect()
+    holder = Holder(lock(name, store, key))
+    assert holder.inside.wait(5)
+    lock_threads = threading.active_count()
+
+    for _ in range(3):
+        with pytest.raises(NotAcquired):
+            lock(name, store, key, wait_ms=60).run(lambda grant: None)
+
+    assert queued(name, store, key) == 1
+    assert threading.active_count() == lock_threads
+    holder.leave()
+    assert queued(name, store, key) == 0
+
+
+def test_thirty_two_who_waited_at_once_leave_no_connection_beyond_the_pool(name, connect, key, store_url):
+    store = connect()
+    holder = Holder(lock(name, store, key))
+    assert holder.inside.wait(5)
+    threads = [threading.Thread(target=lambda: lock(name, store, key, wait_ms=10_000).run(lambda grant: None)) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: queued(name, store, key) == 33)
+    holder.leave()
+    for thread in threads:
+        thread.join()
+
+    port = Endpoint.parse(store_url(name)).first.port
+    ours = [one for one in psutil.Process().net_connections("tcp") if one.raddr and one.raddr.port == port]
+    assert len(ours) <= 64
+    assert queued(name, store, key) == 0
+
+
+def test_a_place_in_the_queue_outlives_the_ttl_while_its_process_lives(name, connect, key):
+    store, other = connect(), connect()
+    holder = Holder(lock(name, store, key))
+    assert holder.inside.wait(5)
+    waiter = Holder(lock(name, other, key, wait_ms=10_000))
+    wait_for(lambda: queued(name, store, key) == 2)
+
+    assert not waiter.inside.wait(2.5 * TTL_MS / 1000)
+
+    holder.leave()
+    assert waiter.inside.wait(5)
+    waiter.leave()
+    assert (holder.ended, waiter.ended) == (None, None)
+
+
+def test_a_lost_answer_to_entering_the_queue_leaves_one_place_and_not_two(name, connect, key, tmp_path, monkeypatch):
+    store, seen = connect(), []
+    injection = Injection(name="lose_reply-1", gate="acquire.after_first", action="lose_reply")
+    monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))
+    failpoints.pending["lose_reply-1"] = injection
+    (tmp_path / "lose_reply-1.json").touch()
+
+    request_context.begin("r1")
+    lock(name, store, key).run(lambda grant: seen.append(queued(name, store, key)))
+    request_context.end()
+
+    assert (tmp_path / "lose_reply-1.struck").exists()
+    assert seen == [1]
+    assert queued(name, store, key) == 0
+
+
+def test_an_exception_in_the_work_frees_the_lock(name, connect, key):
+    store = connect()
+    with pytest.raises(ZeroDivisionError):
+        lock(name, store, key).run(lambda grant: 1 / 0)
+
+    assert lock(name, store, key, wait_ms=500).run(lambda grant: "in") == "in"
+
+
+def test_a_holder_whose_session_the_store_has_ended_learns_of_it_when_it_lets_go(name, store_url, tmp_path, journal):
+    supervisor = Supervisor()
+    try:
+        from lab.scenario import scenario
+        from lab.servers import process
+
+        starting = [process.start(one, supervisor, tmp_path) for one in stores()[name].programs(scenario.load("rush"))]
+        running = [one.wait() for one in starting]
+        store = lock_store(name, Settings.read({}, **{f"{name}_url": stores()[name].url(running)}), journal)
+        holder = Holder(lock(name, store, "lab:test"))
+        assert holder.inside.wait(5)
+
+        stores()[name].end_session(running, None)
+        other = lock_store(name, Settings.read({}, **{f"{name}_url": stores()[name].url(running)}), journal)
+        fence = lock(name, other, "lab:test").run(lambda grant: grant.fence)
+        holder.leave()
+
+        assert isinstance(holder.ended, NotOwner)
+        assert fence > holder.grant.fence
+        for client in (store, other):
+            client.close()
+    finally:
+        supervisor.close()

@@ -1,0 +1,19 @@
+"""A store's round trip is measured on the store itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.settings import Settings
+from lab.experiments.lock_benchmark import measure_lock
+from lab.experiments.round_trip import ASK, round_trip
+
+
+@pytest.mark.parametrize("store", ASK)
+def test_a_round_trip_is_answered_by_the_store(store, store_url):
+    settings = Settings.read({}, run="t", **{f"{store}_url": store_url(store)})
+
+    done = measure_lock("a round trip", store, settings, round_trip(store), 1, False, 0.1, 0, lambda: 0)
+
+    assert done.cycles >= 1
+    assert done.p50_ms > 0

@@ -1,0 +1,71 @@
+"""Each scenario shows its lesson on a stage that does not promise it, and its cure on one that does; as was expected of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.experiments.matrix import expectations
+from lab.scenario.scenario import load, names
+from tests.command import run
+
+# one that is harmed and one that is not, where there is one; all cells are run by `make matrix`
+CELLS = {
+    "rush": (),  # these five are in test_rush
+    "one_replica": (),
+    "late_writes": ("local",),
+    "work_outlasts_ttl": (),
+    "slow_holder": (),
+    "retry_counts_twice": ("setnx_no_else",),
+    "holder_crash": ("setnx", "watchdog", "mysql_insert", "mysql_for_update", "etcd"),
+    "crash_while_acquiring": ("setnx_expire", "ttl", "mysql_for_update"),
+    "error_while_acquiring": ("setnx_expire", "watchdog"),
+    "release_race": ("uuid", "lua"),
+    "nested": ("local", "lua", "reentrant"),
+    "nested_two_locks": ("local", "uuid", "mysql_for_update"),
+    "frozen_holder": ("setnx", "ttl", "watchdog", "watchdog_abort", "zookeeper", "etcd"),
+    "frozen_before_write": ("setnx", "watchdog_abort", "mysql_version", "fencing"),
+    "renewal_stalls": ("watchdog", "watchdog_abort"),
+    "cut_off": ("watchdog", "watchdog_abort", "zookeeper", "etcd_fenced"),
+    "orphan_renewal": ("watchdog", "watchdog_abort", "lua"),
+    "lost_reply": ("lua", "reentrant", "mysql_insert", "mysql_for_update"),
+    "store_restart": ("lua",),
+    "store_restart_persisted": ("lua", "mysql_insert", "mysql_for_update", "mysql_version"),
+    "session_loss": ("mysql_insert", "mysql_for_update", "mysql_version", "zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
+    "leader_killed": ("zookeeper", "etcd"),
+    "frozen_between_writes": ("setnx", "fencing"),
+    "fence_restart": ("fencing",),
+    "failover": ("lua", "fencing", "redlock"),
+    "node_down": ("lua", "redlock"),
+    "two_nodes_silent": ("redlock",),
+    "three_nodes_down": ("redlock",),
+    "amnesia": ("redlock",),
+    "amnesia_persisted": ("redlock",),
+    "amnesia_delayed": ("redlock",),
+    "clock_jump": ("redlock", "fencing"),
+    "clock_jump_of_two": ("redlock",),
+    "split_vote": (),  # how long the lock stays free is a figure, not a verdict: the chapter shows both
+    "explicit_lease": ("watchdog", "pubsub"),
+    "try_lock": ("lua", "queued", "mysql_for_update"),
+    "convoy": ("local", "lua", "pubsub"),
+    "starvation": ("lua", "queued"),
+}
+
+
+def test_every_scenario_is_shown():
+    assert set(CELLS) == set(names())
+
+
+@pytest.mark.parametrize(("scenario", "stage"), [(scenario, stage) for scenario, few in CELLS.items() for stage in few])
+def test_a_cell_of_the_matrix_is_as_expected(scenario, stage, tmp_path):
+    first = stage == CELLS[scenario][0]
+
+    done = run(scenario, stage, tmp_path, draw=first)
+
+    verdict = done.verdict
+
+    assert (done.status, verdict["verdict"]) == (0, expectations()[scenario, stage]), verdict["danger"]["why"]
+    if load(scenario).faults:
+        struck = (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()
+        assert len(struck) == len(load(scenario).faults)
+        assert not [strike for strike in struck if '"healed_ns":0' in strike]
+    assert (done.folder / "report.html").exists() == first

@@ -1,0 +1,14 @@
+"""The site of runs after real runs."""
+
+from __future__ import annotations
+
+from tests.command import run
+from tests.pages import told
+
+
+def test_every_run_is_in_the_site_when_it_has_ended(tmp_path):
+    for draw in (True, False):
+        done = run("rush", "incr", tmp_path, draw=draw, requests=200)
+        first = told(tmp_path / "reports" / "index.html")[0]
+
+        assert (first["run"], first["page"], first["final"]) == (done.folder.name, draw, 200)

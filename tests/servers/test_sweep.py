@@ -1,0 +1,65 @@
+"""Small sweeps on real servers."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+
+from lab.experiments import sweep_result
+from lab.experiments.sweep_result import LOST_SHARE
+from tests.command import Started, gone, lab, run, wait_for
+
+
+def test_a_small_retry_sweep_counts_the_commands_of_polling(tmp_path):
+    done = lab("sweep", "retry", "--values", "5,100", "--repeats", "1", "--requests", "400", "--out", "out", cwd=tmp_path)
+
+    result = sweep_result.load(tmp_path / "out")
+    often, seldom = sorted(result.points, key=lambda point: point.value)
+    assert (done.status, result.partial) == (0, "")
+    assert often.figures["commands_per_increment"] > seldom.figures["commands_per_increment"]
+    assert re.search(r"2 runs, about \d+ seconds", done.out)
+    for point in result.points:
+        verdict = json.loads((tmp_path / "reports" / "runs" / point.run / "verdict.json").read_text(encoding="utf-8"))
+        assert verdict["commands_per_increment"] == point.figures["commands_per_increment"]
+
+
+def test_a_small_ttl_sweep_shows_the_cliff_and_that_renewal_has_none(tmp_path):
+    both = ("--stage", "lua", "--stage", "watchdog")
+    done = lab("sweep", "ttl", *both, "--values", "0.2,1.5", "--repeats", "1", "--out", "out", cwd=tmp_path)
+
+    result = sweep_result.load(tmp_path / "out")
+    shares = {(point.stage, point.value): point.figures[LOST_SHARE] for point in result.points}
+    assert (done.status, len(shares)) == (0, 4)
+    assert shares["lua", 1.5] > 0.3
+    assert shares["lua", 0.2] == shares["watchdog", 0.2] == shares["watchdog", 1.5] == 0
+    assert not list((tmp_path / "reports" / "runs").glob("*/report.html"))
+
+
+def test_an_interrupt_keeps_the_points_that_were_measured_and_leaves_nothing_running(tmp_path):
+    one = Started(tmp_path, "sweep", "ttl", "--values", "0.5,2", "--repeats", "5", "--out", "out")
+    wait_for((tmp_path / "out" / "sweep.json").exists, within_s=60)
+    wait_for(lambda: one.requests_done() > 1, within_s=60)
+    running = one.descendants()
+
+    one.process.send_signal(signal.SIGINT)
+
+    done = one.end()
+    result = sweep_result.load(tmp_path / "out")
+    assert (done.status, result.ended) == (130, "interrupted")
+    assert gone(running)
+    assert 0 < len(result.points) < result.planned == 10
+    assert result.partial in (tmp_path / "out" / "sweep.md").read_text(encoding="utf-8")
+    assert "nothing is left running" in done.out
+
+
+def test_pictures_can_be_left_for_later(tmp_path):
+    done = run("rush", "incr", tmp_path, draw=True, requests=300)
+    left = run("rush", "incr", tmp_path, requests=300)
+
+    assert left.folder != done.folder
+    assert json.loads(left.out) == left.verdict
+    assert (left.folder / "series.json").exists()
+    assert not [path for path in left.folder.iterdir() if path.suffix in (".svg", ".html")]
+    assert lab("report", str(left.folder), cwd=tmp_path).status == 0
+    assert {path.name for path in done.folder.iterdir()} == {path.name for path in left.folder.iterdir()}

@@ -1,0 +1,274 @@
+"""``lab ui``, used by the requests that Locust's page sends."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from app.locks import stages
+from lab.evidence.history import History
+from lab.ui.run_form import USERS, scenario_names
+from tests.command import LAB, wait_for
+from tests.locust_page import Ui
+
+
+@pytest.fixture
+def ui(tmp_path) -> Iterator[Ui]:
+    one = Ui(tmp_path)
+    yield one
+    if one.process.poll() is None:
+        one.end()
+
+
+def verdict_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+
+
+def record_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
+    options = ui.options()
+    assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
+    assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == scenario_names()
+    assert list(options) == ["stage", "scenario", "work_ms", "ttl_ms", "replicas", "requests", "rate"]
+
+    none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
+
+    assert (none["verdict"], none["acknowledged"], none["requests"]) == ("ADMITTED", 600, 600)
+    assert none["lost"] > 0
+    assert (lua["verdict"], lua["requests"], lua["lost"], lua["counter"]) == ("KEPT", 601, 0, lua["acknowledged"])
+    folders = [(ui.cwd / one["report"]).parent for one in (none, lua)]
+    assert ui.folders() == folders
+    for folder, facts in zip(folders, (none, lua), strict=True):
+        assert verdict_of(folder)["lost"] == facts["lost"]
+        assert len(list(History(folder).requests())) == facts["requests"]
+        assert (folder / "report.html").exists()
+    record = record_of(folders[1])
+    assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
+    assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
+
+    with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
+        assert b"/increment" in answer.read()  # Locust's own report
+    wait_for(ui.at_rest)  # the page looks again for as long as it is told that the test runs
+    (tab,) = ui.stats()["extended_stats"]
+    assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
+    status, out, err = ui.end()
+    assert status == 0
+    assert "lua under rush: 601 acknowledged, the counter says 601; 0 lost" in out
+    assert "nothing is left running" in err
+
+
+def test_the_faults_of_the_chosen_scenario_strike(ui):
+    facts = ui.run(stage="watchdog", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
+
+    assert facts["verdict"] != "VOID"
+    (record,) = History(ui.folders()[0]).faults()
+    assert record.kind == "freeze"
+
+
+def test_several_processes_send_exactly_as_many_again_and_again(tmp_path):
+    several = Ui(tmp_path, "--processes", "2")
+    try:
+        first, again = several.run(stage="incr", requests="601"), several.run(stage="lua", requests="300")
+
+        assert (first["requests"], first["counter"], first["verdict"]) == (601, 601, "KEPT")
+        assert (again["requests"], again["counter"], again["verdict"]) == (300, 300, "KEPT")
+        record = record_of(several.folders()[0])
+        assert (record["ended"], record["scenario"]["processes"]) == ("complete", 2)
+        several.press(stage="lua", work_ms="50")
+        wait_for(lambda: several.recorded() > 20)
+        several.stop()
+        (stopped,) = wait_for(lambda: several.verdicts()[2:])
+        assert (stopped["verdict"], record_of(several.folders()[2])["ended"]) == ("VOID", "stopped by hand")
+        assert several.run(stage="incr")["counter"] == 600
+    finally:
+        family = several.family()
+        several.end()
+    assert psutil.wait_procs(family, timeout=5)[1] == []
+
+
+def test_beyond_this_machine_a_password_is_asked_for_and_that_is_said(tmp_path):
+    open_ = Ui(tmp_path, "--host", "0.0.0.0")
+    try:
+        warning, password = (open_.process.stdout.readline() for _ in range(2))
+        assert "unencrypted" in warning
+        secret = password.split()[1]
+        live = open_.told.rpartition(" ")[2].strip()
+
+        assert "verdicts" not in open_.get("/lab")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(live, timeout=10)
+        with pytest.raises(json.JSONDecodeError):  # it answers with the login page
+            open_.press(stage="none")
+        assert not (tmp_path / "reports").exists()
+
+        jar = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        jar.open(f"{open_.address}/lab/login", urllib.parse.urlencode({"username": "me", "password": "guess"}).encode(), 10)
+        assert "verdicts" not in json.load(jar.open(f"{open_.address}/lab", timeout=10))
+        jar.open(f"{open_.address}/lab/login", urllib.parse.urlencode({"username": "me", "password": secret}).encode(), 10)
+        assert json.load(jar.open(f"{open_.address}/lab", timeout=10))["verdicts"] == []
+        basic = {"Authorization": "Basic " + base64.b64encode(f"me:{secret}".encode()).decode()}
+        assert urllib.request.urlopen(urllib.request.Request(live, headers=basic), timeout=10).status == 200
+    finally:
+        open_.end()
+
+
+def test_what_cannot_be_meant_is_refused_with_what_would_do_and_nothing_runs(ui):
+    refused = {
+        "bogus": ui.press(stage="bogus"),
+        "file": ui.press(stage="./lua.py"),
+        "scenario": ui.press(scenario="rsh"),
+        "users": ui.press(requests="40"),
+        "number": ui.press(requests="many"),
+        "misfit": ui.press(scenario="work_outlasts_ttl", stage="none"),
+        "locust's own": ui.press(spawn_rate="0"),
+    }
+
+    assert {answer["success"] for answer in refused.values()} == {False}
+    assert ", ".join(stages()) in refused["bogus"]["message"]
+    assert "no stage './lua.py'" in refused["file"]["message"]
+    assert "Did you mean 'rush'" in refused["scenario"]["message"]
+    assert "50 users cannot share 40 requests" in refused["users"]["message"]
+    assert "requests must be a whole number, not 'many'" in refused["number"]["message"]
+    assert "none has none" in refused["misfit"]["message"]
+    assert ui.stats()["state"] == "ready"
+    assert ui.verdicts() == []
+    assert not (ui.cwd / "reports").exists()
+    assert ui.run(stage="incr")["lost"] == 0  # and a right one still runs
+
+
+def test_stop_in_the_middle_leaves_an_honest_folder_and_the_next_run_whole(ui):
+    ui.press(stage="lua", work_ms="50")
+    wait_for(lambda: ui.recorded() > 20)
+    assert ui.press(stage="none") == {"success": False, "message": "a run is under way: wait for its verdict, or press Stop"}
+
+    ui.stop()
+
+    (facts,) = wait_for(ui.verdicts)
+    assert facts["verdict"] == "VOID"
+    assert 20 < facts["requests"] < 600
+    (folder,) = ui.folders()
+    assert record_of(folder)["ended"] == "stopped by hand"
+    assert verdict_of(folder)["verdict"] == "VOID"
+    assert verdict_of(folder)["lost"] == 0  # the counter was read when those still inside had written
+    whole = ui.run(stage="incr")
+    assert (whole["verdict"], whole["requests"], whole["counter"]) == ("KEPT", 600, 600)
+
+
+def test_stop_at_a_rate_leaves_no_request_behind_for_the_next_run(ui):
+    ui.press(stage="lua", rate="200", work_ms="50")
+    wait_for(lambda: ui.recorded() > 5)
+    ui.stop()
+    wait_for(ui.verdicts)
+
+    at_rate = ui.run(stage="incr", rate="300", requests="150")
+
+    assert (at_rate["requests"], at_rate["counter"]) == (150, 150)
+    requests = sorted(request.intended_ns for request in History(ui.folders()[-1]).requests())
+    assert 0.25 < (requests[-1] - requests[0]) / 1e9 < 1.0  # 150 at 300 a second, however many users the page has
+    stopped = ui.folders()[0]
+    assert len(list(History(stopped).requests())) == verdict_of(stopped)["requests"]  # nothing was added after it was judged
+
+
+def test_stop_while_the_servers_come_up_sends_nothing(ui):
+    ui.press(stage="lua")
+    wait_for(lambda: list(ui.cwd.glob("reports/runs/.*.part")))
+
+    ui.stop()
+
+    (facts,) = wait_for(ui.verdicts)
+    assert (facts["verdict"], facts["requests"], facts["counter"]) == ("VOID", 0, 0)
+
+
+def test_a_server_that_dies_ends_the_run_and_not_the_page(ui):
+    ui.press(stage="lua", work_ms="50")
+    wait_for(lambda: ui.recorded() > 20)
+    nginx = min((one for one in ui.family() if one.name() == "nginx"), key=lambda process: process.create_time())
+
+    nginx.kill()
+
+    (facts,) = wait_for(ui.verdicts)
+    assert facts["verdict"] == "VOID"
+    assert "lost a server in the middle of the run: nginx" in facts["why"]
+    assert ui.run(stage="incr")["verdict"] == "KEPT"
+
+
+def test_an_interrupt_stops_everything_and_keeps_the_run_under_way(ui):
+    ui.press(stage="lua", requests="20000")
+    wait_for(lambda: ui.recorded() > 20)
+    family = ui.family()
+
+    status, out, _ = ui.end()  # which waits no longer than a fraction of what is left to send would take
+
+    assert status == 130
+    assert psutil.wait_procs(family, timeout=1)[1] == []
+    (folder,) = ui.folders()
+    assert (record_of(folder)["ended"], verdict_of(folder)["verdict"]) == ("interrupted", "VOID")
+    assert folder.name in out
+
+
+def test_nothing_of_the_page_listens_beyond_loopback_or_outlives_an_interrupt_at_rest(ui):
+    family = ui.family()
+    listening = [
+        one for one in psutil.net_connections("inet") if one.pid in {process.pid for process in family} and not one.raddr
+    ]
+
+    status, out, _ = ui.end()
+
+    assert {one.laddr.ip for one in listening} == {"127.0.0.1"}
+    assert psutil.wait_procs(family, timeout=1)[1] == []
+    assert status == 0
+    assert out == ""  # beyond the address
+
+
+def test_a_locust_that_ends_is_reported(ui):
+    locust = next(one for one in ui.family() if "locust" in one.cmdline())
+
+    locust.kill()
+
+    _, err = ui.process.communicate(timeout=120)
+    assert ui.process.returncode == 4
+    assert "Locust ended with -9" in err
+
+
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [LAB, "ui", "--port", str(port)], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
+        )
+
+    assert done.returncode == 2
+    assert f"port {port} of 127.0.0.1" in done.stderr
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_form_says_at_first_what_was_asked_for(tmp_path):
+    ui = Ui(tmp_path, "--stage", "ttl", "--scenario", "slow_holder")
+    try:
+        options = ui.options()
+    finally:
+        ui.end()
+
+    said = {name: options[name]["default_value"].partition(":")[0] for name in ("stage", "scenario")}
+    assert said == {"stage": "ttl", "scenario": "slow_holder"}
+
+
+def test_a_scenario_of_few_users_is_started_from_the_form_as_it_stands(ui):
+    facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(USERS))
+
+    assert (facts["verdict"], facts["requests"]) == ("KEPT", 6)

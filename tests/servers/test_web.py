@@ -1,0 +1,132 @@
+"""The replica on the wire: answers, refusals, never a traceback; and what it says in its journal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.web import create_app
+
+FIELDS = {"value", "read", "wrote", "replica", "stage", "request", "waited_ms", "held_ms"}
+
+
+@pytest.fixture
+def client(redis_port, tmp_path, request):
+    flags = {"run": request.node.name, "journal": tmp_path / "journal.jsonl", "wait_ms": 100, "retry_ms": 5}
+    address = f"127.0.0.1:{redis_port}"
+    app = create_app(stage="lua,none,incr,reentrant", redis_url=address, counter_url=address, **flags)
+    return app.test_client()
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return lambda: [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_an_increment_answers_what_it_read_and_wrote(client):
+    first, second = client.post("/increment").json, client.post("/increment").json
+
+    assert set(first) == FIELDS
+    assert (second["read"], second["wrote"], second["value"], second["stage"]) == (1, 2, 2, "lua")
+    assert client.get("/value").json["value"] == 2
+
+
+@pytest.mark.parametrize("stage", ["none", "incr", "reentrant"])
+def test_a_request_may_choose_among_the_stages_that_are_enabled(client, stage):
+    assert client.post(f"/increment?stage={stage}").json["wrote"] == 1
+    assert client.get(f"/value?stage={stage}").json["value"] == 1
+    assert client.get("/value").json["value"] == 0
+
+
+def test_a_stage_that_is_not_enabled_is_refused_with_those_that_are(client):
+    answer = client.post("/increment?stage=lau")
+
+    assert answer.status_code == 400
+    assert "lua, none" in answer.json["reason"]
+
+
+def test_the_request_id_is_taken_from_the_header_or_made_up(client):
+    assert client.post("/increment", headers={"X-Request-ID": "r-1"}).json["request"] == "r-1"
+    assert len(client.post("/increment").json["request"]) == 32
+
+
+@pytest.mark.parametrize("absurd", ["", "a b", "x" * 65, "<script>", "ü"])
+def test_an_absurd_request_id_is_refused(client, absurd):
+    answer = client.post("/increment", headers={"X-Request-ID": absurd.encode("utf-8").decode("latin-1")})
+
+    assert answer.status_code == 400
+    assert "X-Request-ID" in answer.json["reason"]
+
+
+def test_a_lock_that_is_not_got_in_time_is_503_and_nothing_was_written(client, redis_port, journal, request):
+    import redis
+
+    redis.Redis(port=redis_port).set(f"lab:{request.node.name}:lua:lock", "somebody's")
+
+    answer = client.post("/increment")
+
+    assert answer.status_code == 503
+    assert "not free within 100 ms" in answer.json["reason"]
+    assert client.get("/value").json["value"] == 0
+    assert [line["what"] for line in journal()] == ["started", "gave_up"]
+
+
+def test_the_journal_takes_four_lines_an_increment(client, journal):
+    client.post("/increment", headers={"X-Request-ID": "r1"})
+
+    lines = [line for line in journal() if line.get("request") == "r1"]
+
+    assert [line["what"] for line in lines] == ["got", "writing", "wrote", "released"]
+    assert lines[0]["asked_ns"] < lines[0]["got_ns"] < lines[1]["reading_ns"] < lines[1]["read_ns"] < lines[2]["wrote_ns"]
+    assert lines[2]["wrote_ns"] < lines[3]["releasing_ns"] < lines[3]["released_ns"]
+    assert (lines[2]["value"], lines[2]["overwrote"], lines[3]["result"]) == (1, 0, "ok")
+
+
+def test_a_release_by_one_who_no_longer_holds_reaches_the_journal_and_the_client_is_told_what_was_written(
+    client, redis_port, journal, request, monkeypatch
+):
+    import redis
+
+    from app.resources.read_then_write import Counter
+
+    write = Counter.write
+
+    def lose_the_lock(self, value, grant):
+        redis.Redis(port=redis_port).delete(f"lab:{request.node.name}:reentrant:lock")
+        return write(self, value, grant)
+
+    monkeypatch.setattr(Counter, "write", lose_the_lock)
+
+    assert client.post("/increment?stage=reentrant").status_code == 200
+    assert journal()[-1]["result"] == "not_owner"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("get", "/increment", 405), ("post", "/nowhere", 404), ("get", "/health", 200)]
+)
+def test_every_answer_is_json(client, method, path, status):
+    answer = getattr(client, method)(path)
+
+    assert answer.status_code == status
+    assert answer.is_json
+
+
+def test_a_store_that_is_gone_is_503_before_the_write_and_unknown_after(redis_port, monkeypatch, tmp_path):
+    gone, here = "127.0.0.1:1", f"127.0.0.1:{redis_port}"
+    app = create_app(stage="lua", redis_url=gone, counter_url=here, journal=tmp_path / "j", run="gone")
+
+    answer = app.test_client().post("/increment")
+
+    assert answer.status_code == 503
+    assert "phase acquire" in answer.json["reason"]
+
+    from app.resources.read_then_write import Counter
+
+    app = create_app(stage="none", counter_url=here, journal=tmp_path / "j", run="gone")
+    monkeypatch.setattr(Counter, "write", lambda self, value, grant: self.client.execute_command("NOSUCH"))
+
+    answer = app.test_client().post("/increment")
+
+    assert answer.status_code == 500
+    assert "phase write" in answer.json["reason"]

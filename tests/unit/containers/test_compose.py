@@ -1,0 +1,173 @@
+"""The files for containers agree with each other and with what a local run starts; what cannot work there is refused by name."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import yaml
+
+from app.locks import stages
+from lab.containers.agent import PORT, REPLICA_PORT
+from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
+from lab.containers.compose import Compose, EngineFailed, services
+from lab.containers.host_control import HostControl, HostControlServer
+from lab.containers.server import PORTS
+from lab.errors import BadInput
+from lab.paths import HOME
+from lab.scenario import scenario
+from lab.servers.programs.sentinel import Sentinel
+from lab.servers.stores import stores
+
+COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+STORES = yaml.safe_load((HOME / "docker-stack.stores.yml").read_text(encoding="utf-8"))["services"]
+STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"] | STORES
+RUSH = scenario.load("rush")
+
+
+@pytest.mark.parametrize("store", sorted(stores()))
+def test_every_server_that_a_local_run_starts_is_a_service_at_its_port(store):
+    for name in names(store, RUSH):
+        assert COMPOSE[name]["expose"] == [str(PORTS[store])]
+        assert COMPOSE[name].get("profiles", [""]) == [PROFILES.get(store, "")]
+
+
+def test_replicas_proxy_and_sentinel_are_where_the_lab_looks_for_them():
+    config = (HOME / "lab/containers/config/nginx.conf").read_text(encoding="utf-8")
+
+    assert COMPOSE[REPLICAS]["expose"] == [str(REPLICA_PORT), str(PORT)]
+    assert COMPOSE[WORKERS]["expose"] == [str(PORT)]
+    assert f"server {REPLICAS}:{REPLICA_PORT} " in config
+    assert f"listen {NGINX_PORT} " in config
+    assert {COUNTER, NGINX, Sentinel().name} <= COMPOSE.keys()
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSE))
+def test_only_the_proxy_and_the_pages_are_published_and_on_loopback_alone(name):
+    published = COMPOSE[name].get("ports", [])
+
+    assert all(port.startswith("127.0.0.1:") for port in published)
+    assert bool(published) == (name in ("nginx", "locust"))
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSE))
+def test_every_service_says_whether_it_is_well(name):
+    assert COMPOSE[name]["healthcheck"]["test"]
+
+
+@pytest.mark.parametrize("store", sorted(stores()))
+def test_a_replica_that_is_cut_off_from_the_locks_still_reaches_the_counter_and_is_reached(store):
+    assert [COMPOSE[name]["networks"] for name in names(store, RUSH)] == [[LOCKS]] * len(names(store, RUSH))
+    assert COMPOSE[REPLICAS]["networks"] == {"default": {"aliases": [REPLICA]}, LOCKS: {}}
+    assert COMPOSE[COUNTER]["networks"] == ["default"]
+    assert "networks" not in COMPOSE[NGINX]  # on the default one
+
+
+def test_no_password_stands_in_a_file():
+    for file in ("docker-compose.yml", "docker-stack.yml", "docker-stack.stores.yml", ".env.example"):
+        text = (HOME / file).read_text(encoding="utf-8")
+        assert not re.findall(r"PASSWORD(?:=|: )[^$\s]", text), file
+
+
+def as_unless_told(value):
+    """With the ports of the pages that hold where .env says nothing."""
+    return json.loads(re.sub(r"\$\{LAB_(?:UI|LIVE)_PORT:-(\d+)\}", r"\1", json.dumps(value)))
+
+
+@pytest.mark.parametrize("name", sorted(STACK))
+def test_a_service_of_the_stack_is_that_of_the_compose_file(name):
+    for key in ("command", "user", "healthcheck", "read_only", "cap_drop"):
+        assert STACK[name].get(key) == as_unless_told(COMPOSE[name].get(key)), key
+    assert "endpoint_mode" in STACK[name]["deploy"]
+
+
+@pytest.mark.parametrize("name", sorted(STORES))
+def test_a_store_of_the_stack_is_set_up_as_that_of_the_compose_file_and_published_nowhere(name):
+    for key in ("image", "environment"):
+        assert STORES[name].get(key) == COMPOSE[name].get(key), key
+    assert "ports" not in STORES[name]
+
+
+def test_the_stack_has_every_store_of_the_compose_file_but_the_sentinels():
+    assert COMPOSE.keys() - STACK.keys() == {"lock-replica", "sentinel"}
+
+
+def test_only_what_the_stage_needs_is_started():
+    assert services(stages()["none"], RUSH) == [COUNTER]
+    assert services(stages()["lua"], RUSH) == ["lock-redis", COUNTER]
+    assert services(stages()["mysql_for_update"], RUSH) == ["mariadb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "stage", "word"),
+    [
+        ("failover", "lua", "store_replica"),
+        ("clock_jump", "redlock", "store_clocks"),
+        ("leader_killed", "etcd", "store_nodes"),
+        ("store_restart_persisted", "lua", "store_persists"),
+        ("session_loss", "mysql_for_update", "end_session"),
+    ],
+)
+def test_what_cannot_work_in_containers_is_refused_by_name(name, stage, word):
+    with pytest.raises(BadInput, match=rf"{name} does not work in containers.*{word}"):
+        refuse(stages()[stage], scenario.load(name), control=True)
+
+
+def test_a_fault_that_needs_the_engine_is_refused_where_nobody_has_power_over_it():
+    silent, stage = scenario.load("two_nodes_silent"), stages()["redlock"]
+
+    refuse(stage, silent, control=True)
+    with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):
+        refuse(stage, silent, control=False)
+
+
+def test_hands_do_what_they_are_asked_and_bring_back_what_went_wrong(tmp_path):
+    done = []
+
+    def act(what: str, service: str) -> None:
+        if service == "nobody":
+            raise OSError("there is no such container")
+        done.append((what, service))
+
+    control, answering = HostControl(tmp_path), HostControlServer(tmp_path, act)
+    answering.start()
+    try:
+        control.do("pause", "lock-redis")
+        with pytest.raises(OSError, match="pause nobody: there is no such container"):
+            control.do("pause", "nobody")
+    finally:
+        answering.close()
+    assert done == [("pause", "lock-redis")]
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """An engine whose ``docker ... ls`` and ``docker ps`` answer with what is in its folder."""
+    fake = tmp_path / "docker"
+    fake.write_text(f"#!/bin/sh\ncat {tmp_path}/$1\n", encoding="utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr("lab.containers.compose.DOWN_PAUSE_S", 0)
+
+    def answers(networks: str, containers: str, down: str) -> Compose:
+        (tmp_path / "network").write_text(networks, encoding="utf-8")
+        (tmp_path / "ps").write_text(containers, encoding="utf-8")
+        return Compose("lab-1", {}, [down])
+
+    return answers
+
+
+@pytest.mark.parametrize("down", ["true", "false"])  # compose 2 says that it is done, compose 1 that it failed
+def test_an_empty_network_that_the_engine_keeps_is_named_and_loses_no_run(engine, down):
+    assert engine("lab-1_default\n", "", down).down() == ["lab-1_default"]
+
+
+def test_nothing_is_kept_when_all_is_gone(engine):
+    assert engine("", "", "true").down() == []
+
+
+@pytest.mark.parametrize(("networks", "containers"), [("lab-1_default\n", "4f1d\n"), ("", "")])
+def test_a_down_that_failed_is_said_when_it_left_containers_or_nobody_knows_what(engine, networks, containers):
+    with pytest.raises(EngineFailed, match="down --volumes"):
+        engine(networks, containers, "false").down()

@@ -1,0 +1,77 @@
+"""Reading a history: in the order of time, without holding all of it, and honest about damage."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import pytest
+
+from lab.evidence.history import Damaged, History, in_order, outcome_of
+from tests.builders import Made
+
+
+@dataclass(frozen=True)
+class Stamp:
+    at_ns: int
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 7, 1000])
+def test_nearly_ordered_streams_come_out_in_order(chunk):
+    streams = {}
+    for name in "abc":
+        times = sorted(random.Random(name).sample(range(10_000), 500))
+        for index in range(0, len(times) - 1, 2):  # neighbours swapped: out of order by one
+            times[index], times[index + 1] = times[index + 1], times[index]
+        streams[name] = iter([Stamp(time) for time in times])
+
+    merged = list(in_order(streams, chunk=max(chunk, 2)))
+
+    assert len(merged) == 1500
+    assert [item.at_ns for _, item in merged] == sorted(item.at_ns for _, item in merged)
+
+
+def test_no_more_than_a_few_chunks_are_held():
+    given = 0
+
+    def endless():
+        nonlocal given
+        while True:
+            given += 1
+            yield Stamp(given)
+
+    merged = in_order({"a": endless()}, chunk=10)
+    for _ in range(1000):
+        next(merged)
+
+    assert given <= 1000 + 4 * 10
+
+
+def test_a_torn_last_line_ends_a_journal_and_a_torn_middle_is_damage(tmp_path):
+    made = Made(tmp_path).increment("a", 0, 0)
+    journal = tmp_path / "journal" / "replica-1.jsonl"
+    whole = journal.read_bytes()
+
+    journal.write_bytes(whole + b'{"what":"got","requ')
+    assert len(list(History(tmp_path).events())) == 4
+
+    journal.write_bytes(whole[:20] + b"\n" + whole)
+    with pytest.raises(Damaged, match=r"replica-1\.jsonl, line 1"):
+        made.examine(final=1)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (200, "acknowledged"),
+        (503, "failed"),
+        (409, "failed"),
+        (400, "failed"),
+        (500, "unknown"),
+        (502, "unknown"),
+        (504, "unknown"),
+        (0, "unknown"),
+    ],
+)
+def test_every_answer_is_one_of_three(status, outcome):
+    assert outcome_of(status) == outcome

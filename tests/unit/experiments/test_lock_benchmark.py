@@ -1,0 +1,54 @@
+"""Locks alone: overtakes are counted, and the table shows on what they were measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.locks import stages
+from lab.experiments import lock_benchmark_report
+from lab.experiments.benchmarks import locks
+from lab.experiments.lock_benchmark import LockMeasurement, overtakes
+from lab.experiments.round_trip import ASK
+
+
+def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMeasurement:
+    about = {"work_ms": 0, "cycles": 1000, "p50_ms": 0.25, "p99_ms": 0.5, "longest_wait_ms": 1, "overtaken": 0, "commands": 2}
+    return LockMeasurement(stage=stage, store=store, clients=clients, one_key=clients > 1, per_s=per_s, **about)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "pairs"),
+    [
+        ([], 0),
+        ([(0, 1, 2), (1, 3, 4)], 0),  # in the order of asking
+        ([(0, 5, 6), (1, 3, 4)], 1),
+        ([(0, 9, 9), (1, 3, 4), (2, 5, 6)], 2),
+        ([(0, 9, 9), (1, 6, 7), (2, 5, 6)], 3),
+    ],
+)
+def test_an_overtake_is_a_pair_of_which_the_later_asker_got_it_first(cycles, pairs):
+    assert overtakes(cycles) == pairs
+
+
+def test_the_table_says_on_what_it_was_measured_and_sets_the_claim_beside_a_lock_alone(tmp_path):
+    lock_benchmark_report.write(
+        [one("lua", "redis"), one("lua", "redis", 16), one("one round trip to redis", "redis", per_s=9000), one("etcd", "etcd")],
+        1.0,
+        tmp_path,
+    )
+
+    text = (tmp_path / "locks.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith(("| `", "| *"))]
+
+    assert lock_benchmark_report.markdown(lock_benchmark_report.load(tmp_path)) == text
+    assert "Python 3" in text.splitlines()[0]
+    assert [row.split("|")[-2].strip() for row in rows] == ["100 000 a second, under 1 ms", "", "", "5 000 a second, 5 to 20 ms"]
+    assert (tmp_path / "locks.svg").read_text(encoding="utf-8").count("claimed by document 4") >= 1
+
+
+def test_every_store_that_a_lock_asks_has_its_round_trip():
+    assert {stage.store for stage in stages().values() if stage.store} == set(ASK)
+
+
+def test_a_lock_that_acquires_nothing_takes_part_in_no_contest():
+    assert "mysql_version" not in {stage.name for stage in locks._locks()}

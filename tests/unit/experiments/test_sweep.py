@@ -1,0 +1,242 @@
+"""A sweep measures each value by runs of its own, says how sure its figures are, and mixes in no run that proves nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+
+import pytest
+
+from app.locks import stages
+from lab import paths
+from lab.errors import BadInput
+from lab.experiments import sweep_chart, sweep_result, sweeps
+from lab.experiments.statistics import Interval, of_amounts, of_shares
+from lab.experiments.sweep import numbers
+from lab.experiments.sweep_report import markdown, write, write_again
+from lab.experiments.sweep_result import LOST_SHARE, Point, SweepResult
+from lab.experiments.sweep_runner import expected_s, planned
+from tests.pages import assert_self_contained
+
+SCENARIO = {"name": "work_outlasts_ttl", "requests": 30, "users": 10, "replicas": 3}
+ABOUT = {
+    "command": "lab sweep", "commit": "abc", "started_utc": "2026-01-01T00:00:00+00:00", "seed": 1, "repeats": 2,
+    "scenario": SCENARIO, "versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"},
+}  # fmt: skip
+
+
+def lost(value: float, number: int, stage: str = "lua", verdict: str = "ADMITTED", reason: str = "seen") -> Point:
+    """A run of the ttl sweep in which so many of 30 increments were lost."""
+    figures = {LOST_SHARE: number / 30, "throughput_per_s": 5.0}
+    about = {"stage": stage, "value": value, "repeat": 0, "verdict": verdict, "reason": reason, "run": f"{stage}-{value}"}
+    return Point(**about, acknowledged=30, lost=number, figures=figures)
+
+
+def asked(value: float, per_s: float, commands: float) -> Point:
+    """A run of the retry sweep."""
+    waits = {"wait_p50_ms": 1.0, "wait_p99_ms": 20.0, "wait_max_ms": 50.0}
+    figures = {"throughput_per_s": per_s, "commands_per_increment": commands} | waits
+    about = {"stage": "lua", "value": value, "repeat": 0, "verdict": "KEPT", "reason": "held", "run": "r"}
+    return Point(**about, acknowledged=30, figures=figures)
+
+
+def made(name: str, *points: Point, ended: str = sweep_result.COMPLETE) -> SweepResult:
+    values = sorted({point.value for point in points})
+    names = list(dict.fromkeys(point.stage for point in points))
+    return SweepResult(**ABOUT, sweep=name, stages=names, values=values, planned=len(points), points=list(points), ended=ended)
+
+
+def finding(result: SweepResult) -> str:
+    return sweeps.load(result.sweep).finding(sweep_result.curves(result))
+
+
+def test_an_interval_of_amounts_is_students_of_their_logarithms():
+    """Of 1 and 100: mean of log10 is 1, its standard error 1, and t is 12.7062 for one degree of freedom."""
+    interval = of_amounts([1, 100])
+
+    assert interval.value == pytest.approx(10)
+    assert interval.low == pytest.approx(10 ** (1 - 12.7062), rel=1e-3)
+    assert interval.high == pytest.approx(10 ** (1 + 12.7062), rel=1e-3)
+
+
+def test_amounts_of_nought_have_a_plain_mean_and_none_below_nought():
+    assert of_amounts([0, 0, 3]).value == pytest.approx(1)
+    assert of_amounts([0, 0, 3]).low == 0
+
+
+@pytest.mark.parametrize("samples", [[7], [7, 7, 7]])
+def test_amounts_without_a_spread_have_no_interval(samples):
+    assert of_amounts(samples) == Interval(7)
+
+
+def test_shares_that_differ_have_students_interval_within_nought_and_one():
+    interval = of_shares([0, 15, 30], [30, 30, 30])
+
+    assert (interval.value, interval.low, interval.high) == (0.5, 0.0, 1.0)
+    assert of_shares([14, 15, 16], [30, 30, 30]).low == pytest.approx(0.5 - 4.3027 / 30 / 3**0.5, rel=1e-3)
+
+
+def test_shares_that_never_differ_have_wilsons_interval_of_all_increments():
+    """None of n: from nought to z² / (n + z²), with z = 1.95996."""
+    z2 = 1.959964**2
+    interval = of_shares([0, 0], [30, 30])
+
+    assert (interval.value, interval.low) == (0, 0)
+    assert interval.high == pytest.approx(z2 / (60 + z2))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"),
+    [((1, 0, 2), (3, 2, 4), True), ((1, 0, 2), (4, 3, 5), False), ((1, None, None), (9, 8, 10), True)],
+)
+def test_intervals_overlap_where_they_share_a_value_or_nothing_is_known(one, other, together):
+    assert Interval(*one).overlaps(Interval(*other)) is together
+    assert Interval(*other).overlaps(Interval(*one)) is together
+
+
+@pytest.mark.parametrize(
+    ("points", "told"),
+    [
+        (
+            [lost(0.5, 0), lost(0.9, 0), lost(1.5, 15), lost(2.25, 20)],
+            "lua loses nothing up to 0.9 × TTL, and 67 % of the increments at 2.25 × TTL",
+        ),
+        ([lost(0.5, 3)], "lua loses 10 % of the increments at 0.5 × TTL"),
+        ([lost(0.5, 0, "watchdog"), lost(2, 0, "watchdog")], "watchdog loses nothing up to 2 × TTL"),
+        ([lost(0.5, 0), lost(2, 3, "watchdog", "BROKEN")], "lua loses nothing up to 0.5 × TTL"),
+        ([lost(0.5, 0), lost(2, 3, verdict="BROKEN")], "lua loses nothing up to 0.5 × TTL where it was sound"),
+        ([lost(2, 3, verdict="VOID")], "Nothing was soundly measured"),
+    ],
+)
+def test_the_ttl_sweep_finds_the_cliff_of_each_stage(points, told):
+    assert finding(made("ttl", *points)) == told
+
+
+@pytest.mark.parametrize(
+    ("points", "told"),
+    [
+        (
+            [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
+            "lua: asking every 1 ms is 50 % slower than every 20 ms, and costs 90 commands an increment instead of 9",
+        ),
+        (
+            [asked(1, 100, 90), asked(1, 190, 90), asked(20, 200, 9), asked(20, 202, 9)],
+            "lua: asking every 1 ms is not measurably slower than every 20 ms, but costs 90 commands an increment instead of 9",
+        ),
+        (
+            [asked(1, 300, 90), asked(20, 200, 9)],
+            "lua is fastest when it asks every 1 ms, at 90 commands an increment instead of 9 at 20 ms",
+        ),
+        ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands an increment"),
+    ],
+)
+def test_the_retry_sweep_finds_what_the_shortest_interval_costs(points, told):
+    assert finding(made("retry", *points)) == told
+
+
+def test_a_void_or_broken_run_is_shown_and_never_averaged_in(tmp_path):
+    points = [lost(1.5, 15), lost(1.5, 30, verdict="VOID", reason="a server | died"), lost(1.5, 6, verdict="BROKEN")]
+    result = made("ttl", *points)
+    (curve,) = sweep_result.curves(result)
+
+    assert (curve.spots[0].sound, curve.spots[0].figures[LOST_SHARE].value) == (1, 0.5)
+    assert "VOID: a server / died; BROKEN: seen" in markdown(sweeps.load("ttl"), result, [curve])
+    write(sweeps.load("ttl"), result, tmp_path)
+    picture = (tmp_path / "ttl.svg").read_text(encoding="utf-8")
+    assert ">VOID<" in picture
+    assert ">BROKEN<" in picture
+
+
+def test_a_value_without_a_sound_run_has_no_figure():
+    result = made("ttl", lost(0.5, 0), lost(2, 3, verdict="VOID"))
+    (curve,) = sweep_result.curves(result)
+
+    assert curve.known(LOST_SHARE) == [(0.5, curve.spots[0].figures[LOST_SHARE])]
+    assert "| `lua` | 2 | 0 | – | – | VOID: seen |" in markdown(sweeps.load("ttl"), result, [curve])
+
+
+@pytest.mark.parametrize("name", sweeps.names())
+def test_a_sweep_is_a_page_a_table_and_a_picture_made_from_sweep_json_alone(name, tmp_path):
+    points = {"ttl": [lost(0.5, 0), lost(2, 15)], "retry": [asked(1, 100, 90), asked(20, 200, 9)]}[name]
+    sweep_result.save(made(name, *points), tmp_path)
+
+    page, table, *pictures = write_again(tmp_path)
+
+    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.png"]
+    assert_self_contained(page)
+    assert finding(made(name, *points)) in table.read_text(encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    write_again(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", sweeps.names())
+def test_a_sweep_in_which_nothing_could_begin_is_drawn_and_says_so(name, tmp_path):
+    void = Point(stage="lua", value=1, repeat=0, verdict="VOID", reason="it could not begin")
+
+    page, table, *pictures = write(sweeps.load(name), made(name, void), tmp_path)
+
+    assert "Nothing was soundly measured" in page.read_text(encoding="utf-8")
+    assert "VOID: it could not begin" in table.read_text(encoding="utf-8")
+    assert all(path.stat().st_size for path in pictures)
+
+
+def test_what_was_cut_short_says_so_in_title_table_and_page(tmp_path):
+    result = made("ttl", lost(0.5, 0), ended="interrupted")
+    result.planned = 9
+
+    paths = write(sweeps.load("ttl"), result, tmp_path)
+
+    said = "interrupted: 1 of 9 points were measured"
+    assert said in sweep_chart.heading(sweeps.load("ttl"), result, sweep_result.curves(result))
+    assert all(said in path.read_text(encoding="utf-8") for path in paths[:2])
+
+
+@pytest.mark.parametrize("name", sweeps.names())
+def test_repeats_are_blocks_each_with_every_value_once_in_an_order_of_its_own(name):
+    sweep = sweeps.load(name)
+    both = [stages()["lua"], stages()["watchdog"]]
+
+    plan = planned(sweep, both, sweep.values, 3, {"seed": 7})
+
+    size = len(sweep.values) * 2
+    blocks = [[(stage.name, value) for stage, value, *_ in plan[start : start + size]] for start in (0, size, 2 * size)]
+    assert all(Counter(block) == Counter(blocks[0]) and len(set(block)) == size for block in blocks)
+    assert blocks[0] != blocks[1] != blocks[2]
+    assert plan == planned(sweep, both, sweep.values, 3, {"seed": 7})
+    assert {scenario.seed for *_, scenario in plan} == {7, 8, 9}
+
+
+@pytest.mark.parametrize(("name", "minutes"), [("retry", 3), ("ttl", 4)])
+def test_a_sweep_is_small_enough_to_wait_for(name, minutes):
+    sweep = sweeps.load(name)
+
+    assert expected_s(sweep, planned(sweep, [stages()["lua"]], sweep.values, sweep.repeats, {})) < minutes * 60
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("1,x", "'x' is not a number"), ("0,1", "0 is not a number above 0"), ("1,inf", "inf"), ("", "''"), ("1,1.0", "twice")],
+)
+def test_values_that_cannot_be_meant_are_refused(text, told):
+    with pytest.raises(BadInput, match=told):
+        numbers(text)
+
+
+@pytest.mark.parametrize("name", sweeps.names())
+def test_a_stage_without_what_is_varied_is_refused_before_anything_runs(name):
+    with pytest.raises(BadInput, match="none has none"):
+        planned(sweeps.load(name), [stages()["none"]], (1.0,), 1, {})
+
+
+@pytest.mark.parametrize("name", sweeps.names())
+def test_the_reference_sweep_is_drawn_from_its_sweep_json(name, tmp_path):
+    kept = paths.REFERENCE / f"sweep-{name}"
+    shutil.copy(kept / "sweep.json", tmp_path)
+
+    for path in write_again(tmp_path):
+        if path.suffix != ".png":
+            assert path.read_bytes() == (kept / path.name).read_bytes(), path.name
+    result = sweep_result.load(kept)
+    assert result.partial == ""
+    assert len(result.points) == result.planned

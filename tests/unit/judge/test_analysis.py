@@ -1,0 +1,322 @@
+"""The judges judged: histories with known answers, sound and guilty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.journal import Released, Renewed
+from app.lock import Claim
+from tests.builders import MS, Made, found
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def test_a_clean_history_has_no_violation(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+
+    findings = made.examine(final=2)
+
+    assert (findings.account.writes, findings.account.lost, findings.duplicated) == (2, 0, 0)
+    assert not found(findings)
+    assert not findings.mismatches
+    assert not findings.account.disagreement
+
+
+def test_a_lost_increment_names_the_write_that_destroyed_it(made):
+    made.increment("victim", 0, 0, at=(0, 1, 4, 5)).increment("culprit", 0, 1, at=(1, 2, 6, 7), replica="replica-2")
+
+    findings = made.examine(final=1)
+
+    assert findings.account.lost == findings.account.destroyed == 1
+    (losses,) = findings.losses.values()
+    assert losses.examples[0]["culprit"]["request"] == "culprit"
+    assert losses.examples[0]["victim"]["request"] == "victim"
+
+
+def test_one_write_can_destroy_three(made):
+    made.increment("stale", 0, 3, at=(0, 1, 50, 51))
+    for number in range(3):
+        start = 10 * (number + 1)
+        made.increment(f"v{number}", number, number, at=(start, start + 1, start + 2, start + 3), replica="replica-2")
+
+    findings = made.examine(final=1)
+
+    assert findings.account.lost == findings.account.destroyed == 3
+    assert [(one.destroyed, one.writes) for one in findings.losses.values()] == [(3, 1)]
+
+
+def test_a_write_can_bring_increments_back_and_the_sum_stays_exact(made):
+    made.increment("a", 0, 0, at=(0, 1, 3, 4))
+    made.increment("b", 1, 1, at=(5, 6, 10, 11))
+    made.increment("stale", 0, 2, at=(1, 2, 12, 13), replica="replica-2")  # destroys two
+    made.increment("restorer", 2, 1, at=(10, 11, 14, 15), replica="replica-3")  # had read before that: one is back
+
+    findings = made.examine(final=3)
+
+    assert findings.account.lost == findings.account.destroyed == 1
+    assert sum(one.destroyed for one in findings.losses.values()) == 2
+    assert sum(one.restored for one in findings.losses.values()) == 1
+
+
+def test_a_replica_of_many_is_measured_against_an_even_share(made):
+    for number in range(24):
+        made.increment(
+            f"r{number}", number, number, at=tuple(10 * number + step for step in range(4)), replica=f"replica-{number % 12}"
+        )
+
+    measures = made.examine(final=24).measures
+
+    assert (measures["least_share_percent"], measures["least_of_even_share_percent"]) == (8, 100)
+
+
+def test_a_duplicate_is_a_duplicate_and_not_a_gain(made):
+    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
+
+    findings = made.examine(final=2)
+
+    assert (findings.account.lost, findings.duplicated) == (0, 1)
+    assert found(findings) == [("counts_once", "the work was done again")]
+
+
+def test_a_duplicate_and_a_loss_do_not_cancel(made):
+    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 14, 15), turn=2, outcome=None)
+    made.increment("stale", 1, 2, at=(11, 12, 20, 21), replica="replica-2")
+
+    findings = made.examine(final=2)
+
+    assert findings.outcomes["acknowledged"] - 2 == 0  # net arithmetic sees nothing
+    assert (findings.account.lost, findings.duplicated) == (1, 1)
+
+
+def test_an_unknown_that_was_applied_is_recognised_by_its_trace(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
+    made.increment("c", 2, 2, at=(20, 21, 22, 23))
+
+    account = made.examine(final=3).account
+
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, "")
+
+
+def test_an_unknown_whose_replica_lived_to_say_that_it_failed_is_recognised_as_well(made):
+    made.increment("a", 0, None, outcome="unknown").increment("b", 1, 1, at=(4, 5, 6, 7))
+    failed = Released(
+        request="a", releasing_ns=3_000_000, released_ns=3_500_000, result="error: the connection was lost", commands=1
+    )
+    made.line("journal/replica-1.jsonl", failed)
+
+    account = made.examine(final=2).account
+
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 1, "")
+
+
+def test_an_unknown_that_was_not_applied_counts_as_no_write(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
+    made.increment("c", 1, 1, at=(20, 21, 22, 23))
+
+    account = made.examine(final=2).account
+
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 0, "")
+
+
+def test_an_unknown_that_was_applied_last_and_destroyed_one_is_counted(made):
+    made.increment("killed", 0, None, at=(0, 1, 30, 31), replica="replica-2", outcome="unknown")
+    made.increment("a", 0, 0, at=(1, 2, 3, 4))
+    made.increment("b", 1, 1, at=(10, 11, 12, 13))
+
+    account = made.examine(final=1).account
+
+    assert (account.writes, account.lost, account.destroyed) == (3, 2, 2)
+
+
+def test_a_write_that_nobody_journalled_makes_the_witnesses_disagree(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 7, 7, at=(10, 11, 12, 13))
+
+    assert "7" in made.examine(final=8).account.disagreement
+
+
+@pytest.mark.parametrize(
+    ("outcome", "wrote", "complaint"),
+    [("acknowledged", False, "acknowledged, but no replica wrote"), ("failed", True, "refused with 503, but a replica wrote")],
+)
+def test_the_load_and_the_replicas_must_tell_the_same_story(made, outcome, wrote, complaint):
+    if wrote:
+        made.increment("a", 0, 0, outcome=outcome)
+    else:
+        made.answer("a", outcome)
+
+    assert complaint in made.examine(final=int(wrote)).mismatches[0]
+
+
+def test_a_stranger_who_wrote_is_noticed(made):
+    made.increment("stranger", 0, 0, outcome=None)
+
+    assert "never sent" in made.examine(final=1).mismatches[0]
+
+
+def test_overlapping_beliefs_without_harm_are_a_finding_and_no_violation(made):
+    made.increment("a", 0, 0, at=(0, 1, 2, 20)).increment("b", 1, 1, at=(5, 6, 7, 8), replica="replica-2")
+
+    findings = made.examine(final=2)
+
+    assert findings.overlapping_beliefs == 1
+    assert not found(findings)
+
+
+def test_overlapping_beliefs_with_harm_are_a_violation(made):
+    made.increment("a", 0, 0, at=(0, 1, 7, 20)).increment("b", 0, 1, at=(5, 6, 9, 10), replica="replica-2")
+
+    findings = made.examine(final=1)
+
+    assert findings.overlapping_beliefs == 1
+    assert found(findings) == [("exclusive", "unexplained")]
+
+
+def test_a_release_in_flight_is_no_belief(made):
+    """A sound lock is not accused: the next holder can be in before the release's answer is back."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 10)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+
+    assert made.examine(final=2).overlapping_beliefs == 0
+
+
+@pytest.mark.parametrize(
+    ("has_store", "changes", "events", "expected"),
+    [
+        (False, {"key": ""}, [], (Claim.exclusive, "no lock between replicas")),
+        (False, {"key": "", "replica": "replica-1"}, [], (Claim.exclusive_in_process, "no lock")),
+        (False, {}, [], (Claim.exclusive, "process-local lock")),
+        (False, {"replica": "replica-1"}, [], (Claim.exclusive_in_process, "granted twice in one process")),
+        (True, {"commands": 0}, [], (Claim.exclusive, "never asked the store")),
+        (True, {"told_no": True}, [], (Claim.exclusive, "went in though the store had said no")),
+        (
+            True,
+            {"told_no": True, "replica": "replica-1"},
+            [],
+            (Claim.exclusive_in_process, "went in though the store had said no, in one process"),
+        ),
+        (True, {"release_commands": 0}, [], (Claim.held_to_the_end, "let go before the end of the work")),
+        (True, {}, [("expired", 4)], (Claim.held_to_the_end, "the TTL ran out in the work")),
+        (True, {}, [("set", 1), ("set", 4, "another")], (Claim.exclusive, "locked different keys")),
+        (True, {}, [("set", 1), ("set", 4)], (Claim.exclusive, "granted twice")),
+        (True, {}, [], (Claim.exclusive, "unexplained")),
+    ],
+)
+def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, events, expected):
+    made.increment("victim", 0, 0, at=(0, 1, 7, 8), key=changes.get("key", "lock"))
+    made.increment("culprit", 0, 1, at=(5, 6, 9, 10), **({"replica": "replica-2"} | changes))
+    for event in events:
+        made.told(*event)
+
+    claim, mechanism = expected
+
+    assert found(made.examine(final=1, has_store=has_store)) == [(claim.name, mechanism)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "command", "expected"),
+    [
+        ("1", "DEL", ("releases_only_its_own", "deleted by another")),
+        ("0", "DEL", ("held_to_the_end", "the TTL ran out in the work")),
+        ("1", "EVALSHA", ("held_to_the_end", "the TTL ran out in the work")),
+    ],
+)
+def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, answer, command, expected):
+    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer, command=command).told("expired", 30)
+    made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").told("expired", 71)
+    made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
+
+    assert found(made.examine(final=2, ttl_ms=30)) == [expected]
+
+
+def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
+    made.increment("first", 0, 0, at=(0, 1, 20, 21))
+    made.increment(
+        "intruder", 0, 1, at=(2, 3, 30, 4), told_no=True, command="DELETE", replica="replica-3", key="lock", outcome=None
+    )
+    made.answer("intruder", "acknowledged")
+    made.increment("second", 0, 1, at=(5, 6, 25, 31), replica="replica-2")
+
+    assert ("releases_only_its_own", "deleted by another") in found(made.examine(final=1))
+
+
+def test_a_holder_whose_session_ended_in_its_work_is_told_from_the_fault(made):
+    made.increment("victim", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
+    made.increment("culprit", 0, 1, at=(0, 1, 9, 10)).fault("end_session", "culprit", at_ms=2, recovered_ms=8)
+
+    assert found(made.examine(final=1)) == [("survives_session_loss", "its session ended in the work")]
+
+
+def test_a_handover_counts_only_when_somebody_was_waiting(made):
+    made.increment("a", 0, 0, at=(10, 11, 12, 20))
+    made.increment("b", 1, 1, at=(21, 22, 23, 24), replica="replica-2")  # asked a nanosecond before it got
+
+    assert made.examine(final=2).measures["handovers"] == 0
+
+
+def test_the_work_that_outlasts_the_ttl_is_measured(made):
+    made.increment("a", 0, 0, at=(0, 1, 500, 501)).increment("b", 1, 1, at=(600, 601, 602, 603))
+
+    assert made.examine(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1
+
+
+def test_a_renewal_that_failed_prolongs_nothing(made):
+    """A holder that was stopped wakes up; its renewal finds nothing of its own, and its release deletes another's lock."""
+    made.increment("late", 0, 0, at=(0, 1, 60, 70)).told("expired", 30)
+    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=65 * MS, answer="0"))
+    made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2")
+    made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
+
+    assert found(made.examine(final=2, ttl_ms=30)) == [("releases_only_its_own", "deleted by another")]
+
+
+@pytest.mark.parametrize(
+    ("replica", "answer", "mechanism"),
+    [
+        ("replica-2", "1", "another renewed what it did not hold"),
+        ("replica-2", "0", "the holder's process died"),
+        ("replica-1", "1", "the holder's process died"),
+    ],
+)
+def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mechanism):
+    made.increment("dead", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("kill", "dead", 20, 30)
+    made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
+    made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
+
+    assert found(made.examine(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "released_at", "expected"),
+    [
+        ("0", 20, [("reentrant", "the inner release freed it")]),
+        ("1", 20, []),
+        ("0", 400, []),  # its own lease was over by then: that is another story
+    ],
+)
+def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made, answer, released_at, expected):
+    made.increment("a", 0, 0, at=(10, 11, 12, released_at), answer=answer, command="EVALSHA")
+
+    assert found(made.examine(final=1, ttl_ms=300, nested="same")) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "claim", "mechanism"),
+    [
+        ("end_session", "survives_session_loss", "its session ended in the work"),
+        ("kill_leader", "survives_failover", "the new leader had not heard of the lock"),
+        ("freeze", "survives_a_freeze", "stopped until its lease had run out"),
+    ],
+)
+def test_a_loss_around_a_fault_is_laid_to_the_fault(made, kind, claim, mechanism):
+    made.increment("holder", 0, 1, at=(0, 1, 60, 61)).increment("next", 0, 0, at=(30, 31, 32, 33), replica="replica-2")
+    made.fault(kind, "holder", at_ms=2, recovered_ms=50)
+
+    findings = made.examine(final=1, ttl_ms=10)
+
+    assert found(findings) == [(claim, mechanism)]

@@ -1,0 +1,81 @@
+"""A history whose stamps come from several hosts is judged by its values alone, and the verdict says so."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from lab.evidence.history import History
+from lab.evidence.run_folder import RunRecord, save
+from lab.judge import analysis_without_clock
+from lab.judge.findings import Circumstances
+from lab.judge.mechanisms import UNREAD
+from lab.judge.verdict import judge
+from lab.scenario import scenario
+from tests.builders import Made
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def skewed(tmp_path) -> Made:
+    """Three increments: the second host's clock is an hour ahead, and its write destroys one."""
+    made = Made(tmp_path)
+    made.increment("r0", read=0, overwrote=0, at=(0, 1, 2, 3))
+    made.increment("r1", read=0, overwrote=1, at=(HOUR, HOUR + 1, HOUR + 2, HOUR + 3), replica="replica-2")
+    return made.increment("r2", read=1, overwrote=1, at=(4, 5, 6, 7))
+
+
+def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **danger: int):
+    situation = dataclasses.replace(scenario.load(tests), requests=3, danger=danger)
+    about = dataclasses.asdict(situation) | {"tests": situation.tests.name}
+    stage = {"name": "lua", "store": "redis", "claims": ["exclusive", situation.tests.name]}
+    record = RunRecord(run="made", scenario=about, stage=stage, command="", commit="", started_utc="", final=final, clocks=clocks)
+    save(made.folder / "run.json", record)
+    return judge(made.folder)[0]
+
+
+def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
+    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+
+    assert (found.account.lost, found.account.disagreement) == (1, "")
+    assert list(found.losses) == [UNREAD]
+    (loss,) = found.losses[UNREAD].examples
+    assert (loss["culprit"]["request"], loss["victim"]["request"]) == ("r1", "r0")
+
+
+def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
+    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+
+    assert found.overlapping_beliefs == 0
+    assert not found.idle_ns
+    assert found.duration_s == 0
+
+
+def test_hand_overs_are_counted_in_the_order_of_the_values(skewed):
+    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+
+    assert found.measures["handovers_between_replicas"] == 1  # who came before r2, its value alone does not say
+
+
+def test_the_verdict_says_that_only_values_were_compared(skewed):
+    judgement = judged(skewed, clocks=2)
+
+    assert judgement.verdict == "BROKEN"
+    assert judgement.clocks == 2
+    assert "the clocks of 2 machines cannot be compared" in judgement.danger["why"]
+
+
+def test_a_claim_about_time_proves_nothing_between_hosts(tmp_path):
+    made = Made(tmp_path)
+    for number in range(3):
+        made.increment(f"r{number}", read=number, overwrote=number, at=(number * HOUR,) * 4, replica=f"replica-{number}")
+    judgement = judged(made, clocks=2, tests="starvation", final=3)
+
+    assert judgement.verdict == "VOID"
+    assert "fair is judged by one clock" in judgement.danger["why"]
+
+
+def test_one_clock_is_judged_as_ever(skewed):
+    assert UNREAD not in {violation.mechanism for violation in judged(skewed, clocks=1).violations}

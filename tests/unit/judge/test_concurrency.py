@@ -1,0 +1,126 @@
+"""Who waited, who was inside and who was on the way, from histories made by hand; and what its chart says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from lab.evidence.run_folder import RunRecord
+from lab.judge.concurrency import BIN_NS, Crowd, Presence, scenes
+from lab.judge.findings import Findings
+from lab.judge.verdict import weigh
+from lab.report.charts import crowd as chart
+from lab.report.run_data import Result, Taken, series
+from tests.builders import MS, Made
+
+SCENARIO = {
+    "name": "made", "title": "Made", "tests": "exclusive", "danger": {}, "requests": 0, "users": 2, "replicas": 3, "rate": None,
+    "retry_ms": 30, "work_ms": 0, "ttl_ms": None, "notes": [], "seed": 1, "needs": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path / "made")
+
+
+def result_of(findings: Findings, threads: int = 1) -> Result:
+    stage = {"name": "mine", "idea": "An idea.", "store": "redis", "claims": [], "ttl_ms": None}
+    record = RunRecord(
+        run="made", scenario=SCENARIO, stage=stage, command="", commit="", started_utc="", final=0, threads=threads
+    )
+    return Result(record=record, judgement=weigh(record, findings), series=series(findings), folder=Path())
+
+
+def title_of(result: Result) -> str:
+    axes = Figure().add_subplot()
+    chart.draw(axes, [result])
+    return axes.get_title(loc="left") or axes.get_title()
+
+
+def waits_for_nothing(made: Made) -> Made:
+    """The first holder is killed at 50 ms; two wait in vain for a second, and a third comes later."""
+    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("kill", "r0", 50, 60)
+    return made.gave_up("r1", 1000).gave_up("r2", 1000)
+
+
+def test_each_is_counted_from_when_it_comes_until_it_goes_at_the_end_of_each_bin():
+    presence = Presence()
+    presence.stay(0, 3 * BIN_NS)
+    presence.stay(BIN_NS, 2 * BIN_NS)
+    presence.stay(5, BIN_NS - 1)  # within one bin
+    presence.stay(-2 * BIN_NS, 2 * BIN_NS)  # there before the first
+
+    assert list(presence.counts(0, 4)) == [2, 3, 1, 0]
+
+
+def test_thinning_keeps_the_fullest_moment_and_never_mixes_two():
+    crowd = Crowd()
+    crowd.waiting.stay(3 * BIN_NS, 4 * BIN_NS)
+    crowd.inside.stay(5 * BIN_NS, 6 * BIN_NS)
+    crowd.on_the_way.stay(0, 8 * BIN_NS)
+
+    scene = scenes(crowd, origin_ns=0, bins=8, step=4)
+
+    assert (list(scene.at_ns), scene.waiting, scene.inside, scene.on_the_way) == (
+        [4 * BIN_NS, 6 * BIN_NS],
+        (1, 0),
+        (0, 1),
+        (1, 1),
+    )
+
+
+def test_memory_grows_with_the_time_and_not_with_the_requests():
+    presence = Presence()
+    for number in range(10_000):
+        presence.stay(number, number + 3 * BIN_NS)
+
+    assert len(presence.change) == 2
+
+
+def test_a_holder_that_was_killed_is_inside_until_it_was(made):
+    findings = waits_for_nothing(made).examine(final=0)
+
+    taken = result_of(findings).series.taken
+
+    assert [count for at_s, count in zip(taken.at_s, taken.inside, strict=True) if at_s < 0.03] == [1]
+    assert [count for at_s, count in zip(taken.at_s, taken.inside, strict=True) if at_s > 0.06] == [0] * (len(taken.at_s) - 3)
+
+
+def test_who_does_the_work_again_has_not_waited_in_between(made):
+    made.increment("a", 0, 0, at=(110, 111, 112, 113)).increment("a", 1, 1, at=(900, 901, 902, 903), turn=2, outcome=None)
+
+    assert list(made.examine(final=2).crowd.waiting.counts(0, 50)) == [0] * 50
+
+
+@pytest.mark.parametrize(
+    ("threads", "said"),
+    [
+        (1, "mine: nobody got the lock after 0.01 s; up to 2 waited, all 3 threads taken"),
+        (2, "mine: nobody got the lock after 0.01 s; up to 2 waited, on 6 threads"),
+    ],
+)
+def test_the_title_says_that_nobody_got_it_any_more_and_whether_all_threads_were_taken(made, threads, said):
+    findings = waits_for_nothing(made).examine(final=0)
+
+    assert title_of(result_of(findings, threads)) == said
+
+
+def test_the_title_says_how_many_waited_where_all_got_it(made):
+    made.increment("a", 0, 0, at=(10, 20, 200, 201)).increment("b", 1, 1, at=(202, 203, 300, 301), replica="replica-2")
+    findings = made.examine(final=2)
+    findings.crowd.waiting.stay(11 * MS, 202 * MS)
+    findings.measures["waited"] = 1
+
+    assert title_of(result_of(findings)) == "mine: up to 1 waited for the lock at once, on 3 threads"
+
+
+def test_there_is_no_such_chart_where_nobody_waited_or_where_facts_of_older_runs_do_not_tell(made):
+    quiet = result_of(made.increment("a", 0, 0).examine(final=1))
+    busy = result_of(Findings(), threads=0)
+    busy.series.taken = Taken([0.1], [1], [0], [1], 0.0)
+
+    assert not chart.fits([quiet])
+    assert not chart.fits([busy])

@@ -1,0 +1,129 @@
+"""What faults lead to, on histories with known answers: each harm to its claim, and no accusation without one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.evidence.fault_effect import Effect
+from tests.builders import Made, found
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "gate", "persists", "expected"),
+    [
+        ("freeze", "read.after", False, ("survives_a_freeze", "stopped until its lease had run out")),
+        ("freeze", "write.before", False, ("survives_a_late_freeze", "stopped after its last look")),
+        ("stall_redis", "read.after", False, ("stops_when_lost", "the store was silent for longer than the TTL")),
+        ("cut_off", "read.after", False, ("stops_when_lost", "cut off from the store for longer than the TTL")),
+        ("restart_redis", "read.after", False, ("survives_store_restart", "the store had forgotten the lock")),
+        ("restart_redis", "read.after", True, ("survives_persisted_restart", "the store had forgotten what it wrote")),
+        ("slow", "read.after", False, ("held_to_the_end", "the TTL ran out in the work")),
+    ],
+)
+def test_a_harm_done_under_a_fault_is_told_by_the_fault(made, kind, gate, persists, expected):
+    made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
+    made.fault(kind, "struck", 2, 490, gate).told("expired", 310)
+
+    assert found(made.examine(final=1, ttl_ms=300, store_persists=persists)) == [expected]
+
+
+def test_a_lock_that_expired_between_look_and_delete_is_told_from_a_late_release(made):
+    made.increment("slow", 0, 0, at=(0, 1, 2, 3)).fault("expire", "slow", 4, 384, "release.before_last")
+    made.increment("robbed", 1, 1, at=(1, 2, 420, 421), replica="replica-2")
+    made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
+
+    assert found(made.examine(final=2, ttl_ms=300)) == [("releases_atomically", "expired between look and delete")]
+
+
+def test_work_done_again_without_the_lock_is_told_and_counted(made):
+    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 2, at=(4, 5, 20, 21), turn=2, outcome=None)
+    made.increment("other", 1, 1, at=(5, 6, 10, 11), replica="replica-2")
+
+    assert found(made.examine(final=2)) == [
+        ("counts_once", "the work was done again"),
+        ("exclusive", "worked again without the lock"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "gate", "claim"),
+    [
+        ("kill", "read.before", "freed_after_crash"),
+        ("kill", "acquire.after_first", "acquires_atomically"),
+        ("raise", "acquire.after_first", "acquires_atomically"),
+        ("stop_renewal", "read.before", "freed_after_thread_death"),
+        ("lose_reply", "acquire.after_first", "survives_a_lost_reply"),
+    ],
+)
+@pytest.mark.parametrize(("next_ms", "guilty"), [(150, False), (1000, True), (None, True)])
+def test_a_lock_must_be_free_in_time_after_its_holder_was_struck(made, kind, gate, claim, next_ms, guilty):
+    made.fault(kind, "struck", 10, 10, gate)
+    if next_ms is not None:
+        made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
+
+    claims = [claim for claim, _ in found(made.examine(final=int(next_ms is not None), ttl_ms=300))]
+
+    assert claims == ([claim] if guilty else [])
+
+
+def test_after_a_lost_reply_a_grant_in_the_same_replica_may_have_come_by_the_hand_that_was_left_closed(made):
+    made.fault("lose_reply", "struck", 10, 10, "acquire.after_first")
+    made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
+    made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
+
+    assert [claim for claim, _ in found(made.examine(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
+
+
+def test_the_record_of_an_old_run_has_the_effect_of_its_kind_and_is_judged(made):
+    """Before, the kind raise_error was called raise, no record had an effect, and the judge's zeros were in the file."""
+    line = {"name": "raise-1", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": 10_000_000, "kind": "raise"}
+    line |= {"gate": "acquire.after_first", "healed_ns": 10_100_000, "healing_ns": 10_050_000, "next_got_ns": 0, "renewals": 0}
+    (made.folder / "faults.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+    findings = made.examine(final=0, ttl_ms=300)
+
+    (fault,) = findings.faults
+    assert (fault.record.effect, fault.record.recovered_ns) == (Effect.THREAD_DIES, 10_100_000)
+    assert [claim for claim, _ in found(findings)] == ["acquires_atomically"]
+    assert line.items() <= fault.facts().items()
+
+
+@pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])
+def test_giving_up_is_a_violation_only_where_a_request_waited_for_itself_or_for_its_like(made, nested, claim):
+    made.increment("a", 0, 0).gave_up("b", 800)
+
+    assert [name for name, _ in found(made.examine(final=1, ttl_ms=300, nested=nested))] == ([claim] if claim else [])
+
+
+def test_a_free_lock_that_is_waited_for_and_not_taken_is_noticed_where_it_is_the_question(made):
+    for number in range(4):
+        start = 50 * number
+        made.increment(
+            f"r{number}", number, number, at=(start, start + 1, start + 2, start + 10), replica=f"replica-{number % 2}"
+        )
+    journal = made.folder / "journal"
+    for path in journal.iterdir():  # everybody had been waiting since the beginning
+        path.write_text(path.read_text(encoding="utf-8").replace('"asked_ns":', '"asked_ns":0,"was":'), encoding="utf-8")
+
+    assert ("prompt_handover", "everybody was asleep") in found(made.examine(final=4, tests="prompt_handover"))
+    assert found(made.examine(final=4, tests="exclusive")) == []
+
+
+def test_being_overtaken_over_and_over_is_noticed_where_it_is_the_question(made):
+    for number in range(10):
+        start = 10 * number + 5
+        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
+    made.increment("late", 10, 10, at=(200, 201, 202, 203), replica="replica-2")
+    path = made.folder / "journal" / "replica-2.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace('"asked_ns":', '"asked_ns":0,"was":'), encoding="utf-8")
+
+    assert ("fair", "whoever tries at the right moment wins") in found(made.examine(final=11, tests="fair", users=2))
+    assert found(made.examine(final=11, tests="fair", users=9)) == []

@@ -1,0 +1,132 @@
+"""One sentence for each way in which a run can go wrong, from histories made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.journal import GaveUp, Started
+from lab.evidence.fault_record import FaultRecord
+from lab.report.caption import caption
+from tests.builders import MS, Made, outlived, picture_of
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path / "made")
+
+
+def fault(made: Made, kind: str, request: str, at_ms: int, recovered_ms: int, replica: str = "replica-1") -> Made:
+    made.line("faults.jsonl", FaultRecord(f"{kind}-1", replica, 1, request, at_ms * MS, kind, "read.after", recovered_ms * MS))
+    return made
+
+
+def killed(made: Made) -> Made:
+    made.increment("r0", 0, None, at=(100, 101, 102, 103), outcome="unknown")
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
+    return fault(made, "kill", "r0", 110, 111)
+
+
+def test_the_ttl_ran_out(made):
+    assert caption(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")) == (
+        "r1 at replica-2 read 0 at +0.32 s while r0 was still inside; r0's lease of 300 ms had ended at +0.30 s; "
+        "r0 wrote 1 at +0.45 s and r1 wrote 1 over it at +0.76 s: 1 increment lost."
+    )
+
+
+def test_deleted_by_another(made):
+    made.told("set", 10).told("expire", 10).told("expired", 310).told("set", 320).told("expire", 320)
+    made.told("del", 500).told("set", 510).told("expire", 510).told("del", 601)
+    made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
+    made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
+    made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
+
+    assert caption(picture_of(made, final=2, ttl_ms=300, tests="releases_only_its_own")) == (
+        "r0 at replica-1 was late with its release and deleted r1's lock at +0.49 s; r2 at replica-3 read 1 at +0.50 s "
+        "while r1 was still inside; r1 wrote 2 at +0.59 s and r2 wrote 2 over it at +0.69 s: 1 increment lost."
+    )
+
+
+@pytest.mark.parametrize(
+    ("replica", "key", "expected"),
+    [
+        ("replica-1", "", "Nothing kept anybody out: b at replica-1 read 0 at"),
+        ("replica-2", "", "Nothing kept anybody out: b at replica-2 read 0 at"),
+        ("replica-2", "own", "replica-1 and replica-2 each have a lock of their own: b at replica-2 read 0 at"),
+        ("replica-1", "own", "The lock was granted to b at replica-1 at"),
+    ],
+)
+def test_without_a_store(made, replica, key, expected):
+    made.increment("a", 0, 0, at=(10, 20, 60, 61), key=key).increment("b", 0, 1, at=(30, 40, 80, 81), key=key, replica=replica)
+
+    told = caption(picture_of(made, final=1, store=None))
+
+    assert told.startswith(expected)
+    assert told.endswith("a wrote 1 at +0.05 s and b wrote 1 over it at +0.07 s: 1 increment lost.")
+
+
+def test_granted_twice(made):
+    made.told("set", 10).told("set", 30)
+    made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
+
+    assert caption(picture_of(made, final=1)) == (
+        "The lock was granted to b at replica-2 at +0.02 s, though a had held it since +0.00 s; "
+        "a wrote 1 at +0.05 s and b wrote 1 over it at +0.07 s: 1 increment lost."
+    )
+
+
+def test_a_mechanism_that_is_not_known_here_is_told_from_the_stale_read_on_with_the_fault_that_struck(made):
+    made.told("set", 10).told("del", 300)
+    fault(made, "some_new_harm", "stale", 30, 230)
+    made.increment("stale", 0, 2, at=(10, 20, 250, 251))
+    made.increment("a", 0, 0, at=(100, 110, 120, 121), replica="replica-2")
+    made.increment("b", 1, 1, at=(140, 150, 160, 161), replica="replica-2")
+    picture = picture_of(made, final=1)
+    picture.mechanisms = ["a mechanism of tomorrow"]
+
+    assert caption(picture) == (
+        "stale at replica-1 read 0 at +0.01 s; b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s, "
+        "after “some new harm” had struck stale at +0.02 s for 200 ms (a mechanism of tomorrow): 2 increments lost."
+    )
+
+
+def test_who_died_with_the_lock_and_nobody_ever_got_it_again(made):
+    killed(made).line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=1, gave_up_ns=2100 * MS, why="", commands=9))
+
+    assert caption(picture_of(made, final=0, tests="freed_after_crash")) == (
+        "r0 at replica-1 died with the lock in its hand at +0.01 s; nobody got the lock again in the 2.0 s that the run went on, "
+        "and 1 request gave up waiting; no increment was lost."
+    )
+
+
+def test_who_died_with_the_lock_and_the_ttl_freed_it(made):
+    made.told("set", 100).told("expire", 100).told("expired", 620)
+    killed(made).increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2")
+
+    assert caption(picture_of(made, final=1, ttl_ms=500, tests="freed_after_crash")) == (
+        "r0 at replica-1 died with the lock in its hand at +0.01 s; the lease ran out at +0.50 s, "
+        "and r1 got the lock at +0.55 s, 540 ms after the strike; no increment was lost."
+    )
+
+
+def test_a_fault_without_harm(made):
+    fault(made, "some_new_harm", "a", 11, 30).increment("a", 0, 0, at=(10, 11, 40, 41))
+
+    told = caption(picture_of(made, final=1))
+
+    assert told.startswith("“some new harm” struck a at replica-1 with the lock in its hand at +0.00 s for 19 ms;")
+    assert told.endswith("no increment was lost.")
+
+
+def test_a_run_in_which_nothing_happened(made):
+    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+
+    assert caption(picture_of(made, final=2)) == "2 increments were written in 0.0 s, and none over another."
+
+
+def test_a_run_in_which_nothing_was_written(made):
+    made.answer("a", "failed", start_ns=1, end_ns=2)
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=1, pid=1))
+
+    assert caption(picture_of(made, final=0)) == "Nothing was written."

@@ -1,0 +1,135 @@
+"""The story of each claim that breaks without a loss, from histories made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.judge.waits import Wait, deadlock
+from lab.report.caption import caption
+from lab.report.caption_liveness import tale
+from tests.builders import Made, picture_of
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path / "made")
+
+
+def told(made: Made, final: int, tests: str, **about: object) -> str:
+    one = tale(made.examine(final=final, tests=tests, **about))
+    assert one is not None
+    return one.words
+
+
+def waits(made: Made, request: str, asked_ms: int, got_ms: int, number: int) -> Made:
+    """An increment that was asked for before the lock was got."""
+    return made.increment(request, number, number, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms)
+
+
+def test_who_was_overtaken_most_and_how_often(made):
+    waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 100, 2)
+
+    assert told(made, 3, "fair") == (
+        "a at replica-1 asked for the lock at +0.00 s and got it after 90 ms: until then 2 grants of 3 went to requests "
+        "that had asked after it, as none would in a queue"
+    )
+
+
+def test_that_nobody_was_overtaken(made):
+    waits(waits(made, "a", 10, 20, 0), "b", 30, 40, 1)
+
+    assert told(made, 2, "fair") == "Nobody was overtaken: 2 grants went in the order in which they had been asked for"
+
+
+def test_how_long_a_free_lock_stayed_unused_and_who_was_slow_to_take_it(made):
+    waits(waits(waits(made, "a", 10, 20, 0), "b", 11, 30, 1), "c", 12, 90, 2)
+
+    assert told(made, 3, "prompt_handover") == (
+        "Half of 2 times the free lock stayed unused for 57 ms or more while somebody waited; "
+        "the longest time, c took 57 ms to take what b let go of at +0.01 s"
+    )
+
+
+def test_which_request_did_its_work_how_often(made):
+    made.increment("a", 0, 0, at=(10, 11, 12, 13)).increment("b", 1, 1, at=(20, 21, 22, 23))
+    for turn in (2, 3):
+        start = 20 * turn
+        made.increment("b", turn, turn, at=(start, start + 1, start + 2, start + 3), turn=turn, outcome=None)
+
+    assert told(made, 4, "counts_once") == (
+        "b did its work 3 times; all requests together made 2 writes beyond one for each request"
+    )
+
+
+def test_who_waited_for_itself_and_gave_up(made):
+    made.gave_up("a", 800, wanted="lab:run:mine:lock")
+
+    assert told(made, 0, "reentrant", nested="same") == (
+        "a at replica-1 held “lock” and asked for it again: it waited for itself and gave up after 800 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("got_ms", "end"),
+    [
+        (330, "it waited for itself for 320 ms, until its own lease of 300 ms had ended"),
+        (15, "it had both within 5 ms, and nobody took longer"),
+    ],
+)
+def test_who_asked_for_its_own_lock_again_and_got_it(made, got_ms, end):
+    waits(made, "a", 10, got_ms, 0)
+
+    assert told(made, 1, "reentrant", nested="same", ttl_ms=300) == f"a at replica-1 held “lock” and asked for it again: {end}"
+
+
+def test_who_held_what_while_waiting_for_what(made):
+    made.gave_up("a", 700, wanted="run:x", holding="run:y").gave_up("b", 800, wanted="run:y", holding="run:x")
+
+    assert told(made, 0, "breaks_deadlock", nested="crossed") == (
+        "a held “y” and waited for “x”, while b held “x” and waited for “y”: "
+        "they gave up after 700 ms and 800 ms, and 2 requests gave up in all"
+    )
+
+
+def test_that_everybody_got_out_of_it(made):
+    waits(made, "a", 10, 330, 0)
+
+    assert told(made, 1, "breaks_deadlock", nested="crossed").endswith("a at replica-1, had both locks after 320 ms")
+
+
+def test_a_deadlock_takes_two_who_cross_at_the_same_time():
+    one = Wait("a", "replica-1", 0, 10, got=False, wanted="x", holding="y")
+
+    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="x")]) is not None
+    assert deadlock([one, Wait("b", "replica-1", 11, 15, got=False, wanted="y", holding="x")]) is None
+    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="")]) is None
+    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="x", holding="y")]) is None
+
+
+def test_a_claim_that_is_told_by_its_losses_has_no_tale(made):
+    waits(made, "a", 10, 20, 0)
+
+    assert tale(made.examine(final=1, tests="exclusive")) is None
+
+
+def test_the_caption_tells_it_with_its_cost_and_the_picture_opens_on_it(made):
+    waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 900, 2)
+    picture = picture_of(made, final=3, tests="fair")
+
+    assert caption(picture).startswith("a at replica-1 asked for the lock at")
+    assert caption(picture).endswith("as none would in a queue; no increment was lost.")
+    assert picture.about[1] - picture.about[0] == 890_000
+    assert (picture.opens[0], picture.opens[1] >= picture.about[1]) == (0, True)
+
+
+def test_the_caption_of_a_loss_comes_after_it(made):
+    made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
+    made.increment("b", 1, 1, at=(90, 91, 92, 93), replica="replica-2", turn=2, outcome=None)
+
+    told = caption(picture_of(made, final=2, tests="counts_once"))
+
+    assert told.startswith(
+        "b did its work 2 times; all requests together made 1 write beyond one for each request. b at replica-2"
+    )

@@ -1,0 +1,177 @@
+"""Runs that are compared are told apart, aligned at their first requests, and laid over each other on the same axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from matplotlib.figure import Figure
+
+from lab.errors import BadInput
+from lab.evidence import run_folder
+from lab.evidence.run_folder import save
+from lab.judge.verdict import judge
+from lab.report import run_data
+from lab.report.chart import FEW
+from lab.report.charts import charts
+from lab.report.compare import compare
+from lab.report.pages import keep
+from lab.report.run_data import FaultBand, Result
+from lab.report.run_labels import differing, tell_apart
+from tests.builders import made_run
+from tests.pages import assert_self_contained
+
+NAME = "20260101T000000.000Z-rush-mine-1"
+BEGAN = "2026-01-01T00:00:00.000+00:00"
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch) -> Path:
+    """A folder of runs, where the lab looks for them."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "reports" / "runs"
+
+
+def made(runs: Path, number: int, stage: str = "mine", ttl_ms: int | None = None, began: str = BEGAN, **scenario) -> Path:
+    """A judged run of three requests with some parameters of its own."""
+    folder = made_run(runs / f"2026010{number}T000000.000Z-rush-{stage}-{number}", stage=stage)
+    record = run_folder.load(folder)
+    record.scenario |= scenario
+    record.stage["ttl_ms"] = ttl_ms
+    record.started_utc = began
+    save(folder / "run.json", record)
+    keep(folder, *judge(folder))
+    return folder
+
+
+def results(*folders: Path) -> list[Result]:
+    return tell_apart([run_data.load(folder) for folder in folders])
+
+
+def titles(name: str, compared: list[Result]) -> str:
+    axes = Figure().add_subplot()
+    charts("many")[name].draw(axes, compared)
+    return axes.get_title(loc="left") or axes.get_title()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "labels"),
+    [
+        ({"stage": "a"}, {"stage": "b"}, ["a", "b"]),
+        ({"ttl_ms": 300}, {"ttl_ms": 900}, ["mine, TTL 300 ms", "mine, TTL 900 ms"]),
+        ({"ttl_ms": 300}, {"ttl_ms": None}, ["mine, TTL 300 ms", "mine, no TTL"]),
+        ({"users": 1}, {"users": 20}, ["mine, 1 user", "mine, 20 users"]),
+        ({"replicas": 3}, {"replicas": 1}, ["mine", "mine, 1 replica"]),
+        ({"name": "rush"}, {"name": "convoy"}, ["mine, rush", "mine, convoy"]),
+        ({"rate": 100.0}, {"rate": None}, ["mine, no users, 100.0 arrivals/s", "mine, 2 users, no rate"]),
+        ({"work_ms": 1, "seed": 1}, {"work_ms": 2, "seed": 7}, ["mine, work 1 ms, seed 1", "mine, work 2 ms, seed 7"]),
+        ({}, {"began": "2026-01-01T00:05:00.000+00:00"}, ["mine, 00:00:00", "mine, 00:05:00"]),
+        ({}, {"began": "2026-01-02T00:00:00.000+00:00"}, ["mine, 2026-01-01 00:00:00", "mine, 2026-01-02 00:00:00"]),
+        ({}, {}, ["mine, 20260101T000000.000Z-rush-mine-1", "mine, 20260102T000000.000Z-rush-mine-2"]),
+    ],
+)
+def test_two_runs_are_told_apart_by_what_differs_else_by_when_they_began(runs, one, other, labels):
+    assert [result.label for result in results(made(runs, 1, **one), made(runs, 2, **other))] == labels
+
+
+def test_of_three_alike_only_the_two_that_no_parameter_parts_are_told_by_their_time(runs):
+    later = "2026-01-01T00:05:00.000+00:00"
+    compared = results(made(runs, 1, ttl_ms=300), made(runs, 2, ttl_ms=300, began=later), made(runs, 3, ttl_ms=900))
+
+    labels = [result.label for result in compared]
+
+    assert labels[2] == "mine, TTL 900 ms"
+    assert len(set(labels)) == 3
+    assert differing(compared) == ["ttl_ms"]
+
+
+def test_a_comparison_is_a_page_with_every_chart_as_svg_and_png_and_a_table_of_what_differs(runs, tmp_path):
+    names = [made(runs, 1, ttl_ms=300).name, str(made(runs, 2, ttl_ms=900))]
+
+    page, table, *pictures = compare(names, tmp_path / "out")
+
+    assert {path.stem for path in pictures} == set(charts("many"))
+    assert {path.suffix for path in pictures} == {".svg", ".png"}
+    assert_self_contained(page)
+    assert "| mine, TTL 900 ms | 900 | `20260102T000000.000Z-rush-mine-2` |" in table.read_text(encoding="utf-8")
+    for path in pictures:
+        if path.suffix == ".svg" and path.stem in ("counters", "paces", "wait"):
+            assert "mine, TTL 300 ms" in path.read_text(encoding="utf-8"), path.name
+
+
+def test_a_comparisons_folder_is_compared_again_where_it_is_and_a_run_can_be_laid_over_it(runs, tmp_path):
+    out = tmp_path / "out"
+    compare([made(runs, 1).name, made(runs, 2, ttl_ms=5).name], out)
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+
+    compare([str(out)], None)
+
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+    assert len(list(compare([str(out), made(runs, 3, ttl_ms=9).name], tmp_path / "three")[0].parent.glob("runs/*"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ([], "two or more"),
+        ([NAME], "needs two or more; 'lab report"),
+        ([NAME] * 2, "named twice"),
+        ([NAME, f"reports/runs/{NAME}"], "are the same run"),
+        (
+            [NAME, "20260101T000000.000Z-rush-mein-1"],
+            f"Did you mean '{NAME}'",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_by_name_and_leaves_nothing(runs, names, told):
+    made(runs, 1)
+
+    with pytest.raises(BadInput, match=told):
+        compare(names, None)
+
+    assert list(runs.parent.glob("comparison-*")) == []
+
+
+def test_each_chart_over_time_states_its_finding(runs):
+    replace = msgspec.structs.replace
+    one, other = results(made(runs, 1, stage="a"), made(runs, 2, stage="b"))
+    one = replace(one, judgement=replace(one.judgement, throughput_per_s=4))
+    kept = replace(other.judgement, lost=0, final=3, throughput_per_s=1)
+    other = replace(other, judgement=kept, series=replace(other.series, causes=[]))
+
+    assert titles("counters", [one, other]) == "a: 3 acknowledged, the counter says 2; 1 of 2 runs loses nothing"
+    assert titles("paces", [one, other]) == "a is 4.0 times as fast as b: 4/s against 1/s"
+    assert "a destroyed most, 1; all of them: unexplained" in titles("mechanisms", [one, other])
+    assert not charts("many")["mechanisms"].fits([other])
+
+
+def test_the_faults_of_each_run_stand_in_a_lane_of_their_own(runs):
+    replace = msgspec.structs.replace
+    kinds = [("stall_redis", "lock", 0.001), ("kill", "replica-1", 0.003), ("kill", "replica-2", 0.004)]
+    faults = [FaultBand(kind, whom, at_s, at_s + 0.001) for kind, whom, at_s in kinds]
+    both = results(made(runs, 1, "a"), made(runs, 2, "b"))
+    faulty = [replace(one, series=replace(one.series, faults=faults)) for one in both]
+    axes = Figure().add_subplot()
+
+    charts("many")["paces"].draw(axes, faulty)
+
+    said = {text.get_text(): text.xy[1] for text in axes.texts if "stall" in text.get_text()}
+    assert set(said) == {"a: stall redis, kill × 2", "b: stall redis, kill × 2"}
+    assert len(set(said.values())) == 2
+
+
+def test_more_runs_than_a_few_are_not_laid_over_each_other(runs):
+    (one,) = results(made(runs, 1))
+
+    assert charts("many")["counters"].fits([one] * FEW)
+    assert not charts("many")["paces"].fits([one] * (FEW + 1))
+
+
+def test_a_run_whose_pictures_were_left_for_later_is_compared_from_what_it_kept(runs, tmp_path):
+    kept = made(runs, 2, ttl_ms=7)
+
+    compare([made(runs, 1).name, kept.name], tmp_path / "out")
+
+    assert not (kept / "report.html").exists()
+    assert run_folder.load(tmp_path / "out" / "runs" / kept.name) == run_folder.load(kept)

@@ -1,0 +1,203 @@
+"""The site of runs as it is written: what is in it, what it leaves out, and what it reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.evidence.run_folder import save
+from lab.paths import REFERENCE
+from lab.pipeline import publish_site
+from lab.report import run_index, site
+from lab.report.pages import runs_in
+from tests.command import lab
+from tests.pages import told
+
+KNOWN = runs_in(REFERENCE)[:4]
+WRITE = "import shutil, sys; from pathlib import Path; from lab.report import site; folder, reports = map(Path, sys.argv[1:])\n"
+WRITE += "shutil.copytree(folder, reports / 'runs' / folder.name); site.write(reports)"
+
+
+@pytest.fixture
+def reports(tmp_path) -> Path:
+    """Four runs of the reference, as if they had just been made."""
+    for folder in KNOWN:
+        shutil.copytree(folder, tmp_path / "runs" / folder.name)
+    return tmp_path
+
+
+def test_all_runs_are_there_newest_first_each_with_its_figures(reports):
+    rows = told(site.write(reports))
+
+    assert [row["run"] for row in rows] == [folder.name for folder in reversed(KNOWN)]
+    for row in rows:
+        verdict = json.loads((reports / "runs" / row["run"] / "verdict.json").read_bytes())
+        assert {name: row[name] for name in ("stage", "verdict", "acknowledged", "final", "lost")} == {
+            name: verdict[name] for name in ("stage", "verdict", "acknowledged", "final", "lost")
+        }
+
+
+def test_without_any_run_it_says_how_to_make_one(tmp_path):
+    assert "make scenario" in site.write(tmp_path / "reports").read_text(encoding="utf-8")
+
+
+def test_a_run_is_read_once_and_again_only_when_it_was_judged_again(reports, monkeypatch):
+    read = []
+    monkeypatch.setattr(run_index, "load", lambda folder, load=run_index.load: read.append(folder.name) or load(folder))
+    site.write(reports)
+    assert sorted(read) == [folder.name for folder in KNOWN]
+
+    read.clear()
+    site.write(reports)
+    assert read == []
+
+    facts = reports / "runs" / KNOWN[1].name / "verdict.json"
+    save(facts, json.loads(facts.read_bytes()) | {"lost": 123})
+    rows = told(site.write(reports))
+    assert read == [KNOWN[1].name]
+    assert {row["run"]: row["lost"] for row in rows}[KNOWN[1].name] == 123
+
+
+def test_a_run_that_was_drawn_gets_its_link(reports):
+    site.write(reports)
+    (reports / "runs" / KNOWN[0].name / "report.html").touch()
+
+    assert [row["page"] for row in told(site.write(reports))] == [False, False, False, True]
+
+
+def test_a_run_that_was_removed_is_gone_at_the_next_writing(reports):
+    site.write(reports)
+    shutil.rmtree(reports / "runs" / KNOWN[2].name)
+
+    text = site.write(reports).read_text(encoding="utf-8")
+    assert KNOWN[2].name not in text
+    assert KNOWN[3].name in text
+
+
+@pytest.mark.parametrize("state", ["", "{", '{"schema": 99, "runs": {}}', '{"schema": 1, "runs": {"x": 5}}'])
+def test_what_an_other_lab_knew_is_read_anew(reports, state):
+    (reports / run_index.ROWS).write_text(state, encoding="utf-8")
+
+    assert len(told(site.write(reports))) == len(KNOWN)
+
+
+def empty(folder: Path) -> None:
+    folder.mkdir()
+
+
+def no_json(folder: Path) -> None:
+    shutil.copytree(KNOWN[0], folder)
+    (folder / "verdict.json").write_bytes(b"\xff{")
+
+
+def others(folder: Path) -> None:
+    shutil.copytree(KNOWN[0], folder)
+
+
+def a_pipe(folder: Path) -> None:
+    shutil.copytree(KNOWN[0], folder)
+    (folder / "run.json").unlink()
+    os.mkfifo(folder / "run.json")
+
+
+def a_folder_for_a_file(folder: Path) -> None:
+    (folder / "verdict.json").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("make", [empty, no_json, others, a_pipe, a_folder_for_a_file])
+def test_what_is_no_run_is_left_out_and_named(reports, make):
+    make(reports / "runs" / "foreign-folder")
+
+    index = site.write(reports)
+    assert len(told(index)) == len(KNOWN)
+    assert "<code>foreign-folder</code>" in index.read_text(encoding="utf-8")
+
+
+def test_what_is_still_being_made_and_other_names_of_a_run_are_passed_over(reports):
+    shutil.copytree(KNOWN[0], reports / "runs" / ".unfinished.part")
+    (reports / "runs" / "latest").symlink_to(KNOWN[0].name)
+    (reports / "runs" / "a-file").touch()
+
+    index = site.write(reports)
+    assert len(told(index)) == len(KNOWN)
+    assert "left out" not in index.read_text(encoding="utf-8")
+
+
+def test_names_from_a_foreign_run_cannot_become_part_of_the_page(reports):
+    name, evil = "20990101T000000.000Z-rush-evil-1", "</script><img src=x onerror=alert(1)><!--"
+    shutil.copytree(KNOWN[0], reports / "runs" / name)
+    facts = reports / "runs" / name / "verdict.json"
+    save(facts, json.loads(facts.read_bytes()) | {"run": name, "stage": evil, "scenario": evil})
+
+    index = site.write(reports)
+    assert told(index)[0]["stage"] == evil
+    assert "<img" not in index.read_text(encoding="utf-8")
+
+
+def test_curves_that_a_foreign_run_brought_are_written_over(reports):
+    path = reports / "runs" / KNOWN[0].name / run_index.CURVES
+    path.write_text("alert(1)", encoding="utf-8")
+
+    site.write(reports)
+    assert path.read_text(encoding="utf-8").startswith("lab.curves({")
+
+
+def test_runs_that_end_at_once_are_all_there_afterwards(tmp_path):
+    (tmp_path / "runs").mkdir()
+    ending = [subprocess.Popen([sys.executable, "-c", WRITE, folder, tmp_path]) for folder in KNOWN]
+
+    assert [process.wait(60) for process in ending] == [0] * len(KNOWN)
+    assert len(told(tmp_path / site.INDEX)) == len(KNOWN)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "runs", "site.json"]  # nothing half-written is left
+
+
+def test_a_square_of_the_matrix_is_the_newest_run_of_its_stage_and_scenario(reports):
+    again = f"2099{KNOWN[0].name[4:]}"
+    shutil.copytree(KNOWN[0], reports / "runs" / again)
+    facts = reports / "runs" / again / "verdict.json"
+    save(facts, json.loads(facts.read_bytes()) | {"run": again})
+    (reports / "runs" / again / "report.html").touch()
+
+    text = site.write(reports).read_text(encoding="utf-8")
+    matrix = text[text.index('<section id="matrix"') :].partition("</section>")[0]
+    assert f'href="runs/{again}/report.html"' in matrix
+    assert KNOWN[0].name not in matrix
+
+
+def test_the_newest_ladder_is_shown_and_the_references_where_there_is_none(reports):
+    shutil.copytree(REFERENCE / "runs", reports / "reference" / "runs")
+    assert "The reference's ladder" in site.write(reports).read_text(encoding="utf-8")
+
+    for day in ("20990101T000000Z", "20990102T000000Z"):
+        shutil.copytree(REFERENCE / "runs", reports / f"ladder-{day}" / "runs")
+    assert "<code>ladder-20990102T000000Z</code>" in site.write(reports).read_text(encoding="utf-8")
+
+
+def test_the_page_names_nothing_outside_itself(reports):
+    text = site.write(reports).read_text(encoding="utf-8")
+
+    assert set(re.findall(r"https?://[^\s\"'<]+", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_a_report_without_any_run_is_the_site_and_a_clean_takes_runs_out_of_it(tmp_path):
+    done = lab("report", cwd=tmp_path)
+    assert (done.status, done.out) == (0, "reports/index.html\n")
+
+    for folder in KNOWN:
+        shutil.copytree(folder, tmp_path / "reports" / "runs" / folder.name)
+    assert lab("clean", "--keep", "1", cwd=tmp_path).status == 0
+    assert [row["run"] for row in told(tmp_path / "reports" / "index.html")] == [KNOWN[-1].name]
+
+
+def test_a_site_that_cannot_be_written_takes_nothing_from_what_was_done_and_is_said(tmp_path, capsys):
+    (tmp_path / "reports").write_text("no folder", encoding="utf-8")
+    publish_site(tmp_path / "reports")
+
+    assert "the site of runs could not be written" in capsys.readouterr().err

@@ -1,0 +1,162 @@
+"""What a run prints: the number story adds up, the verdict comes before the pictures, lines fit a terminal and a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from tests.test_verdict import findings, record
+
+from lab import pipeline
+from lab.commands import run as command
+from lab.evidence.run_folder import RunFolder, save
+from lab.judge.attribution import Losses
+from lab.judge.findings import Findings
+from lab.judge.ledger import Account
+from lab.judge.net_losses import UNCONFIRMED, net_losses
+from lab.judge.verdict import weigh
+from lab.pipeline import Conducted
+from lab.report.terminal import summarise, terminal
+
+
+def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
+    return {name: Losses(destroyed, restored, 1) for name, (destroyed, restored) in gross.items()}
+
+
+@pytest.mark.parametrize(
+    ("lost", "gross", "net"),
+    [
+        (0, {}, {}),
+        (0, {"a": (5, 5)}, {}),
+        (4355, {"a": (2800, 650), "b": (3276, 1071)}, {"b": 2205, "a": 2150}),
+        (3, {"a": (2, 0)}, {"a": 2, UNCONFIRMED: 1}),
+        (6, {"a": (8, 0), "b": (1, 3)}, {"a": 6}),  # b brought back two of what a destroyed
+        (2, {"a": (4, 0), "b": (2, 0), "c": (0, 4)}, {"b": 2}),
+    ],
+)
+def test_net_losses(lost, gross, net):
+    """The shares of the mechanisms add up to what is lost in the end."""
+    assert net_losses(lost, losses(gross)) == net
+
+
+@given(st.integers(1, 5000), st.dictionaries(st.sampled_from("abcd"), st.tuples(st.integers(0, 900), st.integers(0, 900))))
+def test_net_losses_add_up(lost, gross):
+    """Whatever was destroyed and brought back: shares above zero, and their sum is the number lost."""
+    shares = net_losses(lost, losses(gross))
+
+    assert sum(shares.values()) == lost
+    assert all(share > 0 for share in shares.values())
+
+
+def printed(found: Findings, width: int | None = None, **about) -> str:
+    """Return what is printed on a terminal of this width, or into a pipe."""
+    out = io.StringIO()
+    console = terminal(file=out) if width is None else Console(file=out, width=width, force_terminal=True, no_color=True)
+    summarise(console, weigh(record(**about), found), found)
+    return out.getvalue()
+
+
+def number(text: str, words: str) -> int:
+    line = next(line for line in text.splitlines() if words in line)
+    return int(line.split()[0])
+
+
+def test_number_story():
+    """Acknowledged, plus what was written besides, minus the counter, is what is gone; the causes add up to it."""
+    found = findings(account=Account(13, 9, 9, 1, ""), duplicated=2)
+    found.losses = losses({"no lock": (9, 3), "no lock between replicas": (2, 0)})
+    found.outcomes["unknown"] = 1
+
+    text = printed(found, claims=[], final=4)
+
+    figures = [number(text, words) for words in ("acknowledged", "written again", "no clear answer", "counter holds", "are gone")]
+    assert figures == [10, 2, 1, 4, 9]
+    assert number(text, "no lock between replicas") + number(text, "  no lock") + number(text, UNCONFIRMED) == 9
+
+
+def test_quiet_story_is_three_lines():
+    """Zeros are not shown, except the one that matters."""
+    story = printed(findings()).strip().partition("\n\n")[0].splitlines()
+
+    assert [line.split()[0] for line in story] == ["10", "10", "0"]
+
+
+def test_refused_and_unclear_requests_are_shown():
+    """Failed means refused; unknown means no clear answer."""
+    found = findings()
+    found.outcomes.update(failed=3, unknown=1)
+
+    text = printed(found)
+
+    assert "3  requests were refused" in text
+    assert "1  request was left without a clear answer" in text
+
+
+def test_eighty_columns():
+    """On a terminal of 80 columns no line is longer, and no word is broken."""
+    found = findings({"went in though the store had said no, in one process": 3, "granted twice": 4})
+    whole, narrow = printed(found), printed(found, width=80)
+
+    plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")
+    assert max(map(len, plain.splitlines())) <= 80
+    assert plain.split() == whole.split()
+
+
+def test_pipe():
+    """In a pipe a sentence stays on its line, and carries no colours."""
+    text = printed(findings(), ended="lost a server in the middle of the run: " + ", ".join(["replica-1"] * 20))
+
+    assert "\x1b" not in text
+    assert len([line for line in text.splitlines() if "replica-1" in line]) == 1
+
+
+@pytest.fixture
+def done(tmp_path, monkeypatch):
+    """A judged run whose pictures are not drawn yet."""
+    monkeypatch.chdir(tmp_path)
+    folder = RunFolder.create("rush", "lua")
+    about = record(["exclusive"])
+    judgement = weigh(about, findings())
+    save(folder.path / "verdict.json", judgement)
+    return Conducted(folder, about, judgement, findings())
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_verdict_before_pictures(done, monkeypatch, capsys, as_json):
+    """The verdict is on the terminal, or its JSON in the pipe, before anything is drawn."""
+    before = []
+
+    def finish(_done: Conducted, _draw: bool) -> Path:
+        before.append(capsys.readouterr().out)
+        return Path("report.html")
+
+    monkeypatch.setattr(command, "conduct_with_progress", lambda *_: done)
+    monkeypatch.setattr(command, "supervised", contextlib.nullcontext)
+    monkeypatch.setattr(command, "finish", finish)
+
+    assert command.run_one("rush", "lua", {}, as_json, "lab run rush") == 0
+
+    after = capsys.readouterr().out
+    assert (json.loads(before[0])["verdict"] if as_json else before[0].split()[-1]) == ("KEPT" if as_json else "kept.")
+    assert after.split() == ([] if as_json else ["Look", "at", "report.html"])
+
+
+def test_interrupted_drawing(done, monkeypatch):
+    """A run that is interrupted while it is drawn keeps its verdict and gets its name."""
+
+    def report_run(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "report_run", report_run)
+
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.finish(done)
+
+    assert (Path("reports/runs/latest") / "verdict.json").exists()

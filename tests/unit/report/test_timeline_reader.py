@@ -1,0 +1,171 @@
+"""The timeline's data, from histories made by hand."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.journal import GaveUp, Renewed, Started
+from lab.evidence.fault_record import FaultRecord
+from lab.report import pages, run_data
+from lab.report.timeline_model import NEVER, load
+from tests.builders import MS, Made, outlived, picture_of
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path / "made")
+
+
+def test_times_are_microseconds_since_the_first_request(made):
+    made.increment("a", 0, 0, at=(100, 101, 104, 105)).increment("b", 1, 1, at=(110, 111, 112, 113))
+
+    one, other = picture_of(made, final=2).held
+
+    assert (one.got, one.reading, one.read_at, one.wrote_at, one.until) == (0, 1000, 1000, 4000, 5000)
+    assert (other.got, other.read, other.wrote, other.overwrote) == (10_000, 1, 2, 1)
+
+
+def test_a_lease_is_its_holders_and_ends_when_its_time_was_over_though_the_store_noticed_later(made):
+    picture = picture_of(outlived(made), final=1, ttl_ms=300)
+
+    first, second = picture.lives
+    assert (picture.held[first.holder].request, picture.held[second.holder].request) == ("r0", "r1")
+    assert (first.due, first.gone, first.how) == (300_000, 320_000, "expired")
+    assert (second.how, picture.held[second.by].request) == ("del", "r0")
+
+
+def test_a_loss_joins_the_grants_of_culprit_and_victim_and_the_picture_opens_on_it(made):
+    picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
+
+    loss = picture.losses[picture.focus]
+    assert (picture.held[loss.culprit].request, picture.held[loss.victim].request, loss.destroyed) == ("r1", "r0", 1)
+    assert picture.mechanisms[loss.mechanism] == "the TTL ran out in the work"
+    assert picture.opens[0] == 0
+    assert 761_000 <= picture.opens[1] <= picture.end
+
+
+def test_who_overlaps_in_one_replica_is_stacked(made):
+    made.increment("a", 0, 0, at=(1, 2, 8, 9)).increment("b", 0, 1, at=(3, 4, 10, 11)).increment("c", 1, 1, at=(12, 13, 14, 15))
+
+    assert [held.slot for held in picture_of(made, final=2).held] == [0, 1, 0]
+
+
+def test_who_died_believed_until_its_process_died_and_the_strike_knows_when_it_was_back(made):
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=0, pid=1))
+    made.increment("a", 0, None, at=(5, 6, 7, 8), outcome="unknown")
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=50 * MS, pid=2))
+    made.line("faults.jsonl", FaultRecord("kill-1", "replica-1", 1, "a", 8 * MS, "kill", "write.before", 9 * MS))
+
+    picture = picture_of(made, final=0)
+
+    assert [(held.until, held.result) for held in picture.held] == [(3000, "died with its process")]
+    assert [(fault.at, fault.back, fault.next_got) for fault in picture.faults] == [(3000, 45_000, NEVER)]
+    assert picture.focus_fault == 0
+
+
+def test_renewals_and_those_who_gave_up_are_in_it(made):
+    made.increment("a", 0, 0, at=(1, 2, 3, 4))
+    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=2 * MS, answer="1"))
+    made.line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=2 * MS, gave_up_ns=9 * MS, why="not free", commands=3))
+
+    picture = picture_of(made, final=1)
+
+    assert [(renewal.at, renewal.answer) for renewal in picture.renewals] == [(1000, "1")]
+    assert [(waited.asked, waited.gave_up) for waited in picture.waited] == [(1000, 8000)]
+
+
+def test_a_long_run_is_kept_around_the_moment_that_matters_and_says_so(made):
+    for number in range(200):
+        start = 10 * number + 1
+        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
+    made.increment("stale", 0, 200, at=(1500, 1501, 2010, 2011), replica="replica-2")
+
+    picture = picture_of(made, final=1, limit=20)
+
+    assert (len(picture.held), picture.grants) == (20, 201)
+    assert picture.held[picture.losses[picture.focus].culprit].request == "stale"
+    assert picture.shown == (picture.held[0].got, picture.held[-1].got)
+    assert picture.shown[0] <= 1_499_000 <= picture.shown[1]
+
+
+def test_it_survives_being_written_and_read(made, tmp_path):
+    picture = picture_of(outlived(made), final=1, ttl_ms=300)
+    path = tmp_path / "timeline.json"
+    path.write_bytes(msgspec.json.encode(picture))
+
+    assert load(path) == picture
+    assert load(tmp_path / "none.json") is None
+
+
+def test_a_damaged_history_gives_an_empty_timeline_and_a_page_all_the_same(made):
+    made.increment("a", 0, 0, at=(1, 2, 3, 4))
+    with (made.folder / "journal" / "replica-1.jsonl").open("a") as file:
+        file.write("nonsense\n")
+
+    assert picture_of(made, final=1).held == []
+    page, *_ = pages.report_run(made.folder)
+    assert 'id="timeline"' not in page.read_text(encoding="utf-8")
+
+
+def test_the_page_tells_the_story_before_any_picture_and_no_data_can_end_its_script(made):
+    made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
+    picture_of(made, final=1)
+
+    page, *_ = pages.report_run(made.folder)
+
+    text = page.read_text(encoding="utf-8")
+    assert text.index('class="story"') < text.index('id="timeline"') < text.index("increments destroyed")
+    assert '"</script>"' not in text
+
+
+def test_facts_without_a_timeline_have_no_still_of_it(made, tmp_path):
+    picture_of(outlived(made), final=1, ttl_ms=300)
+    pages.report_run(made.folder)
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for name in ("run.json", "verdict.json", "series.json"):
+        shutil.copyfile(made.folder / name, bare / name)
+
+    fitting = pages._fitting("one", [run_data.load(bare)])
+
+    assert "timeline" not in fitting
+    assert "causes" in fitting
+
+
+def test_series_from_before_strikes_and_causes_still_load():
+    old = b'{"wait_ms":[],"wait_share":[],"time_s":[],"acknowledged":[],"unknown":[],"value":[]}'
+
+    series = msgspec.json.decode(old, type=run_data.Series)
+
+    assert (series.faults, series.causes) == ([], [])
+
+
+def test_in_a_chain_of_thefts_each_lease_is_its_holders_and_ended_by_the_thief(made):
+    """r0's lease runs out; its late release deletes r1's lock, r1's deletes r2's, and so on."""
+    made.told("set", 10).told("expire", 10).told("expired", 110).told("set", 111).told("expire", 111)
+    made.told("del", 161).told("set", 163).told("expire", 163).told("del", 201).told("set", 203).told("del", 300)
+    made.increment("r0", 0, 0, at=(10, 11, 159, 160))
+    made.increment("r1", 0, 1, at=(111, 112, 199, 200), replica="replica-2", asked=20)
+    made.increment("r2", 0, 1, at=(163, 164, 290, 299), replica="replica-3", asked=20)
+    made.increment("r3", 0, 1, at=(203, 204, 310, 311), asked=20, answer="0")
+
+    picture = picture_of(made, final=1, ttl_ms=100, tests="releases_only_its_own")
+
+    names = [held.request for held in picture.held]
+    assert [names[life.holder] for life in picture.lives] == ["r0", "r1", "r2", "r3"]
+    assert [life.by if life.by == NEVER else names[life.by] for life in picture.lives] == [NEVER, "r0", "r1", "r2"]
+
+
+def test_a_release_that_was_stopped_on_its_way_back_is_still_the_one_that_deleted(made):
+    made.told("set", 10).told("del", 22)
+    made.increment("r0", 0, 0, at=(10, 11, 20, 21))
+    path = made.folder / "journal" / "replica-1.jsonl"
+    path.write_text(path.read_text().replace(f'"released_ns":{21 * MS + MS // 2}', f'"released_ns":{900 * MS}'))
+
+    (life,) = picture_of(made, final=1).lives
+
+    assert (life.holder, life.by) == (0, 0)

@@ -1,0 +1,89 @@
+"""A fault is one file: with its declarations alone it runs, is judged, and is refused by name where it cannot work."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from app.locks import stage
+from lab.containers.cluster import refuse as refuse_in_containers
+from lab.errors import BadInput
+from lab.scenario import faults as shelf
+from lab.servers import external_stores, fault_target
+from tests.new_fault import KIND, with_new_fault
+
+
+def refused(refuse, *given) -> str:
+    """Return why something is refused; empty if it is not."""
+    try:
+        refuse(*given)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("target", "outside", "containers", "containers_without_host"),
+    [
+        ("REPLICA", True, True, True),
+        ("SESSION", False, True, True),
+        ("NETWORK", False, True, False),
+        ("STORE", False, True, False),
+    ],
+)
+def test_from_its_target_follows_where_a_new_fault_works(new_fault, target, outside, containers, containers_without_host):
+    new_fault(target)
+    one, lua = with_new_fault("renewal_stalls"), stage("lua")
+
+    words = [
+        refused(fault_target.refuse, lua, one),
+        refused(external_stores.refuse, lua, one, {"redis": "there:6379"}),
+        refused(refuse_in_containers, lua, one, True),
+        refused(refuse_in_containers, lua, one, False),
+    ]
+
+    assert [why == "" for why in words] == [True, outside, containers, containers_without_host]
+    assert all(KIND in why for why in words if why)
+
+
+@pytest.mark.parametrize(
+    ("needs", "one", "other"),
+    [
+        ("Need.LEADER,", "etcd", "lua"),
+        ("Need.SESSIONS,", "zookeeper", "lua"),
+        ("Need.CLOCKS,", None, "lua"),
+    ],
+)
+def test_from_its_needs_follows_on_which_stages_a_new_fault_works(new_fault, needs, one, other):
+    new_fault("STORE", needs)
+    scenario = with_new_fault("renewal_stalls")
+
+    assert refused(fault_target.refuse, stage(other), scenario).startswith(f"renewal_stalls cannot inject the fault {KIND}")
+    if one is None:
+        scenario, one = dataclasses.replace(scenario, store_clocks=True), other
+    assert refused(fault_target.refuse, stage(one), scenario) == ""
+
+
+def test_containers_have_no_clocks_and_no_sessions_of_one_replica_in_mariadb(new_fault):
+    new_fault("SESSION", "Need.SESSIONS,")
+    one = with_new_fault("session_loss")
+
+    assert refused(refuse_in_containers, stage("etcd"), one, False) == ""
+    assert "all replicas have the same user" in refused(refuse_in_containers, stage("mysql_for_update"), one, False)
+
+
+def test_a_stage_without_a_store_has_no_fault_of_the_store(new_fault):
+    new_fault("STORE")
+
+    assert "local has no store" in refused(fault_target.refuse, stage("local"), with_new_fault("renewal_stalls"))
+
+
+def test_a_fault_that_declares_too_little_is_named(new_fault, tmp_path):
+    new_fault("STORE")
+    file = tmp_path / "shelf" / f"{KIND}.py"
+    text = file.read_text(encoding="utf-8").replace("effect: ClassVar[Effect] = Effect.STORE_SILENT", "")
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(TypeError, match=f"{KIND} must declare effect"):
+        shelf.faults()

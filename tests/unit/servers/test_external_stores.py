@@ -1,0 +1,44 @@
+"""A store that is not the lab's own: what is refused before a run."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from app.locks import stages
+from lab.errors import BadInput
+from lab.scenario import scenario
+from lab.servers import external_stores
+from tests.command import lab
+
+
+def test_an_address_that_cannot_be_read_is_refused_without_a_word_of_it():
+    with pytest.raises(BadInput) as refusal:
+        external_stores.urls({"LAB_REDIS_URL": "redis://me:secret@nowhere"})
+
+    assert "LAB_REDIS_URL" in str(refusal.value)
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["store_restart", "failover", "clock_jump", "node_down", "store_restart_persisted"])
+def test_a_scenario_that_breaks_the_store_is_for_the_labs_own(name):
+    with pytest.raises(BadInput, match=name):
+        external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+
+
+@pytest.mark.parametrize("name", ["rush", "holder_crash", "frozen_holder"])
+def test_one_that_only_breaks_replicas_is_for_any(name):
+    external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+
+
+def test_a_store_where_nobody_listens_is_refused_before_anything_starts(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]  # nobody's, once this is closed
+
+    done = lab("run", "rush", "--stage", "lua", cwd=tmp_path, env={"LAB_REDIS_URL": f"me:secret@127.0.0.1:{port}"})
+
+    assert done.status == 2
+    assert f"LAB_REDIS_URL: nobody listens at 127.0.0.1:{port}" in done.err
+    assert "secret" not in done.err + done.out
+    assert not (tmp_path / "reports" / "runs" / "latest").exists()

@@ -1,0 +1,198 @@
+"""House rules that are tests, not pages."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from app.lock import Claim
+from app.locks import PARTS, stages
+from lab.cli import lab
+from lab.docgen import generate
+from lab.judge.checks import checks
+from lab.judge.mechanisms import MECHANISMS
+from lab.paths import HOME
+from lab.scenario import scenario
+from lab.scenario.requirements import MEASURES
+
+STAGES = stages()
+DOCUMENTS = generate.documents()
+
+
+def source(name: str) -> str:
+    return STAGES[name].path.read_text(encoding="utf-8")
+
+
+def lines_of_code(text: str) -> int:
+    """Lines that are neither blank nor comment, nor within the docstring or a text of several lines (Lua)."""
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno != node.lineno:
+            told.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(text.splitlines(), 1)
+    return sum(1 for number, line in lines if number not in told and line.strip() and not line.strip().startswith("#"))
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_every_stage_tells_its_story_in_four_parts(name):
+    story = STAGES[name].story
+
+    assert story.problem
+    assert story.idea
+    assert story.still
+    assert story.see_it
+
+
+@pytest.mark.parametrize("name", [name for name, stage in STAGES.items() if stage.follows])
+def test_a_stage_answers_a_problem_that_the_one_it_follows_still_has_word_for_word(name):
+    assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
+
+
+def test_every_stage_has_its_place_in_the_order_of_the_ladder():
+    placed = [name for names in PARTS.values() for name in names]
+
+    assert list(STAGES) == placed, "add the new stage to PARTS in app/locks/__init__.py"
+    assert all(placed.index(stage.follows) < placed.index(name) for name, stage in STAGES.items() if stage.follows)
+
+
+def test_a_stage_without_a_place_comes_after_the_stage_it_follows(monkeypatch):
+    monkeypatch.setattr("app.locks.PARTS", {"all": tuple(name for name in STAGES if name not in ("uuid", "lua"))})
+
+    order = list(stages())
+
+    assert order[order.index("ttl") : order.index("ttl") + 3] == ["ttl", "uuid", "lua"]
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_class_of_a_stage_is_called_lock_and_takes_what_every_lock_takes(name):
+    stage = STAGES[name]
+
+    assert stage.lock.__name__ == "Lock"
+    assert list(inspect.signature(stage.lock).parameters)[:5] == ["store", "key", "ttl_ms", "wait_ms", "retry_ms"]
+    assert not stage.lease or "lease_ms" in inspect.signature(stage.lock).parameters
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_no_stage_is_longer_than_can_be_read_at_once(name):
+    assert lines_of_code(source(name)) <= 95  # a lock with renewal, subscription and queue; most have a third of that
+
+
+@pytest.mark.parametrize("claim", Claim)
+def test_every_claim_has_a_check_of_its_name_and_a_scenario(claim):
+    assert claim.name in checks()
+    assert any(scenario.load(name).tests is claim for name in scenario.names())
+
+
+def test_every_check_is_of_a_claim_and_every_mechanism_breaks_one_that_is_checked():
+    assert set(checks()) == {claim.name for claim in Claim}
+    assert {mechanism.claim.name for mechanism in MECHANISMS} <= set(checks())
+
+
+@pytest.mark.parametrize("name", scenario.names())
+def test_every_scenario_loads_states_its_danger_and_fits_some_stage(name):
+    one = scenario.load(name)
+
+    assert one.danger
+    assert set(one.danger) <= set(MEASURES)
+    assert any(one.misfit(stage) is None for stage in STAGES.values())
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command that a docstring or a document tells the reader to type, with where it stands."""
+    found = [(line, f"{name}.py") for name, stage in STAGES.items() for line in stage.story.see_it]
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        fenced = "\n".join(re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL)).splitlines()
+        inline = re.findall(r"`((?:make|lab|\.venv/bin/lab) [^`]+)`", text)
+        found += [(line.removeprefix("$ ").partition("#")[0].strip(), path.name) for line in [*fenced, *inline]]
+    return [(line, where) for line, where in found if re.match(r"(make|lab|\.venv/bin/lab)\b", line) and "…" not in line]
+
+
+@pytest.mark.parametrize(("line", "where"), commands())
+def test_every_command_that_is_told_exists(line, where):
+    words = shlex.split(line)
+    if words[0] == "make":
+        makefile = (HOME / "Makefile").read_text(encoding="utf-8")
+        known = (
+            re.search(r"^KNOWN = (.*)$", makefile, re.MULTILINE)[1]
+            + " "
+            + re.search(r"^OPTIONS = (.*)$", makefile, re.MULTILINE)[1]
+        )
+        for word in words[1:]:
+            name, given, value = word.partition("=")
+            assert name in known.split() if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
+            assert name != "STAGE" or value in STAGES
+            assert name != "SCENARIO" or value in scenario.names()
+        return
+    if len(words) == 1 or words[1].startswith("-"):
+        return
+    command = lab.commands[words[1]]
+    if len(words) == 2:  # named, not told to be typed
+        return
+    context = command.make_context(words[1], words[2:], resilient_parsing=False)
+    named = [context.params.get(key) for key in ("stage", "one", "other") if context.params.get(key)]
+    for name in ",".join(named).split(","):
+        assert not name or name in STAGES or name.endswith(".py"), line
+    if "scenario" in context.params:
+        assert context.params["scenario"] in scenario.names()
+
+
+def test_the_development_lock_holds_the_other_and_neither_names_a_registry():
+    pinned = {
+        name: set(re.findall(r"^(\S+==\S+)", (HOME / name).read_text(encoding="utf-8"), re.MULTILINE))
+        for name in ("requirements.txt", "requirements-dev.txt")
+    }
+
+    assert pinned["requirements.txt"] <= pinned["requirements-dev.txt"]
+    for name in pinned:
+        assert "://" not in (HOME / name).read_text(encoding="utf-8")
+
+
+def test_no_room_has_grown_past_three_hundred_and_fifty_lines():
+    rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
+
+    assert [path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350] == []
+
+
+def test_the_readme_is_short():
+    """The README has at most 130 lines: what is longer stands in docs/."""
+    assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
+
+
+def test_every_document_is_found():
+    """Every document is linked in the README or in the contents of docs/."""
+    linked = "".join((HOME / name).read_text(encoding="utf-8") for name in ("README.md", "docs/README.md"))
+
+    assert [path.name for path in DOCUMENTS if path.name != "README.md" and f"{path.name})" not in linked] == []
+
+
+def test_every_measure_of_a_danger_is_explained():
+    """Every measure that a scenario's danger can name has a row in docs/scenarios.md."""
+    text = (HOME / "docs" / "scenarios.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\| `(\w+)` \| [a-z]", text, re.MULTILINE) == list(MEASURES)
+
+
+HEAVY = {"matplotlib", "numpy", "sqlalchemy", "pymysql", "kazoo", "locust"}
+LOADS = {  # what is run, and what of the above it needs
+    "import lab.commands.run, lab.experiments.matrix": set(),
+    "from app.web import create_app; create_app(run='t', replica='r', stage='lua')": set(),
+    "from app.web import create_app; create_app(run='t', replica='r', stage='etcd')": set(),
+    "from app.web import create_app; create_app(run='t', replica='r', stage='zookeeper')": {"kazoo"},
+    "from app.web import create_app; create_app(run='t', replica='r', stage='mysql_version')": {"sqlalchemy", "pymysql"},
+}
+
+
+@pytest.mark.parametrize("what", LOADS)
+def test_nobody_waits_for_a_library_that_another_stage_needs(what):
+    code = f"import sys; {what}; print(*sys.modules)"
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
+
+    assert HEAVY & set(said.stdout.split()) == LOADS[what]

@@ -1,0 +1,42 @@
+"""What the form of Locust's page means as a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.ui.run_form import USERS, read
+from tests.command import lab
+from tests.locust_page import EMPTY, FORM
+
+
+@pytest.mark.parametrize(("option", "wrong", "nearest"), [("--stage", "lau", "'lua'"), ("--scenario", "rsh", "'rush'")])
+def test_a_form_that_cannot_say_that_is_refused_before_anything_starts(option, wrong, nearest, tmp_path):
+    done = lab("ui", "--port", "0", option, wrong, cwd=tmp_path)
+
+    assert done.status == 2
+    assert nearest in done.err
+
+
+def test_a_form_is_read_with_the_scenarios_own_where_it_is_silent():
+    order = read(FORM | EMPTY | {"stage": "lua", "scenario": "work_outlasts_ttl", "requests": "", "user_count": "9"})
+
+    assert (order.scenario.requests, order.scenario.users, order.scenario.work_ms, order.scenario.ttl_ms) == (9, 9, 450, 300)
+    assert order.scenario.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "requests", "users"), [("frozen_holder", "", 12), ("frozen_holder", "5", 5), ("rush", "", 100)]
+)
+def test_users_that_nobody_chose_are_the_scenarios_own(scenario, requests, users):
+    order = read(FORM | EMPTY | {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": str(USERS)})
+
+    assert order.scenario.users == users
+
+
+def test_what_a_form_makes_different_from_the_command_line_is_noted():
+    slow = read(FORM | {"spawn_rate": "10"}).scenario
+    at_rate = read(FORM | {"rate": "100"}).scenario
+
+    assert slow.notes == ("the users were started at 10 a second, not all at once",)
+    assert "users do not count" in at_rate.notes[0]
+    assert at_rate.rate == 100

@@ -1,0 +1,143 @@
+"""``lab serve``: what it gives out, and what it does not."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.ui.static_server import Site
+from tests.command import LAB, lab
+
+SECRET = "not for anybody"
+
+
+@pytest.fixture
+def reports(tmp_path) -> Path:
+    folder = tmp_path / "reports"
+    run = folder / "runs" / "a-run"
+    run.mkdir(parents=True)
+    (folder / "index.html").write_text("the site", encoding="utf-8")
+    (run / "report.html").write_text("the run", encoding="utf-8")
+    (folder / "runs" / "latest").symlink_to("a-run")
+    (folder / "ladder").mkdir()
+    (folder / "ladder" / "index.html").write_text("the ladder", encoding="utf-8")
+    hidden = folder / "runs" / ".unfinished.part"
+    hidden.mkdir()
+    for path in (tmp_path / "secret.html", hidden / "report.html", folder / ".hidden.html"):
+        path.write_text(SECRET, encoding="utf-8")
+    (run / "out.html").symlink_to(tmp_path / "secret.html")
+    (folder / "runs" / "outside").symlink_to(tmp_path)
+    (folder / "runs" / "seen").symlink_to(".unfinished.part")
+    (folder / "runs" / "circle").symlink_to("circle")
+    return folder
+
+
+@pytest.fixture
+def ask(reports) -> Iterator[Callable[..., tuple[int, str]]]:
+    """Ask the site for a path, as it is written; its status and what came."""
+    with Site(reports, 0) as server:
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        serving.start()
+
+        def asked(path: str, method: str = "GET", host: str = "") -> tuple[int, str]:
+            connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+            connection.putrequest(method, path, skip_host=True)
+            connection.putheader("Host", host or f"127.0.0.1:{server.server_port}")
+            connection.endheaders()
+            with connection.getresponse() as answer:
+                text = answer.headers.get("Location") or answer.read().decode()
+            connection.close()
+            return answer.status, text
+
+        yield asked
+        server.shutdown()
+        serving.join()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/", "the site"),
+        ("/index.html?x=1", "the site"),
+        ("/runs/a-run/report.html", "the run"),
+        ("/runs/latest/report.html", "the run"),
+        ("/runs/%61-run/report.html", "the run"),
+        ("/ladder/", "the ladder"),
+    ],
+)
+def test_what_lies_in_reports_is_given(ask, path, text):
+    assert ask(path) == (200, text)
+
+
+def test_a_folder_is_given_under_the_name_from_which_its_links_lead_right(ask):
+    assert ask("/ladder") == (301, "/ladder/")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../secret.html",
+        "/runs/../../secret.html",
+        "/%2e%2e/secret.html",
+        "/..%2fsecret.html",
+        "/runs/..%5c..%5csecret.html",
+        "//secret.html",
+        "/runs/a-run/out.html",
+        "/runs/outside/secret.html",
+        "/runs/.unfinished.part/report.html",
+        "/runs/seen/report.html",
+        "/runs/circle",
+        "/.hidden.html",
+        "/secret.html%00",
+        "/runs/",
+        "/runs/a-run/",
+        "/nothing.html",
+    ],
+)
+def test_nothing_else_is_given_and_no_folder_is_listed(ask, path):
+    status, text = ask(path)
+
+    assert status == 404
+    assert SECRET not in text
+    assert "a-run" not in text
+
+
+@pytest.mark.parametrize("host", ["lab.example", "lab.example:80", "127.0.0.1.example:80"])
+def test_under_a_name_that_is_not_this_machines_nothing_is_given(ask, host):
+    assert ask("/", host=host)[0] == 421
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_nothing_can_be_changed(ask, method):
+    assert ask("/index.html", method)[0] == 501
+
+
+def test_a_port_that_is_taken_is_a_clear_error(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = lab("serve", "--port", port, cwd=tmp_path)
+
+    assert done.status == 2
+    assert f"port {port} of 127.0.0.1 cannot be had: address already in use" in done.err
+    assert "--port" in done.err
+
+
+@pytest.mark.parametrize("word", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_told_to_end(tmp_path, word):
+    with subprocess.Popen([LAB, "serve", "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as serving:
+        address = serving.stdout.readline().split()[0].decode()
+        connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
+        connection.request("GET", "/")
+        assert b"There are no runs yet" in connection.getresponse().read()
+        connection.close()
+        serving.send_signal(word)
+
+        assert serving.wait(20) == 0
+        assert b"Traceback" not in serving.stderr.read()
