@@ -1,4 +1,4 @@
-"""Histories made by hand, in milliseconds, as the replicas, the load and the store would have written them."""
+"""Histories and runs made by hand, in milliseconds, as the replicas, the load and the store would have written them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
 from lab.evidence.run_folder import RunRecord, save
 from lab.judge.analysis import examine
+from lab.judge.attribution import Losses
 from lab.judge.checks import checks
 from lab.judge.findings import Circumstances, Findings
+from lab.judge.ledger import Account
 from lab.judge.verdict import judge
 from lab.report import timeline_reader
 from lab.report.timeline_model import Timeline
 
 MS = 1_000_000
+BEGAN_UTC = "2026-01-01T00:00:00.000+00:00"
 STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
 
 
@@ -99,6 +102,29 @@ class Made:
         )
 
 
+def scenario_of(**changes: Any) -> dict[str, Any]:
+    """Return a scenario as run.json holds it: two users and three replicas, and what the test changes."""
+    return {
+        "name": "made", "title": "Made", "tests": "exclusive", "danger": {}, "seed": 1, "needs": [], "notes": [],
+        "requests": 0, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": 0, "ttl_ms": None,
+    } | changes  # fmt: skip
+
+
+def stage_of(**changes: Any) -> dict[str, Any]:
+    """Return a stage as run.json holds it: it asks Redis and promises nothing, and what the test changes."""
+    return {"name": "mine", "idea": "An idea.", "store": "redis", "claims": [], "ttl_ms": None} | changes
+
+
+def record_of(
+    scenario: dict[str, Any] | None = None, stage: dict[str, Any] | None = None, final: int | None = 0, **changes: Any
+) -> RunRecord:
+    """Return the record of a run that ended as planned; scenario and stage: what differs from the usual."""
+    about = {"run": "made", "command": "lab run", "commit": "abc", "started_utc": BEGAN_UTC, "ended": "complete"}
+    machine = {"versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"}}
+    held = {"scenario": scenario_of(**(scenario or {})), "stage": stage_of(**(stage or {})), "final": final}
+    return RunRecord(**about | machine | held | changes)
+
+
 def picture_of(
     made: Made,
     final: int,
@@ -107,15 +133,9 @@ def picture_of(
     store: str | None = "redis",
     limit: int = timeline_reader.LIMIT,
 ) -> Timeline:
-    """Publish the folder as a run, have it judged, and read its timeline."""
-    scenario = {
-        "name": "made", "title": "Made", "tests": tests, "danger": {}, "requests": 0, "users": 2, "replicas": 3, "rate": None,
-        "retry_ms": 30, "work_ms": 0, "ttl_ms": ttl_ms, "notes": [], "seed": 1, "needs": [],
-    }  # fmt: skip
-    stage = {"name": "mine", "idea": "An idea.", "store": store, "claims": [], "ttl_ms": ttl_ms}
-    about = {"run": "made", "command": "", "commit": "", "started_utc": "2026-01-01T00:00:00.000+00:00", "final": final}
-    machine = {"versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"}}
-    save(made.folder / "run.json", RunRecord(**about, **machine, scenario=scenario, stage=stage))
+    """Save the folder's run record, judge the run, and read its timeline."""
+    record = record_of({"tests": tests, "ttl_ms": ttl_ms}, {"store": store, "ttl_ms": ttl_ms}, final)
+    save(made.folder / "run.json", record)
     judgement, findings = judge(made.folder)
     return timeline_reader.read(made.folder, judgement, findings, has_store=store is not None, limit=limit)
 
@@ -127,34 +147,39 @@ def outlived(made: Made) -> Made:
     return made.increment("r1", 0, 1, at=(331, 332, 770, 771), replica="replica-2", answer="0")
 
 
-SCENARIO = {
-    "name": "rush", "title": "A small rush", "tests": "exclusive", "danger": {"handovers": 0}, "seed": 1, "needs": [],
-    "requests": 3, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": 0, "ttl_ms": None,
-    "notes": ["made by hand"],
-}  # fmt: skip
-
-
 def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) -> Path:
-    """A finished run of three requests, one of which was lost."""
+    """Write a finished run of three requests, of which one was lost."""
     made = Made(folder)
     made.increment("a", 0, 0, at=(0, 1, 6, 7)).increment("b", 0, 1, at=(1, 2, 8, 9), replica="replica-2")
     made.increment("c", 1, 1, at=(20, 21, 22, 23), replica="replica-3")
-    about = {
-        "run": folder.name,
-        "command": "lab run",
-        "commit": "abc",
-        "started_utc": "2026-01-01T00:00:00.000+00:00",
-        "final": 2,
-    }
-    about |= {
-        "versions": {"redis-server": "7"},
-        "machine": {"cores": 2, "processor": "one"},
-        "commands": {"lock": {"set": 9}, "counter": {}},
-    }
-    plain = {"name": stage, "idea": "An <idea>.", "store": "redis", "claims": list(claims), "ttl_ms": None}
-    save(folder / "run.json", RunRecord(**about, scenario=SCENARIO, stage=plain))
+    rush = {"name": "rush", "title": "A small rush", "requests": 3, "danger": {"handovers": 0}, "notes": ["made by hand"]}
+    mine = {"name": stage, "idea": "An <idea>.", "claims": list(claims)}
+    commands = {"lock": {"set": 9}, "counter": {}}
+    save(folder / "run.json", record_of(rush, mine, final=2, run=folder.name, commands=commands))
     return folder
 
 
-def found(findings) -> list[tuple[str, str]]:
+def found(findings: Findings) -> list[tuple[str, str]]:
+    """Return each violation as its claim and its mechanism."""
     return [(one.claim, one.mechanism) for check in checks().values() for one in check(findings)]
+
+
+EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
+
+
+def record_of_ten(claims: list[str] | None = None, ended: str = "complete", requests: int = 10, **changes: Any) -> RunRecord:
+    """Return the record of a run of ten requests under a danger of five handovers."""
+    danger = {"danger": {"handovers": 5}, "requests": requests}
+    return record_of(danger, {"claims": claims or []}, **{"final": requests, "ended": ended} | changes)
+
+
+def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requests: int = 10, **changes: Any) -> Findings:
+    """Return what was found in a run of ten requests; lost: how many increments by which mechanism."""
+    total = sum((lost or {}).values())
+    found = Findings(account=Account(requests, total, total, 0, ""))
+    found.outcomes["acknowledged"] = requests
+    found.measures["handovers"] = handovers
+    found.losses = {mechanism: Losses(destroyed=number, writes=1, examples=EXAMPLE) for mechanism, number in (lost or {}).items()}
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found

@@ -97,3 +97,13 @@ def runs(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def assert_counts_agree(done: Done) -> None:
+    """Check that both ways of counting agree, and that each lost increment has the write that destroyed it."""
+    verdict = done.verdict
+    losses = [json.loads(line) for line in (done.folder / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    assert verdict["lost"] == verdict["writes"] - verdict["final"]
+    assert verdict["lost"] == sum(loss["destroyed"] for loss in losses)
+    assert all(loss["culprit"]["request"] for loss in losses)

@@ -84,14 +84,19 @@ def test_no_stage_is_longer_than_can_be_read_at_once(name):
 
 
 @pytest.mark.parametrize("claim", Claim)
-def test_every_claim_has_a_check_of_its_name_and_a_scenario(claim):
-    assert claim.name in checks()
+def test_every_claim_is_tested_by_a_scenario(claim):
     assert any(scenario.load(name).tests is claim for name in scenario.names())
 
 
-def test_every_check_is_of_a_claim_and_every_mechanism_breaks_one_that_is_checked():
+def test_every_claim_has_a_check():
     assert set(checks()) == {claim.name for claim in Claim}
-    assert {mechanism.claim.name for mechanism in MECHANISMS} <= set(checks())
+
+
+@pytest.mark.parametrize("mechanism", [one.name for one in MECHANISMS])
+def test_every_mechanism_is_shown(mechanism):
+    """A history made by hand shows each mechanism: the tests of the judge name it."""
+    shown = "".join(path.read_text(encoding="utf-8") for path in (HOME / "tests" / "unit" / "judge").glob("test_*.py"))
+    assert f'"{mechanism}"' in shown
 
 
 @pytest.mark.parametrize("name", scenario.names())
@@ -99,7 +104,6 @@ def test_every_scenario_loads_states_its_danger_and_fits_some_stage(name):
     one = scenario.load(name)
 
     assert one.danger
-    assert set(one.danger) <= set(MEASURES)
     assert any(one.misfit(stage) is None for stage in STAGES.values())
 
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from app.journal import Released, Renewed
 from app.lock import Claim
-from tests.builders import MS, Made, found
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Made:
-    return Made(tmp_path)
+from tests.builders import MS, found
 
 
 def test_a_clean_history_has_no_violation(made):

@@ -7,13 +7,13 @@ import dataclasses
 import pytest
 
 from lab.evidence.history import History
-from lab.evidence.run_folder import RunRecord, save
+from lab.evidence.run_folder import save
 from lab.judge import analysis_without_clock
 from lab.judge.findings import Circumstances
 from lab.judge.mechanisms import UNREAD
 from lab.judge.verdict import judge
 from lab.scenario import scenario
-from tests.builders import Made
+from tests.builders import Made, record_of
 
 HOUR = 3_600_000
 
@@ -30,9 +30,8 @@ def skewed(tmp_path) -> Made:
 def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **danger: int):
     situation = dataclasses.replace(scenario.load(tests), requests=3, danger=danger)
     about = dataclasses.asdict(situation) | {"tests": situation.tests.name}
-    stage = {"name": "lua", "store": "redis", "claims": ["exclusive", situation.tests.name]}
-    record = RunRecord(run="made", scenario=about, stage=stage, command="", commit="", started_utc="", final=final, clocks=clocks)
-    save(made.folder / "run.json", record)
+    stage = {"name": "lua", "claims": ["exclusive", situation.tests.name]}
+    save(made.folder / "run.json", record_of(about, stage, final, clocks=clocks))
     return judge(made.folder)[0]
 
 
@@ -40,7 +39,7 @@ def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
     found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, "")
-    assert list(found.losses) == [UNREAD]
+    assert list(found.losses) == ["wrote over what it had not read"]
     (loss,) = found.losses[UNREAD].examples
     assert (loss["culprit"]["request"], loss["victim"]["request"]) == ("r1", "r0")
 

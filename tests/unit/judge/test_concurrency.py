@@ -7,30 +7,16 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lab.evidence.run_folder import RunRecord
 from lab.judge.concurrency import BIN_NS, Crowd, Presence, scenes
 from lab.judge.findings import Findings
 from lab.judge.verdict import weigh
 from lab.report.charts import crowd as chart
 from lab.report.run_data import Result, Taken, series
-from tests.builders import MS, Made
-
-SCENARIO = {
-    "name": "made", "title": "Made", "tests": "exclusive", "danger": {}, "requests": 0, "users": 2, "replicas": 3, "rate": None,
-    "retry_ms": 30, "work_ms": 0, "ttl_ms": None, "notes": [], "seed": 1, "needs": [],
-}  # fmt: skip
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Made:
-    return Made(tmp_path / "made")
+from tests.builders import MS, Made, record_of
 
 
 def result_of(findings: Findings, threads: int = 1) -> Result:
-    stage = {"name": "mine", "idea": "An idea.", "store": "redis", "claims": [], "ttl_ms": None}
-    record = RunRecord(
-        run="made", scenario=SCENARIO, stage=stage, command="", commit="", started_utc="", final=0, threads=threads
-    )
+    record = record_of(threads=threads)
     return Result(record=record, judgement=weigh(record, findings), series=series(findings), folder=Path())
 
 

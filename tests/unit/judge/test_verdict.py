@@ -6,32 +6,10 @@ from collections import Counter
 
 import pytest
 
-from lab.evidence.run_folder import RunRecord
-from lab.judge.attribution import Losses
-from lab.judge.findings import Findings
 from lab.judge.ledger import Account
 from lab.judge.verdict import Verdict, weigh
 from lab.report.terminal import also_seen
-
-EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
-
-
-def record(claims: list[str] | None = None, ended: str = "complete", requests: int = 10, **changes) -> RunRecord:
-    scenario = {"name": "rush", "tests": "exclusive", "danger": {"handovers": 5}, "requests": requests}
-    stage = {"name": "mine", "claims": claims or [], "store": "redis"}
-    about = {"run": "r", "command": "", "commit": "", "started_utc": "", "final": requests}
-    return RunRecord(**about | {"scenario": scenario, "stage": stage, "ended": ended} | changes)
-
-
-def findings(lost: dict[str, int] | None = None, handovers: int = 5, requests: int = 10, **changes) -> Findings:
-    total = sum((lost or {}).values())
-    found = Findings(account=Account(requests, total, total, 0, ""))
-    found.outcomes["acknowledged"] = requests
-    found.measures["handovers"] = handovers
-    found.losses = {mechanism: Losses(destroyed=number, writes=1, examples=EXAMPLE) for mechanism, number in (lost or {}).items()}
-    for name, value in changes.items():
-        setattr(found, name, value)
-    return found
+from tests.builders import findings_of_ten, record_of_ten
 
 
 @pytest.mark.parametrize(
@@ -52,16 +30,16 @@ def findings(lost: dict[str, int] | None = None, handovers: int = 5, requests: i
     ],
 )
 def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
-    assert weigh(record(claims, ended), findings(lost, handovers)).verdict == verdict
+    assert weigh(record_of_ten(claims, ended), findings_of_ten(lost, handovers)).verdict == verdict
 
 
 def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
-    judgement = weigh(record(["exclusive"]), findings({"the TTL ran out in the work": 3}))
+    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({"the TTL ran out in the work": 3}))
 
     assert judgement.verdict == "KEPT"
     assert [one.mechanism for one in judgement.violations] == ["the TTL ran out in the work"]
     assert also_seen(judgement).startswith("Also seen: 3 increments destroyed")
-    assert also_seen(weigh(record(["exclusive"]), findings())) == ""
+    assert also_seen(weigh(record_of_ten(["exclusive"]), findings_of_ten())) == ""
 
 
 @pytest.mark.parametrize(
@@ -72,7 +50,7 @@ def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
     ],
 )
 def test_witnesses_that_disagree_void_the_run(doubt):
-    judgement = weigh(record(["exclusive"]), findings(**doubt))
+    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten(**doubt))
 
     assert judgement.verdict == "VOID"
     assert judgement.danger["why"] in str(doubt)
@@ -80,13 +58,17 @@ def test_witnesses_that_disagree_void_the_run(doubt):
 
 @pytest.mark.parametrize("changes", [{"in_flight_left": True}, {"final": None}])
 def test_a_counter_that_was_not_at_rest_or_could_not_be_read_voids_the_run(changes):
-    doubtful = findings(account=Account(10, 0, 0, 0, "the final value could not be read")) if "final" in changes else findings()
+    doubtful = (
+        findings_of_ten(account=Account(10, 0, 0, 0, "the final value could not be read"))
+        if "final" in changes
+        else findings_of_ten()
+    )
 
-    assert weigh(record(["exclusive"], **changes), doubtful).verdict == "VOID"
+    assert weigh(record_of_ten(["exclusive"], **changes), doubtful).verdict == "VOID"
 
 
 def test_fewer_requests_on_record_than_were_to_be_sent_void_the_run():
-    assert weigh(record(["exclusive"], requests=11), findings()).verdict == "VOID"
+    assert weigh(record_of_ten(["exclusive"], requests=11), findings_of_ten()).verdict == "VOID"
 
 
 def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
@@ -100,10 +82,10 @@ def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
 
 
 def test_a_danger_that_was_never_reached_says_what_was_missing():
-    few = weigh(record(["exclusive"]), findings(handovers=4))
+    few = weigh(record_of_ten(["exclusive"]), findings_of_ten(handovers=4))
     whys = Counter({"TypeError: no such option": 8, "it was not free within 10 ms": 1})
-    refused = findings(handovers=0, requests=1, whys=whys)
+    refused = findings_of_ten(handovers=0, requests=1, whys=whys)
     refused.outcomes["failed"] = 9
 
     assert "10 requests may be too few" in few.danger["why"]
-    assert "9 of 10 requests were not served, 8 of them because: TypeError" in weigh(record(), refused).danger["why"]
+    assert "9 of 10 requests were not served, 8 of them because: TypeError" in weigh(record_of_ten(), refused).danger["why"]

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from app.journal import GaveUp, Started
 from lab.evidence.fault_record import FaultRecord
 from lab.report.caption import caption
 from tests.builders import MS, Made, outlived, picture_of
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Made:
-    return Made(tmp_path / "made")
 
 
 def fault(made: Made, kind: str, request: str, at_ms: int, recovered_ms: int, replica: str = "replica-1") -> Made:

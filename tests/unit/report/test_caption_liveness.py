@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from lab.judge.waits import Wait, deadlock
 from lab.report.caption import caption
 from lab.report.caption_liveness import tale
 from tests.builders import Made, picture_of
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Made:
-    return Made(tmp_path / "made")
 
 
 def told(made: Made, final: int, tests: str, **about: object) -> str:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from tests.test_verdict import findings, record
 
 from lab import pipeline
 from lab.commands import run as command
@@ -24,6 +23,7 @@ from lab.judge.net_losses import UNCONFIRMED, net_losses
 from lab.judge.verdict import weigh
 from lab.pipeline import Conducted
 from lab.report.terminal import summarise, terminal
+from tests.builders import findings_of_ten, record_of_ten
 
 
 def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
@@ -59,7 +59,7 @@ def printed(found: Findings, width: int | None = None, **about) -> str:
     """Return what is printed on a terminal of this width, or into a pipe."""
     out = io.StringIO()
     console = terminal(file=out) if width is None else Console(file=out, width=width, force_terminal=True, no_color=True)
-    summarise(console, weigh(record(**about), found), found)
+    summarise(console, weigh(record_of_ten(**about), found), found)
     return out.getvalue()
 
 
@@ -70,7 +70,7 @@ def number(text: str, words: str) -> int:
 
 def test_number_story():
     """Acknowledged, plus what was written besides, minus the counter, is what is gone; the causes add up to it."""
-    found = findings(account=Account(13, 9, 9, 1, ""), duplicated=2)
+    found = findings_of_ten(account=Account(13, 9, 9, 1, ""), duplicated=2)
     found.losses = losses({"no lock": (9, 3), "no lock between replicas": (2, 0)})
     found.outcomes["unknown"] = 1
 
@@ -83,14 +83,14 @@ def test_number_story():
 
 def test_quiet_story_is_three_lines():
     """Zeros are not shown, except the one that matters."""
-    story = printed(findings()).strip().partition("\n\n")[0].splitlines()
+    story = printed(findings_of_ten()).strip().partition("\n\n")[0].splitlines()
 
     assert [line.split()[0] for line in story] == ["10", "10", "0"]
 
 
 def test_refused_and_unclear_requests_are_shown():
     """Failed means refused; unknown means no clear answer."""
-    found = findings()
+    found = findings_of_ten()
     found.outcomes.update(failed=3, unknown=1)
 
     text = printed(found)
@@ -101,7 +101,7 @@ def test_refused_and_unclear_requests_are_shown():
 
 def test_eighty_columns():
     """On a terminal of 80 columns no line is longer, and no word is broken."""
-    found = findings({"went in though the store had said no, in one process": 3, "granted twice": 4})
+    found = findings_of_ten({"went in though the store had said no, in one process": 3, "granted twice": 4})
     whole, narrow = printed(found), printed(found, width=80)
 
     plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")
@@ -111,7 +111,7 @@ def test_eighty_columns():
 
 def test_pipe():
     """In a pipe a sentence stays on its line, and carries no colours."""
-    text = printed(findings(), ended="lost a server in the middle of the run: " + ", ".join(["replica-1"] * 20))
+    text = printed(findings_of_ten(), ended="lost a server in the middle of the run: " + ", ".join(["replica-1"] * 20))
 
     assert "\x1b" not in text
     assert len([line for line in text.splitlines() if "replica-1" in line]) == 1
@@ -122,10 +122,10 @@ def done(tmp_path, monkeypatch):
     """A judged run whose pictures are not drawn yet."""
     monkeypatch.chdir(tmp_path)
     folder = RunFolder.create("rush", "lua")
-    about = record(["exclusive"])
-    judgement = weigh(about, findings())
+    about = record_of_ten(["exclusive"])
+    judgement = weigh(about, findings_of_ten())
     save(folder.path / "verdict.json", judgement)
-    return Conducted(folder, about, judgement, findings())
+    return Conducted(folder, about, judgement, findings_of_ten())
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import msgspec
-import pytest
 
 from app.journal import GaveUp, Renewed, Started
 from lab.evidence.fault_record import FaultRecord
 from lab.report import pages, run_data
 from lab.report.timeline_model import NEVER, load
-from tests.builders import MS, Made, outlived, picture_of
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Made:
-    return Made(tmp_path / "made")
+from tests.builders import MS, outlived, picture_of
 
 
 def test_times_are_microseconds_since_the_first_request(made):

@@ -1,0 +1,44 @@
+"""Where tests are, and what they may import."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from lab.paths import HOME
+
+TESTS = HOME / "tests"
+FOLDERS = {"unit", "servers", "browser", "containers"}
+FILES = sorted(TESTS.rglob("test_*.py"))
+PACKAGES = {"app", "locustfiles", *(path.name for path in (HOME / "lab").iterdir() if path.is_dir())}
+
+
+def imported(path: Path) -> set[str]:
+    """Return the modules that a file imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return names
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.relative_to(TESTS).as_posix())
+def test_no_import_of_a_test(path):
+    """No file of the tests imports a module of tests: what two of them need is in a module of its own."""
+    assert [name for name in imported(path) if ".test_" in f".{name}" and name.startswith("tests")] == []
+
+
+def test_every_test_has_its_folder():
+    """Each test is in a folder that marks it; a unit test is in the folder of the package that it tests."""
+    places = [path.relative_to(TESTS).parts for path in FILES]
+
+    assert {parts[0] for parts in places} == FOLDERS
+    assert {parts[1] for parts in places if parts[0] == "unit" and len(parts) > 2} <= PACKAGES
+
+
+def test_the_mark_is_the_folder(request):
+    """The folder of a test is its mark."""
+    assert {mark.name for mark in request.node.iter_markers()} & FOLDERS == {"unit"}
