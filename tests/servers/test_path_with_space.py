@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.paths import HOME
-from tests.real import Done
-
-pytestmark = pytest.mark.real
+from tests.command import Done
 
 
 @pytest.fixture(scope="module")
