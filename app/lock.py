@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -193,6 +194,7 @@ class Story:
     see_it: tuple[str, ...]
 
     @staticmethod
+    @cache  # every look at the stages reads all of their docstrings
     def parse(docstring: str) -> Story:
         """Read the parts; each starts a line with its name in bold. A missing part is empty."""
         parts: dict[str, list[str]] = {}

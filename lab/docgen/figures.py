@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -62,6 +63,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return ["lab", "run", self.scenario, "--stage", self.stage, *flags(self.options)]
 
 
+@cache
 def illustrations() -> dict[str, Illustration]:
     """All pictures by name, in the order of the list. Raises BadInput, naming the entry."""
     table = tomllib.loads(LIST.read_text(encoding="utf-8"))

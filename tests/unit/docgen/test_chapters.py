@@ -19,6 +19,7 @@ from lab.report.pages import report_run
 from lab.report.timeline_model import NEVER, Held, Life, Loss, Timeline, load
 from lab.scenario import scenario
 from tests.builders import made_run
+from tests.pictures import assert_same_picture
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 WITHIN_A_SENTENCE = re.compile(r"<!-- generated: [^\n]+? -->(?!\n)")
@@ -81,7 +82,17 @@ def test_a_picture_shows_the_run_it_is_listed_with(one):
 
 
 @pytest.mark.parametrize("path", generate.pictures(), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_the_pictures_are_drawn_from_the_facts_that_are_kept(path, tmp_path):
+def test_picture_is_drawn_from_its_facts(path, tmp_path):
+    """Drawn again from the facts that are kept, each picture of the book shows the same."""
+    generate.pictures()[path](tmp_path)
+
+    assert_same_picture(tmp_path / path.name, path)
+
+
+def test_drawing_is_exact(tmp_path):
+    """The drawing library that is locked draws a picture again to the byte; after its upgrade all are drawn again."""
+    path = illustrations()["lua-nested"].folder / figures.DRAWN
+
     generate.pictures()[path](tmp_path)
 
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()

@@ -16,7 +16,8 @@ from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
 from lab.experiments.sweep_result import LOST_SHARE, Point, SweepResult
 from lab.experiments.sweep_runner import expected_s, planned
-from tests.pages import assert_self_contained
+from tests.pages import assert_self_contained, without_pictures
+from tests.pictures import assert_same_picture
 
 SCENARIO = {"name": "work_outlasts_ttl", "requests": 30, "users": 10, "replicas": 3}
 ABOUT = {
@@ -235,7 +236,11 @@ def test_the_reference_sweep_is_drawn_from_its_sweep_json(name, tmp_path):
     shutil.copy(kept / "sweep.json", tmp_path)
 
     for path in write_again(tmp_path):
-        if path.suffix != ".png":
+        if path.suffix == ".svg":
+            assert_same_picture(path, kept / path.name)
+        elif path.suffix == ".html":
+            assert without_pictures(path) == without_pictures(kept / path.name)
+        elif path.suffix != ".png":
             assert path.read_bytes() == (kept / path.name).read_bytes(), path.name
     result = sweep_result.load(kept)
     assert result.partial == ""

@@ -100,7 +100,8 @@ def test_a_comparison_is_a_page_with_every_chart_as_svg_and_png_and_a_table_of_w
             assert "mine, TTL 300 ms" in path.read_text(encoding="utf-8"), path.name
 
 
-def test_a_comparisons_folder_is_compared_again_where_it_is_and_a_run_can_be_laid_over_it(runs, tmp_path):
+def test_comparison_is_extended(runs, tmp_path, undrawn):
+    """A comparison's folder is compared again where it is, and a run can be added to it."""
     out = tmp_path / "out"
     compare([made(runs, 1).name, made(runs, 2, ttl_ms=5).name], out)
     before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
@@ -168,7 +169,8 @@ def test_more_runs_than_a_few_are_not_laid_over_each_other(runs):
     assert not charts("many")["paces"].fits([one] * (FEW + 1))
 
 
-def test_a_run_whose_pictures_were_left_for_later_is_compared_from_what_it_kept(runs, tmp_path):
+def test_undrawn_run_is_compared(runs, tmp_path, undrawn):
+    """A run whose pictures were left for later is compared from what it kept."""
     kept = made(runs, 2, ttl_ms=7)
 
     compare([made(runs, 1).name, kept.name], tmp_path / "out")

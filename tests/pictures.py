@@ -1,0 +1,97 @@
+"""What a picture shows, read from its SVG: texts and shapes, without the ids and the rounding of the drawing library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+SVG = "{http://www.w3.org/2000/svg}"
+NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
+TICK = re.compile(r"[−-]?[\d.,\s]+")  # the library chooses at which numbers an axis has ticks
+WITHIN = 0.01  # of the width and the height of the axes
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A line, an area or a marker.
+
+    colours: of its fill and its stroke. box: left, right, top and bottom, as parts of the axes. corners: how many it has.
+    """
+
+    colours: tuple[str, ...]
+    box: tuple[float, ...]
+    corners: int
+
+
+def texts(picture: Path) -> list[str]:
+    """Return all texts in the order in which they are drawn, without the numbers at the ticks."""
+    found = ["".join(one.itertext()).strip() for one in _root(picture).iter(f"{SVG}text")]
+    return [text for text in found if not TICK.fullmatch(text)]
+
+
+def shapes(picture: Path) -> list[Shape]:
+    """Return what is drawn on the axes, in order; the axes themselves are left out."""
+    return [shape for axes in _groups(_root(picture), "axes_") for shape in _on(axes)]
+
+
+def assert_same_picture(new: Path, old: Path) -> None:
+    """Check that two SVGs show the same: the same texts, and the same shapes within one part in a hundred of the axes."""
+    assert sorted(texts(new)) == sorted(texts(old))
+    drawn, kept = shapes(new), shapes(old)
+    assert [(one.colours, one.corners) for one in drawn] == [(one.colours, one.corners) for one in kept]
+    assert [one.box for one in drawn] == [pytest.approx(one.box, abs=WITHIN) for one in kept]
+
+
+def _root(picture: Path) -> ET.Element:
+    return ET.fromstring(picture.read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
+
+
+def _groups(parent: ET.Element, name: str) -> list[ET.Element]:
+    return [group for group in parent.iter(f"{SVG}g") if group.get("id", "").startswith(name)]
+
+
+def _on(axes: ET.Element) -> Iterator[Shape]:
+    """The first patch is the axes' own background, and says where they are."""
+    background, *drawn = [group for group in axes if not group.get("id", "").startswith("matplotlib.axis")]
+    left, top, right, bottom = _box(_numbers(next(background.iter(f"{SVG}path"))))
+    for group in drawn:
+        if group.get("id", "").startswith("text"):
+            continue
+        for element in [*group.iter(f"{SVG}path"), *group.iter(f"{SVG}use")]:
+            numbers = _numbers(element)
+            if not numbers:  # nothing of it is in sight
+                continue
+            x0, y0, x1, y1 = _box(numbers)
+            across = [_near((x - left) / (right - left)) for x in (x0, x1)]
+            down = [_near((y - top) / (bottom - top)) for y in (y0, y1)]
+            yield Shape(_colours(element), (*across, *down), len(numbers) // 2)
+
+
+def _near(part: float) -> float:
+    """What lies far outside the axes is not seen: how far does not matter."""
+    return min(2.0, max(-1.0, part))
+
+
+def _numbers(element: ET.Element) -> list[float]:
+    if element.tag == f"{SVG}use":
+        return [float(element.get("x", "0")), float(element.get("y", "0"))]
+    return [float(number) for number in NUMBER.findall(element.get("d", ""))]
+
+
+def _box(numbers: list[float]) -> tuple[float, float, float, float]:
+    across, down = numbers[::2], numbers[1::2]
+    return min(across), min(down), max(across), max(down)
+
+
+def _colours(element: ET.Element) -> tuple[str, ...]:
+    style = dict(part.split(":", 1) for part in element.get("style", "").split(";") if ":" in part)
+    return tuple(
+        value.strip()
+        for name, value in sorted((key.strip(), value) for key, value in style.items())
+        if name in ("fill", "stroke")
+    )
