@@ -13,7 +13,7 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
 GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
 
-.PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report serve compare clean doctor bench check test
+.PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,11 +62,20 @@ doctor: setup ## what is installed, what is missing, how to get it
 bench: setup-dev ## the lab's own costs, as ratios side by side
 	@$(LAB) bench
 
-check: setup-dev ## format, lint, types, import contracts, fast tests: under a minute
+check: setup-dev ## format, lint, types, import contracts, unit tests, side by side: under a minute
+	@$(MAKE) --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types contracts unit
+
+lint: # format and lint
 	@.venv/bin/ruff format --check .
 	@.venv/bin/ruff check .
+
+types:
 	@.venv/bin/mypy
+
+contracts: # who may import whom
 	@.venv/bin/lint-imports
+
+unit: # the tests that need no server
 	@.venv/bin/pytest -q -n auto tests/unit
 
 test: check ## all of check, and the tests with real servers and a real browser
