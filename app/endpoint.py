@@ -38,9 +38,9 @@ class Endpoint:
     def parse(text: str) -> Endpoint:
         """Read the text. Raises ValueError; its message quotes nothing that may be a password."""
         scheme, _, place = text.rpartition("://")
-        who, _, where = place.rpartition("@")
+        account, _, where = place.rpartition("@")
         hosts, _, database = where.partition("/")
-        user, _, password = who.partition(":")
+        user, _, password = account.partition(":")
         return Endpoint(tuple(Address.parse(part) for part in hosts.split(",")), scheme, user, password, database)
 
     @property

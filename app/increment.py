@@ -83,7 +83,7 @@ class Increment:
         self.ended = "ok"
         told_no = request_context.commands > 0 and not request_context.said_yes
         about = {"commands": request_context.commands, "fence": grant.fence, "told_no": told_no}
-        self.say(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, **about)
+        self.record(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, **about)
         request_context.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
@@ -94,7 +94,7 @@ class Increment:
         if not grant.still_mine():
             raise Abandoned(grant.key)
         value = None if self.read is None else self.read + 1
-        self.say(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
+        self.record(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         request_context.enter(WRITE)
         self.written = self.write(self.resource, value, grant)
         if not self.written.pending:
@@ -102,7 +102,7 @@ class Increment:
         if self.receipts is not None:
             request_context.enter(WRITE_AGAIN)
             again = self.write(self.receipts, self.written.value, grant)
-            self.say(WroteAgain, wrote_ns=monotonic_ns(), value=again.value, overwrote=again.overwrote)
+            self.record(WroteAgain, wrote_ns=monotonic_ns(), value=again.value, overwrote=again.overwrote)
         self.releasing_ns = monotonic_ns()
         request_context.enter(RELEASE)
         return self.written
@@ -114,16 +114,16 @@ class Increment:
         except Refused as refusal:
             self.releasing_ns = monotonic_ns()
             self.ended = "refused"
-            self.say(Refusal, refused_ns=self.releasing_ns, why=str(refusal))
+            self.record(Refusal, refused_ns=self.releasing_ns, why=str(refusal))
             raise
 
     def wrote(self, write: Write) -> None:
         """Journal a write that the resource has confirmed, and that nothing can undo any more."""
-        self.say(Wrote, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote, part=write.part)
+        self.record(Wrote, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote, part=write.part)
 
     def released(self, result: str) -> None:
         """Journal the end of the grant: the release, or the attempt of one."""
-        self.say(
+        self.record(
             Released,
             releasing_ns=self.releasing_ns,
             released_ns=monotonic_ns(),
@@ -140,14 +140,14 @@ class Increment:
         if self.failed_in is ACQUIRE:
             self.turn += 1
             keys = {"wanted": error.key, "holding": error.holding} if isinstance(error, NotAcquired) else {}
-            self.say(
+            self.record(
                 GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=request_context.commands, **keys
             )
         else:
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             self.released(f"error: {why}")
 
-    def say(self, event: type[AnyEvent], **fields: object) -> None:
+    def record(self, event: type[AnyEvent], **fields: object) -> None:
         """Journal one event of this request. Without a journal the event is not even made."""
         if self.journal.on:
-            self.journal.say(event(request=self.request, turn=self.turn, **fields))  # type: ignore[arg-type] # checked when it is read back
+            self.journal.record(event(request=self.request, turn=self.turn, **fields))  # type: ignore[arg-type] # checked when it is read back

@@ -174,9 +174,9 @@ class Journal:
         self._encode = msgspec.json.Encoder().encode
         self._file = None if path is None else os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         self.on = self._file is not None
-        self.say(Started(request="", started_ns=monotonic_ns(), pid=os.getpid()))
+        self.record(Started(request="", started_ns=monotonic_ns(), pid=os.getpid()))
 
-    def say(self, event: AnyEvent) -> None:
+    def record(self, event: AnyEvent) -> None:
         """Append one event."""
         if self._file is not None:
             os.write(self._file, self._encode(event) + b"\n")

@@ -29,7 +29,7 @@ class Counter:
 
     def write(self, value: int | None, grant: Grant) -> Write:
         done = self.client.query(WRITE, value, self.key)
-        return Write(value=value or 0, overwrote=done.told, pending=self.client.in_transaction)
+        return Write(value=value or 0, overwrote=done.last_insert_id, pending=self.client.in_transaction)
 
     def parts(self) -> dict[str, int]:
         rows = self.client.query(READ, self.key).rows

@@ -39,7 +39,7 @@ class Counter:
         done = self.client.query(WRITE, value, self.key, self.seen.version)
         if not done.touched:
             raise Refused(f"{self.key} was no longer at version {self.seen.version}")
-        return Write(value=value or 0, overwrote=done.told)
+        return Write(value=value or 0, overwrote=done.last_insert_id)
 
     def parts(self) -> dict[str, int]:
         return {"": self._row()[0]}

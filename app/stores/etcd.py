@@ -62,7 +62,7 @@ class Etcd:
 
     def grant(self, ttl_s: int) -> int:
         """Create a lease, and return its number. A lease without a key locks nothing: for the failpoints it is not yet a yes."""
-        granted: Lease = self._ask("LeaseGrant", lambda server: server.lease(ttl_s), tell=lambda granted: False)
+        granted: Lease = self._ask("LeaseGrant", lambda server: server.lease(ttl_s), agreed=lambda granted: False)
         return granted.id
 
     def keep_alive(self, lease: int) -> bool:
@@ -127,7 +127,7 @@ class Etcd:
                     chunk_size=None
                 ):  # chunks as they come: with a size, the read would wait for so many bytes
                     *lines, rest = (rest + chunk).split(b"\n")
-                    if any(_tells(line) for line in lines):
+                    if any(_reports(line) for line in lines):
                         return True
                     if time.monotonic() > until_s:
                         return False
@@ -142,7 +142,7 @@ class Etcd:
         command: str,
         send: Callable[[Etcd3Client], Any],
         key: str = "",
-        tell: Callable[[Any], object] = lambda answer: answer,
+        agreed: Callable[[Any], object] = lambda answer: answer,
     ) -> Any:
         """Send a command. With a journal, reach the failpoints; send it again after a lost reply, as to another server."""
         if not self.journal.on:
@@ -150,12 +150,12 @@ class Etcd:
         request_context.sending()
         answer = self._answer(send)
         try:
-            request_context.sent(command, tell(answer))
+            request_context.sent(command, agreed(answer))
         except ReplyLost:
             answer = self._answer(send)
-            request_context.sent(command, tell(answer))
+            request_context.sent(command, agreed(answer))
         if request_context.phase is RENEW:
-            self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
+            self.journal.record(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
         return answer
 
     def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:
@@ -171,10 +171,10 @@ class Etcd:
         raise AssertionError("an endpoint has at least one address")
 
 
-def _tells(line: bytes) -> bool:
+def _reports(line: bytes) -> bool:
     """Return whether a line of a watch reports an event or the end. The first line only reports the beginning."""
-    told = json.loads(line or b"{}").get("result", {})
-    return bool(told.get("events") or told.get("canceled"))
+    event = json.loads(line or b"{}").get("result", {})
+    return bool(event.get("events") or event.get("canceled"))
 
 
 def _coded(text: str) -> str:

@@ -66,7 +66,7 @@ class Done:
     # how many rows were found or changed
     touched: int
     # the number that the statement gave to LAST_INSERT_ID()
-    told: int
+    last_insert_id: int
 
 
 class _Here(threading.local):

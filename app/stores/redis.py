@@ -65,14 +65,14 @@ class GatedRedis(Redis):
             request_context.sent(args[0], answer)
         if request_context.phase is RENEW and self.journal.on:
             key = str(args[3] if args[0].startswith("EVAL") else args[1])
-            self.journal.say(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
+            self.journal.record(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
         return answer
 
 
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
     """Make a client for one of an endpoint's servers. ``others`` are options that differ."""
-    who = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
-    options = who | _options() | others
+    account = {"username": endpoint.user or None, "password": endpoint.password or None, "db": int(endpoint.database or 0)}
+    options = account | _options() | others
     if endpoint.scheme != SENTINEL:
         return kind(host=address.host, port=address.port, **options)
     sentinel = Sentinel([(address.host, address.port)], sentinel_kwargs=_options())

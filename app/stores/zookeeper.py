@@ -126,7 +126,7 @@ class Session:
 
         def send_and_tell(connect_timeout: float) -> None:
             send(connect_timeout)
-            self.journal.say(Renewed(request="", key="session", renewed_ns=monotonic_ns(), answer="sent"))
+            self.journal.record(Renewed(request="", key="session", renewed_ns=monotonic_ns(), answer="sent"))
 
         connection._send_ping = send_and_tell  # noqa: SLF001
 

@@ -50,9 +50,9 @@ def increment(redis_port, store_url, tmp_path):
             clients[name] = lock_store(name, Settings(**{f"{name}_url": where}), journal)
         return clients[name]
 
-    def run(name: str, key: str | None = None):
-        key = key or f"lab:test:{uuid4().hex}"
-        lock = stages()[name].lock(client(stages()[name].store), key, 1000, 200, 5)
+    def run(name: str, wait_ms: int = 5000):
+        key = f"lab:test:{uuid4().hex}"
+        lock = stages()[name].lock(client(stages()[name].store), key, 1000, wait_ms, 5)
         return Increment("r1", Counter(counter_redis(Settings(counter_url=address)), f"{key}:counter"), journal, 0).run(lock)
 
     yield run
@@ -116,7 +116,7 @@ def test_after_a_lost_reply_the_client_sends_again_and_a_plain_lock_waits_for_it
     activate(Failpoints(tmp_path, "replica-1"))
 
     with pytest.raises(NotAcquired):
-        increment("lua")
+        increment("lua", wait_ms=200)
 
 
 def test_nothing_is_injected_where_no_fault_is_prepared(increment):
