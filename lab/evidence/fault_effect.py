@@ -47,6 +47,12 @@ class Effect(StrEnum):
     OTHER = "other"
 
 
+# These are done by the replica itself, at the failpoint. The injector does all others, a moment later.
+DONE_BY_REPLICA = frozenset(
+    {Effect.PROCESS_DIES, Effect.PROCESS_STOPS, Effect.THREAD_DIES, Effect.REQUEST_WAITS, Effect.REPLY_LOST}
+)
+
+
 # The records of runs made before faults declared an effect have only the kind. This table is never extended.
 EFFECT_OF_KIND = {
     "cut_off": Effect.CUT_OFF,

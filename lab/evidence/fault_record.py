@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
+from lab.evidence.fault_effect import DONE_BY_REPLICA, EFFECT_OF_KIND, Effect
 
 
 class FaultRecord(msgspec.Struct):
@@ -22,10 +22,12 @@ class FaultRecord(msgspec.Struct):
     pid: int
     # the request that reached the failpoint
     request: str
-    # when the fault began
+    # when it reached it
     at_ns: int
     # Written by the injector: the name of the fault's file.
     kind: str = ""
+    # when the lab had done its part, which a busy machine does late; 0 where there is no such part, or in an old run
+    injected_ns: int = 0
     # the failpoint, phase.moment; the file calls it a gate
     failpoint: str = msgspec.field(name="gate", default="")
     # when the recovery was complete; 0 before
@@ -42,6 +44,11 @@ class FaultRecord(msgspec.Struct):
     def __post_init__(self) -> None:
         if self.effect is Effect.OTHER:
             self.effect = EFFECT_OF_KIND.get(self.kind, Effect.OTHER)
+
+    @property
+    def began_ns(self) -> int:
+        """Return when the fault began: at the failpoint, or when the lab had done its part."""
+        return self.at_ns if self.effect in DONE_BY_REPLICA else max(self.at_ns, self.injected_ns)
 
     @property
     def phase(self) -> str:

@@ -30,19 +30,19 @@ class FaultOutcome:
     @property
     def idle_ms(self) -> float | None:
         """Return the time from the fault to the next grant, or None if there was none."""
-        return (self.next_got_ns - self.record.at_ns) / 1e6 if self.next_got_ns else None
+        return (self.next_got_ns - self.record.began_ns) / 1e6 if self.next_got_ns else None
 
     def during(self, at_ns: int) -> bool:
         """Return whether a moment lies between the fault and its recovery."""
-        return self.record.at_ns < at_ns < self.record.recovered_ns
+        return self.record.began_ns < at_ns < self.record.recovered_ns
 
     def lasted_longer_than(self, ns: int) -> bool:
         """Return whether the recovery came later than this."""
-        return self.record.recovered_ns - self.record.at_ns > ns
+        return self.record.recovered_ns - self.record.began_ns > ns
 
     def granted(self, request: str, replica: str, got_ns: int) -> None:
         """Take note of a grant."""
-        if not self.next_got_ns and self.record.at_ns < got_ns and self._shows_free(request, replica):
+        if not self.next_got_ns and self.record.began_ns < got_ns and self._shows_free(request, replica):
             self.next_got_ns, self.next_request = got_ns, request
 
     def released(self, request: str, released_ns: int) -> None:
@@ -54,7 +54,7 @@ class FaultOutcome:
         """Take note of a renewal."""
         if replica == self.record.replica:
             self.renewals += self.during(renewed_ns)
-        elif succeeded and self.record.at_ns < renewed_ns and not self.next_got_ns:
+        elif succeeded and self.record.began_ns < renewed_ns and not self.next_got_ns:
             self.foreign_renewals += 1
 
     def facts(self) -> dict[str, Any]:

@@ -87,6 +87,7 @@ class _Injector(threading.Thread):
         record.kind, record.failpoint, record.effect = kind_of(fault), fault.at, fault.effect
         self.active.append((fault, record))
         fault.inject(self.system, record)
+        record.injected_ns = record.injected_ns or monotonic_ns()
 
     def recover(self, fault: Fault, record: FaultRecord) -> None:
         self.active.remove((fault, record))

@@ -15,7 +15,7 @@ def violations(findings: Findings) -> Iterator[Violation]:
     if findings.tests != Claim.refuses_without_majority.name:
         return
     for fault in findings.faults:
-        stopped_ms = (fault.record.recovering_ns - fault.record.at_ns) / 1e6
+        stopped_ms = (fault.record.recovering_ns - fault.record.began_ns) / 1e6
         if fault.idle_ms is not None and SETTLED_MS < fault.idle_ms < stopped_ms:
             what = f"a request got the lock {fault.idle_ms:.0f} ms after three of five servers had stopped"
             yield Violation(Claim.refuses_without_majority.name, "granted by a minority", what, [fault.facts()])

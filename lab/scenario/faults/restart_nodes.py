@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from time import monotonic_ns
 from typing import ClassVar
 
 from app.failpoints import Injection
@@ -36,6 +37,7 @@ class Fault:
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes(self.nodes)
+        record.injected_ns = monotonic_ns()  # the servers are down from here on
         system.recover_nodes(self.away)
         time.sleep(self.delay_ms / 1000)
         system.recover_nodes(self.nodes)

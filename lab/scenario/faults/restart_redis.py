@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic_ns
 from typing import ClassVar
 
 from app.failpoints import Injection
@@ -28,6 +29,7 @@ class Fault:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
     def inject(self, system: System, record: FaultRecord) -> None:
+        record.injected_ns = monotonic_ns()  # not when the store runs again
         system.restart_lock_store()
 
     def recover(self, system: System, record: FaultRecord) -> None:
