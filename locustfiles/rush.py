@@ -1,7 +1,8 @@
-"""Everybody increments at once: N requests, as fast as the answers come, or at a rate whatever the answers do.
+"""All users increment at the same time: N requests, as fast as the answers come, or at a fixed
+rate.
 
-The lab runs this file, headless or in Locust's page; ``locust -f locustfiles/rush.py --host http://127.0.0.1:PORT`` works
-as well, against anything that answers POST /increment.
+The lab runs this file, headless or in Locust's page. ``locust -f locustfiles/rush.py --host
+http://127.0.0.1:PORT`` works as well, against any server that answers POST /increment.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ def replica_of(body: bytes | None) -> str:
     try:
         return decode(body or b"{}").replica
     except msgspec.DecodeError:
-        return ""  # not the counter's answer: a proxy's error page
+        return ""  # not an answer of the counter, but a proxy's error page
 
 
 decode = msgspec.json.Decoder(Answer).decode
 recorder: Recorder | None = None
 tickets: Tickets | None = None
-locust_plugin.attach(events)  # where this is the lab's page, each test is a run of the lab
+locust_plugin.attach(events)  # under ``lab ui``, each test is a run of the lab
 
 
 @events.init_command_line_parser.add_listener
@@ -42,12 +43,14 @@ def add_options(parser):
         "--requests",
         type=int,
         default=5000,
-        help="how many to send, over all processes (0 in the lab's page: the scenario's own)",
+        help="number of requests, over all processes (0 in the lab's page: the scenario's own number)",
     )
-    parser.add_argument("--rate", type=float, default=0.0, help="arrivals per second, whatever the answers do (0: closed loop)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random arrivals", include_in_web_ui=False)
-    parser.add_argument("--timeout-s", type=float, default=60.0, help="when to give up on an answer", include_in_web_ui=False)
-    parser.add_argument("--record", default="", help="file to append a line a request to", include_in_web_ui=False)
+    parser.add_argument(
+        "--rate", type=float, default=0.0, help="arrivals per second, independent of the answers (0: closed loop)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="random seed of the arrivals", include_in_web_ui=False)
+    parser.add_argument("--timeout-s", type=float, default=60.0, help="seconds to wait for an answer", include_in_web_ui=False)
+    parser.add_argument("--record", default="", help="file to which a line is appended for each request", include_in_web_ui=False)
 
 
 @events.test_start.add_listener
@@ -62,7 +65,7 @@ def begin(environment, **_):
 
 
 class Rush(FastHttpUser):
-    concurrency = 10_000  # of the connections one user may open: only an open loop needs more than one
+    concurrency = 10_000  # connections of one user: only an open loop needs more than one
 
     @task
     def drive(self):
@@ -75,13 +78,13 @@ class Rush(FastHttpUser):
                     sent.spawn(self.increment, ticket)
                 tickets.take()
             finally:
-                sent.kill()  # a stopped test leaves nothing behind that would count for the next
+                sent.kill()  # requests of a stopped test must not count for the next one
         self.increment(tickets.take())
 
     def increment(self, ticket: Ticket) -> None:
         start_ns = monotonic_ns()
         intended_ns = min(ticket.intended_ns, start_ns)
-        status, body = 0, None  # all that is known when the test is stopped before the answer
+        status, body = 0, None  # recorded so when the test is stopped before the answer
         try:
             response = self.client.post("/increment", headers={"X-Request-ID": ticket.request_id})
             status, body = response.status_code or 0, response.content

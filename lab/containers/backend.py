@@ -1,4 +1,4 @@
-"""Where a run's servers are: processes of this machine, or containers. Chosen by LAB_ENGINE; the file in the image sets it."""
+"""Where a run's servers are: processes of this machine, or containers. LAB_ENGINE decides; the image sets it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LOCAL, COMPOSE = ENGINES = ("local", "compose")
 
 
 def engine() -> str:
-    """The one in use. Raises BadInput for one that there is not."""
+    """Return the engine in use. Raises BadInput for an unknown one."""
     return choose_from("engine", os.environ.get(VARIABLE) or LOCAL, ENGINES, VARIABLE)
 
 
 def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
-    """Its ``cluster(supervisor, stage, scenario, run, folder, …)``."""
+    """Return the engine's ``cluster(supervisor, stage, scenario, run, folder, …)``."""
     if engine() == LOCAL:
         from lab.servers.cluster import cluster as local
 
@@ -31,10 +31,10 @@ def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
 
 
 def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:
-    """In containers, a run is over the replicas and workers that are there, unless it was told how many."""
+    """Fill in the numbers of replicas and workers that are up, where the run is in containers and gives none."""
     if engine() == LOCAL:
         return dict(given)
     from lab.containers.cluster import REPLICA, WORKERS, addresses
 
-    there = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
-    return {name: value if value is not None else there.get(name) or None for name, value in given.items()}
+    up = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
+    return {name: value if value is not None else up.get(name) or None for name, value in given.items()}

@@ -19,11 +19,14 @@ from lab.containers.compose import Compose, EngineFailed, docker
 
 QUIET_FOR_S = 3.0
 LONGEST_S = 120.0
-KEPT = "the engine keeps the network {0}, though nothing of the lab is on it any more; later: docker network rm {0}\n"
+KEPT = "the engine keeps the network {0}, although no container of the lab uses it; remove it later: docker network rm {0}\n"
 
 
 def take_down(compose: Compose, late: bool) -> list[str]:
-    """Take it down. late: nobody waits for that, and somebody may still be bringing it up. Returns and raises as Compose.down."""
+    """Take the containers down. Returns and raises as ``Compose.down``.
+
+    late: the lab has ended without waiting, and its compose may still be starting containers.
+    """
     until = time.monotonic() + LONGEST_S
     kept = compose.down()
     while late and time.monotonic() < until and _appears(compose.project, docker):
@@ -32,7 +35,7 @@ def take_down(compose: Compose, late: bool) -> list[str]:
 
 
 def _appears(project: str, ask: Callable[..., str]) -> bool:
-    """Whether a container of the project comes up before it has been quiet for long enough."""
+    """Return whether a container of the project starts before it has been quiet for long enough."""
     until = time.monotonic() + QUIET_FOR_S
     while time.monotonic() < until:
         if ask("ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={project}").strip():
@@ -42,12 +45,12 @@ def _appears(project: str, ask: Callable[..., str]) -> bool:
 
 
 def main(project: str, folder: Path) -> int:
-    """Wait for the end of the lab: it says so, or is gone."""
+    """Wait until the lab reports its end, or is gone; then take its containers down."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    said = sys.stdin.read()
+    finished = sys.stdin.read()
     try:
-        for network in take_down(Compose(project, os.environ), late=not said):
+        for network in take_down(Compose(project, os.environ), late=not finished):
             sys.stderr.write(KEPT.format(network))
     except (EngineFailed, OSError) as error:
         sys.stderr.write(str(error))

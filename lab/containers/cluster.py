@@ -1,7 +1,8 @@
-"""The cluster in containers: what docker-compose.yml (or docker-stack.yml) has brought up, as the same ``Cluster``.
+"""The cluster in containers: the containers that docker-compose.yml (or docker-stack.yml) has
+started, as the same ``Cluster``.
 
-Who judges is in a container itself, so names and ports are those of the containers' own network. The stores are there
-already; replicas are started anew for each run, by their agents, with that run's settings.
+The judge is in a container itself, so names and ports are those of the containers' own network. The
+stores run already. The agents start the replicas again for each run, with that run's settings.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
 
 REPLICAS, WORKERS = "app", "locust-worker"  # the services that are scaled
-REPLICA = "replica"  # what replicas are called on the network that all share; they are on that of the locks as well
+REPLICA = "replica"  # the replicas' name on the network that all share; they are also on the network of the locks
 LOCKS = "locks"
 NGINX, NGINX_PORT = "nginx", 8080
 COUNTER = "counter-redis"
@@ -45,7 +46,7 @@ ONE_USER = ("mysql",)
 
 @dataclass(frozen=True)
 class ContainerPartition:
-    """What connects a replica's container to the network of the locks."""
+    """A replica's connection to the network of the locks."""
 
     container: str
     control: HostControl
@@ -58,7 +59,7 @@ class ContainerPartition:
 
 
 def addresses(service: str) -> list[str]:
-    """Where the containers of a service are, in a stable order; none if none is up."""
+    """Return the addresses of a service's containers, in a stable order; none if none is up."""
     try:
         found = socket.getaddrinfo(service, None, socket.AF_INET, socket.SOCK_STREAM)
     except OSError:
@@ -67,7 +68,7 @@ def addresses(service: str) -> list[str]:
 
 
 def names(store: str, scenario: Scenario) -> list[str]:
-    """Of a store's containers: those of the servers that a local run starts."""
+    """Return the names of a store's containers: those of the servers that a local run starts."""
     return [one.name for one in stores()[store].programs(scenario)]
 
 
@@ -84,12 +85,16 @@ WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no
 
 
 def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
-    """Refuse by name what cannot work in containers. control: a lab on the host can stop and start them. Raises BadInput."""
+    """Refuse, by name, a scenario that cannot work in containers. Raises BadInput.
+
+    control: whether containers can be stopped and started.
+    """
     never = {
-        "a clock that is set off (store_clocks): containers have the clock of their host": scenario.store_clocks,
-        "a replica held back over a link of the lab's own (store_replica)": scenario.store_replica,
-        f"an ensemble of {scenario.store_nodes} (store_nodes): the file has one server of each": scenario.store_nodes > 1,
-        "a store that is told to write everything to disk (store_persists)": scenario.store_persists,
+        "a clock that jumps (store_clocks), and containers have the clock of their host": scenario.store_clocks,
+        "a store's replica that is held back by a proxy of the lab (store_replica)": scenario.store_replica,
+        f"an ensemble of {scenario.store_nodes} (store_nodes), and the file has one server of each store": scenario.store_nodes
+        > 1,
+        "a store that writes each change to disk (store_persists)": scenario.store_persists,
     }
     if why := next((words for words, true in never.items() if true), None):
         raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
@@ -99,11 +104,11 @@ def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
             f"{scenario.name} does not work in containers: the fault {refusal.kind} cannot be injected, because {refusal.why}. "
             "It works without ENGINE=docker"
         )
-    by_hand = [refusal.kind for refusal in WITHOUT_CONTROL.refusals(scenario.faults)]
-    by_hand += ["nodes_away"] if scenario.nodes_away else []
-    if by_hand and not control:
+    by_host = [refusal.kind for refusal in WITHOUT_CONTROL.refusals(scenario.faults)]
+    by_host += ["nodes_away"] if scenario.nodes_away else []
+    if by_host and not control:
         raise BadInput(
-            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_hand)}), which only the host can do; "
+            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_host)}), which only the host can do; "
             f"start it on the host: make scenario STAGE={stage.name} SCENARIO={scenario.name} ENGINE=docker"
         )
 
@@ -119,7 +124,9 @@ def cluster(
     journals: bool = True,
     also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
-    """As ``lab.cluster.cluster``, over what is up. Raises NotReady, and BadInput for what cannot work here."""
+    """Yield the containers as ``lab.servers.cluster.cluster`` does its processes. Raises NotReady,
+    and BadInput for what cannot work here.
+    """
     control = HostControl.found()
     refuse(stage, scenario, control is not None)
     for path in (folder / "logs", folder / "journal"):
@@ -145,7 +152,7 @@ def cluster(
         for server in found.get("mysql", ()):
             _make_tables(server)
         replicas, workers = _replicas(scenario), _workers()
-        _order(replicas, settings, folder if journals else None, run, ending)
+        _begin_run(replicas, settings, folder if journals else None, run, ending)
         _see_all(replicas, control)
         known = Settings.read({}, **settings)
         clocks = {agent.clock(), *(one.clock for one in replicas), *(one.ask("GET", "/")["clock"] for one in workers)}
@@ -167,7 +174,7 @@ def _url(store: str, servers: Sequence[ContainerServer]) -> str:
 
 def _how_to_start(server: ContainerServer) -> str:
     profile = PROFILES.get(server.store)
-    return f"; start it beside the others: docker compose --profile {profile} up -d {server.name}" if profile else ""
+    return f"; start it as well: docker compose --profile {profile} up -d {server.name}" if profile else ""
 
 
 def _make_tables(server: ContainerServer) -> None:
@@ -177,11 +184,13 @@ def _make_tables(server: ContainerServer) -> None:
 
 
 def _replicas(scenario: Scenario) -> tuple[AgentServer, ...]:
-    """All that are up, by name. Raises BadInput when the run is to be over another number: nginx sends to all of them."""
+    """Return all replicas that are up. Raises BadInput when the run needs another number: nginx
+    sends to all of them.
+    """
     places = addresses(REPLICA)
     if len(places) != scenario.replicas:
         raise BadInput(
-            f"{len(places)} replicas are up, and this run is over {scenario.replicas}: docker compose up -d --scale "
+            f"{len(places)} replicas are up, and this run needs {scenario.replicas}: docker compose up -d --scale "
             f"app={scenario.replicas}, then docker compose kill -s HUP nginx; or give --replicas {len(places)}"
         )
     return tuple(AgentServer(f"replica-{number}", agent.REPLICA_PORT, place=place) for number, place in enumerate(places, 1))
@@ -191,10 +200,13 @@ def _workers() -> tuple[AgentServer, ...]:
     return tuple(AgentServer(f"worker-{number}", agent.PORT, place=place) for number, place in enumerate(addresses(WORKERS), 1))
 
 
-def _order(
+def _begin_run(
     replicas: Sequence[AgentServer], settings: dict[str, str], folder: Path | None, run: str, ending: contextlib.ExitStack
 ) -> None:
-    """Have all begin, side by side; returns when they answer for this run. What another host writes is fetched from then on."""
+    """Start all replicas for this run at the same time, and return when they answer.
+
+    Records that are written on another host are copied from then on.
+    """
 
     def begin(replica: AgentServer) -> None:
         record = str(folder / "journal" / f"{replica.name}.jsonl") if folder else ""
@@ -203,8 +215,8 @@ def _order(
 
     for replica in replicas:
         ending.callback(replica.end_run)
-    with ThreadPoolExecutor(len(replicas)) as side_by_side:
-        list(side_by_side.map(begin, replicas))
+    with ThreadPoolExecutor(len(replicas)) as pool:
+        list(pool.map(begin, replicas))
     for replica in replicas:
         if folder and not replica.ask("GET", "/")["shared"]:
             fetching = RecordFetcher(replica, folder / "journal" / f"{replica.name}.jsonl")
@@ -221,7 +233,7 @@ def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:
 
 
 def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> None:
-    """Whether nginx sends to every replica; have it read its names again where it does not. Raises NotReady."""
+    """Check that nginx sends to each replica; let it resolve their names again where it does not. Raises NotReady."""
     wanted = {replica.name for replica in replicas}
     seen: set[str] = set()
 

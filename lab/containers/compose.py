@@ -1,7 +1,9 @@
-"""A run in containers from the host: bring up what the stage needs, have it run and judged inside, take all of it down.
+"""A run in containers, from the host: start what the stage needs, run and judge inside, take all of
+it down.
 
-Only Docker's own interfaces are used, and only from here: ``docker compose`` for what belongs together, ``docker`` for what a
-fault does to one container. ``LAB_COMPOSE`` names another command for the first (``docker-compose``, say).
+Only Docker's own commands are used, and only from here: ``docker compose`` for the whole project,
+``docker`` for what a fault does to one container. ``LAB_COMPOSE`` names another command for the
+first (``docker-compose``, say).
 """
 
 from __future__ import annotations
@@ -47,11 +49,11 @@ NETWORK_ACTS = {CUT: "disconnect", MEND: "connect"}
 
 
 class EngineFailed(LabError):  # noqa: N818 - says what happened
-    """Docker did not do what it was asked; the message holds its words."""
+    """Docker failed; the message quotes it."""
 
 
 def compose_command() -> list[str]:
-    """How to speak to compose here. Raises MissingProgram."""
+    """Return the command of compose on this machine. Raises MissingProgram."""
     if given := os.environ.get("LAB_COMPOSE"):
         return shlex.split(given)
     if (
@@ -61,29 +63,31 @@ def compose_command() -> list[str]:
         return ["docker", "compose"]
     if shutil.which("docker-compose"):
         return ["docker-compose"]
-    raise MissingProgram("neither docker compose nor docker-compose is on this machine: docs/containers.md says what is needed")
+    raise MissingProgram("neither docker compose nor docker-compose is on this machine: see docs/containers.md")
 
 
 @dataclass
 class Compose:
-    """One project of containers, by the file at the top of this repository."""
+    """One project of containers, defined by docker-compose.yml."""
 
     project: str
     environ: Mapping[str, str]
     command: Sequence[str] = field(default_factory=compose_command)
 
     def do(self, *words: str, quietly: bool = False) -> None:
-        """Raises EngineFailed, with what it said if that was not heard already."""
+        """Run a command of compose. Raises EngineFailed, with its output where that was not printed."""
         done = subprocess.run(self._argv(*words), cwd=HOME, env=self.environ, check=False, capture_output=quietly, text=True)
         if done.returncode:
-            said = f":\n{done.stderr.strip()[-2000:]}" if quietly else ""
-            raise EngineFailed(f"{shlex.join(self._argv(*words))} ended with {done.returncode}{said}")
+            output = f":\n{done.stderr.strip()[-2000:]}" if quietly else ""
+            raise EngineFailed(f"{shlex.join(self._argv(*words))} ended with {done.returncode}{output}")
 
     def down(self) -> list[str]:
-        """Take all of it away. Returns the networks that the engine would not give up. Raises EngineFailed if more is left.
+        """Take all containers down. Return the networks that the engine did not remove. Raises
+        EngineFailed if more is left.
 
-        An engine may count an endpoint too many on a network that nothing is on, and then keeps it until it starts anew itself
-        (moby issue 42119; once in some ninety times with Docker 20.10). That is no reason to lose a run.
+        The engine sometimes counts an endpoint too many on an unused network. It then keeps the
+        network until it restarts (moby issue 42119; once in some ninety times with Docker 20.10).
+        That is no reason to lose a run.
         """
         for _ in range(DOWN_TRIES):
             failed = self._down()
@@ -103,22 +107,22 @@ class Compose:
         return None
 
     def run(self, *words: str) -> int:
-        """A command in a new container of a service, its words on our terminal; its exit status."""
+        """Run a command in a new container of a service, with its output on our terminal. Return its exit status."""
         with subprocess.Popen(self._argv("run", "--rm", "-T", "--no-deps", *words), cwd=HOME, env=self.environ) as process:
             try:
                 return process.wait()
-            except BaseException:  # an interrupt: it is told, and writes down what it has
+            except BaseException:  # an interrupt: pass it on, so that the command can save its results
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.send_signal(signal.SIGINT)
                     process.wait(timeout=20)
                 raise
 
     def container(self, service: str) -> str:
-        """The id of a service's only container. Raises OSError."""
+        """Return the id of a service's only container. Raises OSError."""
         return self._only(service, f"label=com.docker.compose.service={service}")
 
     def act(self, what: str, whom: str) -> None:
-        """What the hands of a run inside ask for: of a service, or of one replica of several by its container. Raises OSError."""
+        """Carry out what a run inside requests, for a service or for one container of several. Raises OSError."""
         if what in NETWORK_ACTS:
             docker("network", NETWORK_ACTS[what], f"{self.project}_{LOCKS}", self._only(whom, f"id={whom}"))
         else:
@@ -127,7 +131,7 @@ class Compose:
     def _only(self, whom: str, wanted: str) -> str:
         found = docker("ps", "--all", "--quiet", "--filter", self._label, "--filter", wanted).split()
         if len(found) != 1:
-            raise OSError(f"{len(found)} containers of {self.project} are called {whom}")
+            raise OSError(f"{self.project} has {len(found)} containers named {whom}, and not exactly 1")
         return found[0]
 
     @property
@@ -139,7 +143,7 @@ class Compose:
 
 
 def docker(*words: str) -> str:
-    """What ``docker`` prints. Raises OSError with its words when it fails."""
+    """Return the output of a ``docker`` command. Raises OSError with its error output when it fails."""
     done = subprocess.run(["docker", *words], capture_output=True, text=True, check=False)
     if done.returncode:
         raise OSError(done.stderr.strip())
@@ -147,18 +151,18 @@ def docker(*words: str) -> str:
 
 
 def services(stage: Stage, scenario: Scenario) -> list[str]:
-    """What the stage needs before its replicas, by the names in the file."""
+    """Return the services that the stage needs before its replicas, by their names in docker-compose.yml."""
     stores = names(stage.store, scenario) if stage.store else []
     return stores + ([] if resources.kind(stage.resource).in_lock_store else [COUNTER])
 
 
 def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, draw: bool) -> int:
-    """``lab run --engine docker``. Returns the exit status of the run inside. Raises BadInput, MissingProgram, EngineFailed."""
+    """Run ``lab run --engine docker``, and return the exit status of the run inside. Raises
+    BadInput, MissingProgram, EngineFailed.
+    """
     stage = find_stage(stage_name)
     if stage_name != stage.name:
-        raise BadInput(
-            f"{stage_name} is a file of this machine, which the image does not have; put it on the shelf, in app/locks"
-        )
+        raise BadInput(f"{stage_name} is a file on this machine, which the image does not contain; move it into app/locks")
     scenario = override(scenarios.load(scenario_name), stage, given)
     refuse(stage, scenario, control=True)
     project = f"lab-{os.getpid()}"
@@ -172,7 +176,9 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
 
 
 def _environment(stage: Stage, control: Path) -> dict[str, str]:
-    """For the variables in the file. The run folders belong to whoever owns the folder they go to."""
+    """Return the values of the variables in docker-compose.yml. Run folders get the owner of the
+    folder that holds them.
+    """
     reports = REPORTS.resolve()
     reports.mkdir(exist_ok=True)
     owner = reports.stat()
@@ -197,28 +203,28 @@ def _host_control(folder: Path, compose: Compose) -> Iterator[None]:
         yield
     finally:
         server.close()
-        shutil.rmtree(folder, ignore_errors=True)  # the undertaker has been there
+        shutil.rmtree(folder, ignore_errors=True)  # usually removed already by the cleanup process
 
 
 @contextlib.contextmanager
 def _taken_down(compose: Compose, folder: Path) -> Iterator[None]:
-    """All containers are gone when the block ends, and when this process does. Raises EngineFailed."""
+    """Take all containers down when the block ends, or when this process is gone. Raises EngineFailed."""
     argv = [sys.executable, "-m", "lab.containers.cleanup", compose.project, str(folder)]
-    undertaking = subprocess.Popen(
+    process = subprocess.Popen(
         argv, cwd=HOME, env=compose.environ, start_new_session=True, text=True, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    with undertaking as undertaker:
+    with process as cleanup:
         try:
             yield
         finally:
-            _, said = undertaker.communicate("done")
-    if undertaker.returncode:
-        raise EngineFailed(said)
-    sys.stderr.write(said)
+            _, output = cleanup.communicate("done")
+    if cleanup.returncode:
+        raise EngineFailed(output)
+    sys.stderr.write(output)
 
 
 def _up(compose: Compose, stage: Stage, scenario: Scenario) -> None:
-    """What the run needs, and nothing else. nginx last: it resolves the replicas when it starts."""
+    """Start what the run needs, and nothing else; nginx last, because it resolves the replicas when it starts."""
     scale = ["--scale", f"{REPLICAS}={scenario.replicas}"]
     workers = [WORKERS] if scenario.processes > 1 else []
     scale += ["--scale", f"{WORKERS}={scenario.processes}"] if workers else []

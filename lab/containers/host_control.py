@@ -1,8 +1,10 @@
-"""Power over containers, at arm's length: asked for inside, used outside by whoever may speak to Docker's engine.
+"""Control over containers from inside a container: requests go to the lab on the host, which may
+use Docker's engine.
 
-A container with the engine's socket in it would have power over the whole machine. So a judge inside has none: it leaves a
-question as a file in the run folders' volume, and the lab that started it, on the host, does what is asked and answers.
-Without such a lab (a run started by ``docker compose run``) there is nobody to ask, and faults that need one are refused.
+A container with the engine's socket would control the whole machine, so the judge in a container
+has none. It writes a request as a file into the run folders' volume. The lab on the host, which
+started it, carries the request out and answers. Without such a lab (a run started by ``docker
+compose run``), faults that need it are refused.
 """
 
 from __future__ import annotations
@@ -16,44 +18,48 @@ from pathlib import Path
 
 VARIABLE = "LAB_HANDS"
 KILL, START, PAUSE, UNPAUSE, RELOAD = ("kill", "start", "pause", "unpause", "reload")
-CUT, MEND = ("cut", "mend")  # of a replica, named by its container: from the network of the locks, and back to it
+CUT, MEND = ("cut", "mend")  # disconnect a replica's container from the network of the locks, and connect it again
 ANSWERED_WITHIN_S = 30.0
 LOOK_EVERY_S = 0.005
 
 
 class HostControl:
-    """The asking end."""
+    """The requesting side, in a container."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._asked = 0
-        self._asking = threading.Lock()  # the thread that watches faults asks as well
+        self._number = 0
+        self._one_at_a_time = threading.Lock()  # the thread of the fault injector sends requests as well
 
     @staticmethod
     def found() -> HostControl | None:
-        """Those this container was given."""
+        """Return the control that this container was given, or None."""
         place = os.environ.get(VARIABLE)
         return HostControl(Path(place)) if place else None
 
     def do(self, what: str, service: str) -> None:
-        """Have it done; returns when it is. Raises OSError with the engine's own words when it cannot be."""
-        with self._asking:
-            self._asked += 1
-            question, answer = self.folder / f"{self._asked}.ask", self.folder / f"{self._asked}.answer"
-            draft = self.folder / f".{self._asked}"
+        """Have an act done to a service. Returns when it is done. Raises OSError with the engine's
+        message when it fails.
+        """
+        with self._one_at_a_time:
+            self._number += 1
+            question, answer = self.folder / f"{self._number}.ask", self.folder / f"{self._number}.answer"
+            draft = self.folder / f".{self._number}"
             draft.write_text(json.dumps({"what": what, "service": service}), encoding="utf-8")
             draft.rename(question)
             until = time.monotonic() + ANSWERED_WITHIN_S
             while not answer.exists():
                 if time.monotonic() > until:
-                    raise OSError(f"nobody answered when asked to {what} {service}")
+                    raise OSError(f"the lab on the host did not answer the request to {what} {service}")
                 time.sleep(LOOK_EVERY_S)
             if words := answer.read_text(encoding="utf-8"):
                 raise OSError(f"{what} {service}: {words}")
 
 
 class HostControlServer(threading.Thread):
-    """The answering end: carries out what is asked until closed. act raises OSError for what cannot be done."""
+    """The answering side, on the host: carries requests out until it is closed. ``act`` raises
+    OSError when one fails.
+    """
 
     def __init__(self, folder: Path, act: Callable[[str, str], None]) -> None:
         super().__init__(name="host control", daemon=True)
@@ -67,11 +73,11 @@ class HostControlServer(threading.Thread):
                 self._answer(question)
 
     def _answer(self, question: Path) -> None:
-        asked = json.loads(question.read_text(encoding="utf-8"))
+        request = json.loads(question.read_text(encoding="utf-8"))
         question.unlink()
         words = ""
         try:
-            self.act(asked["what"], asked["service"])
+            self.act(request["what"], request["service"])
         except OSError as error:
             words = str(error) or "it failed"
         draft = question.with_suffix(".draft")
@@ -79,6 +85,6 @@ class HostControlServer(threading.Thread):
         draft.rename(question.with_suffix(".answer"))
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Answer no more requests."""
         self._over.set()
         self.join()

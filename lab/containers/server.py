@@ -19,24 +19,24 @@ from lab.errors import NotReady
 from lab.servers.programs.etcd import status
 from lab.servers.programs.mariadb import ask
 from lab.servers.programs.redis import info
-from lab.servers.programs.zookeeper import said
+from lab.servers.programs.zookeeper import four_letter
 from lab.servers.server import LoadWorker, Server
 
-READY_WITHIN_S = 60.0  # a database that makes its tables first takes its time
-LOOKED_AT_S = 0.5  # how old a server's sign of life may be
+READY_WITHIN_S = 60.0  # a database that first makes its tables needs long
+LOOKED_AT_S = 0.5  # a server that answered within this time is not asked again
 FETCH_EVERY_S = 0.2
 PORTS = {"redis": 6379, "redis_nodes": 6379, "zookeeper": 2181, "etcd": 2379, "mysql": 3306}
-ANSWERS: dict[str, Callable[[Server], Any]] = {  # what a server of a store answers when it is ready; they raise OSError
+ANSWERS: dict[str, Callable[[Server], Any]] = {  # queries that a ready server of a store answers; they raise OSError
     "redis": lambda one: info(one.port, "server", one.host),
     "redis_nodes": lambda one: info(one.port, "server", one.host),
-    "zookeeper": lambda one: "Mode:" in said(one.port, "srvr", one.host),
+    "zookeeper": lambda one: "Mode:" in four_letter(one.port, "srvr", one.host),
     "etcd": lambda one: status(one.port, one.host)["leader"] != "0",
     "mysql": lambda one: ask(one.port, "SELECT 1", one.host, one.secret),
 }
 
 
 def until_ready(name: str, ready: Callable[[], Any], within_s: float = READY_WITHIN_S, otherwise: str = "") -> None:
-    """Block until it is. Raises NotReady."""
+    """Wait until ``ready`` returns true. Raises NotReady."""
     until = time.monotonic() + within_s
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
@@ -48,13 +48,13 @@ def until_ready(name: str, ready: Callable[[], Any], within_s: float = READY_WIT
 
 @dataclass
 class ContainerServer:
-    """A server that another container runs. store: whose; empty for what is no store. control: what may act on it."""
+    """A server in another container."""
 
     name: str
     port: int
-    store: str = ""
+    store: str = ""  # the store's name; empty where the server is no store
     secret: str = field(default="", repr=False)
-    control: HostControl | None = None
+    control: HostControl | None = None  # None: this container cannot stop or start others
     killed: bool = False
     paused: bool = False
     _seen_s: float = 0.0
@@ -68,11 +68,11 @@ class ContainerServer:
         return f"{self.host}:{self.port}"
 
     def ready(self) -> bool:
-        """Whether it answers as a server of its store does. Raises OSError while it does not."""
+        """Return whether the server answers as its store does. Raises OSError while it does not."""
         return bool(ANSWERS[self.store](self))
 
     def alive(self) -> bool:
-        """Whether somebody listens. A name that is not known any more is a container that has ended."""
+        """Return whether the server accepts connections. An unknown name is a container that has ended."""
         if self.killed or self.paused or time.monotonic() - self._seen_s < LOOKED_AT_S:
             return True
         try:
@@ -110,10 +110,10 @@ class ContainerServer:
         """Do nothing: no process of a store stops itself."""
 
     def end_now(self) -> None:
-        """It stays for the next run."""
+        """Do nothing: the server stays for the next run."""
 
     def restore(self) -> None:
-        """Undo whatever a run did to it."""
+        """Undo what the faults of a run did to the server."""
         with contextlib.suppress(OSError):
             self.resume()
             if self.killed:
@@ -121,13 +121,16 @@ class ContainerServer:
 
     def _ask_control(self, what: str) -> None:
         if self.control is None:
-            raise OSError(f"there is nobody here to {what} {self.name}")
+            raise OSError(
+                f"cannot {what} {self.name}: this run was not started from the host, and containers may not control Docker; "
+                "start it there: make scenario … ENGINE=docker"
+            )
         self.control.do(what, self.name)
 
 
 @dataclass
 class AgentServer(ContainerServer):
-    """A replica or a worker, by its container's address; what it does is up to its agent."""
+    """A replica or a worker, which its agent starts and ends."""
 
     place: str = ""
     clock: str = ""
@@ -137,11 +140,11 @@ class AgentServer(ContainerServer):
         return self.place
 
     def begin_run(self, **order: Any) -> None:
-        """Have it begin anew. Raises OSError, NotReady."""
+        """Start it again for this run. Raises OSError, NotReady."""
         self.clock = self.ask("PUT", "/order", json.dumps(order))["clock"]
 
     def end_run(self) -> None:
-        """The run is over."""
+        """Return to what the container runs outside any run."""
         with contextlib.suppress(OSError):
             self.ask("DELETE", "/order")
 
@@ -164,16 +167,16 @@ class AgentServer(ContainerServer):
             self.ask("POST", "/kill")
 
     def record_from(self, start: int) -> bytes:
-        """What it has on record from a byte on, where that is not in a folder we share. Raises OSError."""
+        """Return its record from a byte on, where the record is not in a shared folder. Raises OSError."""
         return self._ask("GET", f"/record?from={start}")
 
     def lab_address(self) -> str:
-        """Our address, as it reaches us. Raises OSError."""
-        with socket.create_connection((self.place, agent.PORT), timeout=2.0) as there:
-            return str(there.getsockname()[0])
+        """Return this container's address as the other container reaches it. Raises OSError."""
+        with socket.create_connection((self.place, agent.PORT), timeout=2.0) as connection:
+            return str(connection.getsockname()[0])
 
     def ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
-        """A question to its agent. Raises OSError."""
+        """Send a request to the agent, and return its answer. Raises OSError."""
         answer: dict[str, Any] = json.loads(self._ask(method, path, body))
         return answer
 
@@ -193,10 +196,10 @@ class AgentServer(ContainerServer):
 
 
 class RecordFetcher(threading.Thread):
-    """Brings home, while a run goes on, what a container of another host writes: whole lines, appended to a file here."""
+    """Copies a record from a container on another host during a run: whole lines, appended to a file here."""
 
     def __init__(self, source: LoadWorker, path: Path) -> None:
-        super().__init__(name=f"fetching {source.name}", daemon=True)
+        super().__init__(name=f"record of {source.name}", daemon=True)
         self.source, self.path = source, path
         self._at, self._torn = 0, b""
         self._over = threading.Event()
@@ -208,7 +211,7 @@ class RecordFetcher(threading.Thread):
                 self.fetch()
 
     def fetch(self) -> bool:
-        """All there is now; whether that was anything. Raises OSError."""
+        """Copy all that is new. Return whether there was anything. Raises OSError."""
         fresh = self.source.record_from(self._at)
         self._at += len(fresh)
         lines, newline, self._torn = (self._torn + fresh).rpartition(b"\n")
@@ -217,7 +220,7 @@ class RecordFetcher(threading.Thread):
         return bool(fresh)
 
     def close(self) -> None:
-        """Fetch what is left, and stop. Raises OSError when it cannot be had: then evidence is missing."""
+        """Copy the rest, and stop. Raises OSError when that fails: then evidence is missing."""
         self._over.set()
         self.join()
         while self.fetch():

@@ -1,4 +1,4 @@
-"""Locust's workers in containers of their own: each is sent to the master of this run, and sends its exact share."""
+"""Locust's workers in containers of their own: each joins the master of this run and sends its exact share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from lab.servers.server import LoadWorker
 
 @contextlib.contextmanager
 def load_workers(workers: Sequence[LoadWorker], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
-    """While the block runs, they drive; what those that do not share our files record is fetched. Raises OSError, NotReady."""
+    """Run the Locust workers for the duration of the block. Raises OSError, NotReady.
+
+    The request logs of workers on other hosts are copied to this one.
+    """
     options = {"host": f"http://{host}", "master-port": MASTER_PORT, "expect-workers": len(workers)}
     with contextlib.ExitStack() as ending:
         for worker in workers:

@@ -1,4 +1,4 @@
-"""Locust in a process of its own: started, watched by the lines it records, ended when it must be."""
+"""Locust in a process of its own: start it, watch the lines that it records, and end it if it hangs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from lab.servers.process import free_port, last_words
 from lab.servers.supervisor import Supervisor
 
 RECORD = "requests.jsonl"
-MASTER_PORT = 5557  # where workers in other containers come to
-PATIENCE_S = 30.0  # without a single answer beyond what one request may take: something hangs
+MASTER_PORT = 5557  # the port at which workers in other containers join
+PATIENCE_S = 30.0  # Locust hangs if nothing ends for this long plus one request's timeout
 
 
 class LoadFailed(Exception):  # noqa: N818 - says what happened
-    """Locust itself failed; the message holds its last words."""
+    """Locust itself failed; the message quotes the end of its log."""
 
 
 class Load:
     """One Locust run against a host, recording into ``folder/requests.jsonl``."""
 
     def __init__(self, supervisor: Supervisor, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
-        """workers: how many in other containers come to drive it; 0 for processes here."""
+        """Start Locust.
+
+        workers: how many workers join from other containers; 0 for processes of this machine.
+        """
         self._supervisor = supervisor
         self._scenario = scenario
         self._record = folder / RECORD
@@ -40,9 +43,10 @@ class Load:
         self._lines = _LineCount(self._record)
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
-        """Block until all requests have ended; tell how many have, some ten times a second.
+        """Wait until all requests have ended. Report how many have, some ten times a second.
 
-        Returns early when ``still_well`` says no. Raises LoadFailed when Locust fails or nothing moves any more.
+        Return early when ``still_well`` returns false. Raises LoadFailed when Locust fails or
+        hangs.
         """
         moved_s = time.monotonic()
         while (status := self._supervisor.exit_of(self._pid)) is None:
@@ -62,7 +66,7 @@ class Load:
             raise LoadFailed(f"locust ended with {status}; the end of its log:\n{last_words(self._log)}")
 
     def stop(self) -> None:
-        """End it now, if it still runs."""
+        """End Locust now, if it still runs."""
         self._supervisor.signal(self._pid, signal.SIGKILL)
         self._lines.close()
 
@@ -97,7 +101,7 @@ class Load:
 
 
 class _LineCount:
-    """How many whole lines a growing file has, reading each byte once."""
+    """Counts the whole lines of a growing file, and reads each byte once."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")

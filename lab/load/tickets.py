@@ -1,9 +1,11 @@
-"""Exactly N requests, over however many Locust processes, and a run that ends by itself.
+"""Send exactly N requests, over any number of Locust processes, and end the test when all have
+ended.
 
-Locust has no such thing (its issues 512 and 1085), so each process that drives load gets its share of N tickets; a task
-takes one before it sends and sleeps for good when none is left. Taking one is a check and a decrement with no switch of
-greenlets between them, so it is atomic. When all of a process's requests have ended it says so; when all processes have,
-the test is stopped.
+Locust cannot do this (its issues 512 and 1085). So each process that sends requests gets its share
+of N tickets. A task takes a ticket before it sends, and sleeps until the end of the test when none
+is left. Taking a ticket switches no greenlet between its check and its decrement, so it is atomic.
+A worker reports when all of its requests have ended; when all workers have reported, the test is
+stopped.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ DONE = "tickets_done"
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The right to send one request: its number in the whole run, and when it should be sent."""
+    """The right to send one request."""
 
-    number: int
-    intended_ns: int
+    number: int  # its number in the whole run
+    intended_ns: int  # when the request should be sent
 
     @property
     def request_id(self) -> str:
@@ -38,7 +40,10 @@ class Tickets:
     """One process's share of a run's requests."""
 
     def __init__(self, requests: int, index: int = 0, processes: int = 1) -> None:
-        """index: of this process among ``processes``; its tickets are index, index + processes, …"""
+        """Take the tickets index, index + processes, … of a run.
+
+        index: the number of this process among ``processes``.
+        """
         self._numbers = iter(range(index, requests, processes))
         self._open = len(range(index, requests, processes))
         self._arriving = False
@@ -47,16 +52,18 @@ class Tickets:
             self.all_done.set()
 
     def take(self) -> Ticket:
-        """The next ticket; when none is left, sleep until the test is stopped."""
+        """Return the next ticket. When none is left, sleep until the test is stopped."""
         number = next(self._numbers, None)
         if number is None:
             sleep_for_good()
         return Ticket(number, monotonic_ns())
 
     def arrivals(self, rate_per_s: float, seed: int) -> Any:
-        """Tickets at random arrivals (Poisson) of this rate, whatever the answers do; sleeps until each is due.
+        """Yield tickets at random arrivals (Poisson) of this rate, independent of the answers.
+        Sleep until each is due.
 
-        The first user of a process to ask gets all of them, and the others sleep: each would add the whole rate again.
+        The first user of a process gets all tickets, and the other users sleep: each would add the
+        whole rate again.
         """
         if self._arriving:
             sleep_for_good()
@@ -70,20 +77,20 @@ class Tickets:
             yield Ticket(number, due_ns)
 
     def done(self) -> None:
-        """One request has ended, however it ended."""
+        """Count one request that has ended, with any outcome."""
         self._open -= 1
         if self._open == 0:
             self.all_done.set()
 
 
 def sleep_for_good() -> NoReturn:
-    """Until the test is stopped, which kills its users."""
+    """Sleep until the test is stopped, which ends its users."""
     while True:
         gevent.sleep(3600)
 
 
 def share(environment: Any, requests: int) -> Tickets | None:
-    """This process's tickets for the test that starts; None on a master, which drives no load."""
+    """Return this process's tickets for the test that starts; None on a master, which sends no requests."""
     runner = environment.runner
     if isinstance(runner, MasterRunner):
         return None
@@ -93,7 +100,9 @@ def share(environment: Any, requests: int) -> Tickets | None:
 
 
 def end_when_done(environment: Any, tickets: Tickets | None) -> None:
-    """Stop the test when every process has sent its tickets and had its answers. Call once a test, on every process."""
+    """Stop the test when each process has sent its tickets and received its answers. Call once for
+    each test, on each process.
+    """
     runner = environment.runner
     runner.lab_tickets = tickets
     if tickets is None:
@@ -103,7 +112,7 @@ def end_when_done(environment: Any, tickets: Tickets | None) -> None:
     def wait() -> None:
         tickets.all_done.wait()
         if runner.lab_tickets is not tickets:
-            return  # of a test that was stopped before its end; it is another's turn
+            return  # these tickets belong to an earlier test, which was stopped before its end
         if isinstance(runner, WorkerRunner):
             runner.send_message(DONE, {"worker": runner.client_id})
         else:
@@ -113,7 +122,7 @@ def end_when_done(environment: Any, tickets: Tickets | None) -> None:
 
 
 def complete(runner: Any) -> bool:
-    """Whether all of the test's tickets were used and answered, in every process."""
+    """Return whether all of the test's tickets were used and answered, in every process."""
     tickets = runner.lab_tickets
     if isinstance(runner, MasterRunner):
         return _Tally.of(runner).complete
@@ -121,13 +130,13 @@ def complete(runner: Any) -> bool:
 
 
 class _Tally:
-    """A master's count of the workers that are done."""
+    """Counts, on the master, the workers that have sent their share."""
 
     def __init__(self, runner: MasterRunner) -> None:
         self.done: set[str] = set()
         self.expected = 0
         self.end: Callable[[], None] = lambda: None
-        runner.register_message(DONE, self.hear)
+        runner.register_message(DONE, self.count)
 
     @staticmethod
     def of(runner: Any) -> _Tally:
@@ -144,7 +153,7 @@ class _Tally:
         self.done.clear()
         self.expected, self.end = expected, end
 
-    def hear(self, environment: Any, msg: Any, **_: Any) -> None:
+    def count(self, environment: Any, msg: Any, **_: Any) -> None:
         self.done.add(msg.data["worker"])
         logging.getLogger(__name__).info("%d of %d workers have sent their share", len(self.done), self.expected)
         if len(self.done) >= self.expected:

@@ -1,4 +1,4 @@
-"""What a stage needs, up and running: the only object with power over processes. It always cleans up."""
+"""What a stage needs, up and running. The cluster alone controls processes, and always stops all of them."""
 
 from __future__ import annotations
 
@@ -35,50 +35,46 @@ from lab.servers.tcp_proxy import TcpProxy
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running system: the stores, the replicas, and nginx in front.
-
-    stores: servers by the name of the store; counter_redis: None where the counter is kept in the lock's own store.
-    workers: Locust's, where they are containers of their own. clocks: how many the replicas, the load and the judge have.
-    partitions: by replica, its ways to the lock's store, where they can be cut.
-    """
+    """A running system: the stores, the replicas, and nginx in front."""
 
     run: str
     stage: Stage
     settings: Settings
-    stores: Mapping[str, tuple[Server, ...]]
-    counter_redis: Server | None
+    stores: Mapping[str, tuple[Server, ...]]  # the servers of each store, by the store's name
+    counter_redis: Server | None  # None where the counter is kept in the lock's own store
     replicas: tuple[Server, ...]
     nginx: Server
-    workers: tuple[LoadWorker, ...] = ()
-    clocks: int = 1
+    workers: tuple[LoadWorker, ...] = ()  # Locust's workers, where they have containers of their own
+    clocks: int = 1  # how many different clocks stamp the evidence
+    # by replica, its connections to the lock's store that a fault can cut
     partitions: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
-        """Where to send increments."""
+        """Return the address to which increments are sent."""
         return self.nginx.address
 
     @property
     def lock_store(self) -> tuple[Server, ...]:
-        """The servers of the stage's store; none if it has none."""
+        """Return the servers of the stage's store; none if it has no store."""
         return self.stores.get(self.stage.store or "", ())
 
     @property
     def servers(self) -> list[Server]:
-        """All of them."""
+        """Return all servers."""
         locks = [running for several in self.stores.values() for running in several]
         return [running for running in (*locks, self.counter_redis, *self.replicas, self.nginx) if running]
 
     def dead(self) -> list[str]:
-        """The names of the servers that have ended."""
+        """Return the names of the servers that have ended by accident."""
         return [running.name for running in self.servers if not running.alive()]
 
     def in_flight(self) -> int:
-        """Requests inside the replicas now. Raises OSError when a replica does not answer."""
+        """Return how many requests are in the replicas now. Raises OSError when a replica does not answer."""
         return sum(int(health(replica.port, replica.host)["in_flight"]) for replica in self.replicas)
 
     def quiet(self, within_s: float) -> bool:
-        """Wait until nothing is in flight; False if that does not come in time."""
+        """Wait until no request is in flight. Return False if that takes longer than ``within_s``."""
         until = time.monotonic() + within_s
         while time.monotonic() < until:
             with contextlib.suppress(OSError):
@@ -93,16 +89,16 @@ class Cluster:
         return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions)
 
     def client_options(self) -> dict[str, Any]:
-        """The options of the replicas' clients, by store."""
+        """Return the options of the replicas' clients, by store."""
         options: dict[str, Any] = health(self.replicas[0].port, self.replicas[0].host)["client_options"]
         return options
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
-        """Those who write down what the lock's store tells of its keys."""
+        """Start the recorders of the lock store's key events."""
         return stores()[self.stage.store].event_recorders(self.lock_store, path) if self.lock_store and self.stage.store else []
 
     def parts(self) -> dict[str, int] | None:
-        """The counter, read from where it is kept; None if that is gone."""
+        """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
         client = lock_store(self.stage.store, self.settings, Journal(None))
         errors = (Client.Error, client.Error) if client else (Client.Error,)
         try:
@@ -111,7 +107,7 @@ class Cluster:
             return None
 
     def commands(self) -> dict[str, dict[str, int]]:
-        """How often each command ran, by store (``lock``, ``counter``); not the lab's own."""
+        """Return how often each command ran, by store (``lock``, ``counter``), without the lab's own."""
         counts: dict[str, dict[str, int]] = {"lock": {}, "counter": {}}
         with contextlib.suppress(OSError):
             if self.stage.store and self.lock_store:
@@ -133,11 +129,12 @@ def cluster(
     journals: bool = True,
     also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
-    """Bring up what the stage needs; journals go to ``folder/journal``, logs to ``folder/logs``. Stops all of it at the end.
+    """Start what the stage needs, and stop all of it when the block ends.
 
-    shelf_name: the stage's name or path, as the replicas are to look it up. also: further stages they serve. journals:
-    without them, nothing is told and no gate is passed (to measure what that costs). Raises MissingProgram, NotReady, and
-    BadInput for a fault that the stage's store cannot have, or that acts on a store which is not the lab's own.
+    Journals go to ``folder/journal``, logs to ``folder/logs``. shelf_name: the stage's name or
+    path, by which the replicas find it. also: further stages that the replicas serve. journals:
+    False measures what journals cost: nothing is recorded and no failpoint is reached. Raises
+    MissingProgram, NotReady, and BadInput for a fault in a store that is not the lab's own.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
@@ -151,7 +148,7 @@ def cluster(
     kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
     counter = [Redis("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
-        program(name)  # refuse before anything has been started
+        program(name)  # a missing program is reported before anything is started
     with contextlib.ExitStack() as started:
 
         def up(*programs: process.Program) -> list[Running]:
@@ -160,16 +157,16 @@ def cluster(
             started.callback(process.stop_all, running)
             for one in programs:
                 starting.append(process.start(one, supervisor, logs))
-                running.append(starting[-1].running)  # at once: an interrupt may come before the next
+                running.append(starting[-1].running)  # at once: an interrupt may come before the next start
             ready = [one.wait() for one in starting]
-            running[:] = ready  # a second try is another process than the one that was started first
+            running[:] = ready  # after a second try, the process is another one
             return ready
 
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
         for name, several in found.items():
-            started.enter_context(getattr(stores()[name], "joined", _alone)(several))
+            started.enter_context(stores()[name].joined(several))
         settings = replica_settings(scenario, run, shelf_name or stage.name)
         settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
@@ -180,8 +177,8 @@ def cluster(
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
-        told = {name: _told(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
-        replicas = up(*(Gunicorn(name, settings | told[name]) for name in names))
+        own = {name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
+        replicas = up(*(Gunicorn(name, settings | own[name]) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         known = Settings.read({}, **settings)
@@ -192,19 +189,14 @@ def cluster(
         yield system
 
 
-def _alone(_running: Sequence[Running]) -> contextlib.AbstractContextManager[None]:
-    """Of a store whose servers need not know of each other."""
-    return contextlib.nullcontext()
-
-
-def _told(name: str, journal: Path | None, store: str | None, proxies: Sequence[TcpProxy]) -> dict[str, str]:
-    """What one replica alone is told: where to write its journal, and its own way to the lock's store where it has one."""
-    told = {"journal": str(journal / f"{name}.jsonl")} if journal else {}
-    return told | ({f"{store}_url": stores()[store].url(proxies)} if store and proxies else {})
+def _own_settings(name: str, journal: Path | None, store: str | None, proxies: Sequence[TcpProxy]) -> dict[str, str]:
+    """Return the settings of one replica alone: its journal, and its own way to the lock's store where it has one."""
+    settings = {"journal": str(journal / f"{name}.jsonl")} if journal else {}
+    return settings | ({f"{store}_url": stores()[store].url(proxies)} if store and proxies else {})
 
 
 def replica_settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
-    """What a replica is told of a scenario, by the names of ``app.settings.Settings``."""
+    """Return a scenario's settings for the replicas, by the names of ``app.settings.Settings``."""
     settings = {"stage": shelf_name, "run": run, "nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
     for name in ("wait_ms", "retry_ms", "work_ms"):
         settings[name] = str(getattr(scenario, name))

@@ -1,7 +1,9 @@
-"""Stores that are not the lab's own: ``LAB_REDIS_URL=redis://user:password@host:6379/0`` and the like in the environment.
+"""Stores that are not the lab's own, given as ``LAB_REDIS_URL=redis://user:password@host:6379/0``
+and the like.
 
-The lab starts no such server, stops none, changes no setting of it and flushes nothing: it takes its own keys away again,
-which all begin with ``lab:<run>:``, where it can tell them. An address is handed to the replicas and written down nowhere.
+The lab does not start or stop such a server, changes none of its settings and flushes nothing. It
+deletes only its own keys, which all begin with ``lab:<run>:``, where it can recognise them. An
+address is passed to the replicas and is written to no file.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ PLACE = Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE
 
 
 def urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Where stores were given, by store. Raises BadInput for one that cannot be read, and quotes nothing of it."""
+    """Return the addresses of outside stores, by store. Raises BadInput for an address that cannot
+    be parsed, without quoting it.
+    """
     names = ("redis", "redis_nodes", "zookeeper", "etcd", "mysql")
     given = {name: environ[f"LAB_{name.upper()}_URL"] for name in names if environ.get(f"LAB_{name.upper()}_URL")}
     for name, text in given.items():
@@ -49,7 +53,7 @@ def refuse(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
 
 
 def note(stage: Stage, given: Mapping[str, str]) -> tuple[str, ...]:
-    """What a run over such a store is to say of it."""
+    """Return the sentences that a run over such a store adds to its notes."""
     if stage.store is None or stage.store not in given:
         return ()
     named = f"the one that LAB_{stage.store.upper()}_URL names"
@@ -57,12 +61,14 @@ def note(stage: Stage, given: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def refuse_silence(stores: Iterable[str], given: Mapping[str, str]) -> None:
-    """A store where nobody listens is found out before anything is started. Raises BadInput, and quotes no password."""
+    """Check that each outside store accepts connections before anything is started. Raises
+    BadInput, without a password.
+    """
     for name in given.keys() & set(stores):
         addresses = Endpoint.parse(given[name]).addresses
         if not any(_listens(one) for one in addresses):
             where = ", ".join(map(str, addresses))
-            raise BadInput(f"LAB_{name.upper()}_URL: nobody listens at {where}; unset it to use a store of the lab's own")
+            raise BadInput(f"LAB_{name.upper()}_URL: no server listens at {where}; unset it to use a store of the lab's own")
 
 
 def _listens(address: Address) -> bool:
@@ -74,7 +80,7 @@ def _listens(address: Address) -> bool:
 
 
 def take_away(store: str, url: str, run: str) -> None:
-    """Delete what a run left at an outside Redis, and nothing else. Other stores keep what their stages leave."""
+    """Delete the keys of a run from an outside Redis, and nothing else. In other stores the stages' keys stay."""
     if store != "redis":
         return
     import redis
@@ -87,6 +93,6 @@ def take_away(store: str, url: str, run: str) -> None:
         for key in asking.scan_iter(match=f"lab:{run}:*", count=BATCH):
             asking.delete(key)
     except redis.RedisError:
-        return  # it is gone: so are we
+        return  # the server has ended: nothing can be deleted
     finally:
         asking.close()

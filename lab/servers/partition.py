@@ -1,4 +1,4 @@
-"""What a replica reaches the lock's store over, where that can be cut: both ends live on, and nothing gets through."""
+"""Network partitions between a replica and the lock's store: both ends keep running, and nothing gets through."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from lab.servers.tcp_proxy import TcpProxy
 
 
 class Partition(Protocol):
-    """A way from a replica to the lock's store. Its methods raise OSError when that cannot be done."""
+    """A connection from a replica to the lock's store that can be cut. Its methods raise OSError when that fails."""
 
     def cut(self) -> None:
-        """Let nothing through, either way; neither end is told."""
+        """Let nothing through, in either direction. Neither end is notified."""
 
     def mend(self) -> None:
-        """Let through what comes from now on."""
+        """Let everything through again."""
 
 
 @contextlib.contextmanager
 def partitions(
     replicas: Iterable[str], servers: Sequence[Server], faults: Sequence[Fault]
 ) -> Iterator[Mapping[str, Sequence[TcpProxy]]]:
-    """For each replica, by its name, a proxy to each of the servers on this machine, while the block runs; none where no fault
-    cuts them.
+    """Yield, by replica, a proxy to each server on this machine, for the duration of the block.
+
+    The proxies exist only where a fault of the scenario cuts them.
     """
     cut = any(fault.target is Target.NETWORK for fault in faults)
     with contextlib.ExitStack() as laid:

@@ -1,4 +1,6 @@
-"""A server the lab starts: how to start it, when it is ready, how to stop it. Nothing else; the shelf has one a file."""
+"""A server as a process of the lab: how a program starts, when it is ready, and how it stops. Each
+program has a file in ``programs/``.
+"""
 
 from __future__ import annotations
 
@@ -29,140 +31,140 @@ PORTS = range(20_000, 32_000)  # below the range from which the kernel gives por
 
 
 class Program(Protocol):
-    """One server: a dataclass on the shelf whose fields are its parameters.
-
-    One that leaves more behind than anybody will read has a ``tidy(folder)`` as well, asked when it was told to end.
-    """
+    """A program that the lab can start: a dataclass in ``programs/`` whose fields are its parameters."""
 
     @property
     def name(self) -> str:
-        """Its own, by which its folder is called."""
+        """Return the server's name. Its folder has the same name."""
 
     @property
     def executable(self) -> str:
-        """The executable."""
+        """Return the name or path of the executable file."""
 
     @property
     def stop_signal(self) -> signal.Signals:
-        """What asks it to end."""
+        """Return the signal that asks the server to end."""
 
     def argv(self, port: int, folder: Path) -> list[str]:
-        """The command line, for a port of 127.0.0.1 and a folder of its own to write in (made by then)."""
+        """Return the arguments, for a port of 127.0.0.1 and for the server's own folder, which exists by then."""
 
     def env(self, port: int) -> dict[str, str]:
-        """What it needs in its environment, beside PATH."""
+        """Return the environment variables that the server needs in addition to PATH."""
 
     def ready(self, port: int, pid: int) -> bool:
-        """Whether *this* server, and no other that has its port, answers. May raise OSError while it does not."""
+        """Return whether *this* server answers, and not another one on its port. Raises OSError
+        while it does not answer.
+        """
+
+    def tidy(self, folder: Path) -> None:
+        """Delete the large files that nobody will read. Called when the server has ended."""
 
 
 @dataclass
 class Running:
-    """A program that is up: its port and its pid, and the log it writes."""
+    """A server that runs as a process of the lab."""
 
     program: Program
-    port: int
+    port: int  # on 127.0.0.1
     pid: int
-    log: Path
+    log: Path  # the file of its output
     supervisor: Supervisor = field(repr=False)
-    killed: bool = False
+    killed: bool = False  # ended on purpose; it may be started again
     host: str = LOOPBACK
-    secret: str = ""
+    secret: str = ""  # the lab's servers have no passwords
 
     @property
     def name(self) -> str:
-        """The program's."""
+        """Return the program's name."""
         return self.program.name
 
     @property
     def address(self) -> str:
-        """``127.0.0.1:port``."""
+        """Return ``127.0.0.1:port``."""
         return f"{self.host}:{self.port}"
 
     def alive(self) -> bool:
-        """Whether its process still runs, or was ended on purpose: it was not lost by accident."""
+        """Return whether the process runs, or was ended on purpose. False means that it was lost by accident."""
         return self.killed or self.running()
 
     def running(self) -> bool:
-        """Whether its process runs."""
+        """Return whether the process runs."""
         return self.supervisor.exit_of(self.pid) is None
 
     def kill(self) -> None:
-        """End it at once, on purpose; it may come back."""
+        """End the process at once, on purpose. It may be started again."""
         self.killed = True
         self.supervisor.signal(self.pid, signal.SIGKILL)
         while self.running():
             time.sleep(0.002)
 
     def start_again(self) -> None:
-        """Start it again on the same port and with the same folder; returns when it is ready."""
+        """Start the program again on the same port and in the same folder. Return when it is ready."""
         self.pid = launch(self.program, self.supervisor, self.port, self.log)
         Starting(self, self.log.parent.parent, tries_left=1).wait()
         self.killed = False
 
     def restart(self) -> None:
-        """Kill it and have it come back."""
+        """Kill the process and start the program again."""
         self.kill()
         self.start_again()
 
     def pause(self) -> None:
-        """Stop it where it is: it takes what it is sent, and answers nothing."""
+        """Stop the process with SIGSTOP: it accepts what clients send, and answers nothing."""
         self.supervisor.signal(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume the process after a pause."""
         self.supervisor.signal(self.pid, signal.SIGCONT)
 
     def resume_process(self, pid: int) -> None:
-        """Resume one of its processes that stopped itself; do nothing if the process has ended."""
+        """Resume one process of the server that stopped itself. Do nothing if the process has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
 
     def end_now(self) -> None:
-        """Have it end at once, whoever is still inside."""
+        """End the process at once, even while requests are in it."""
         self.supervisor.signal(self.pid, signal.SIGKILL)
 
     def stop(self) -> None:
-        """Ask it to end, and make it end when it does not."""
+        """Ask the process to end, and kill it when it does not."""
         self.ask_to_end()
         self.end()
 
     def ask_to_end(self) -> None:
-        """Tell it, and do not wait."""
-        self.supervisor.signal(self.pid, signal.SIGCONT)  # a stopped process hears nothing else
+        """Send the signal that asks the process to end, and do not wait."""
+        self.supervisor.signal(self.pid, signal.SIGCONT)  # a stopped process handles no other signal
         self.supervisor.signal(self.pid, self.program.stop_signal)
 
     def end(self) -> None:
-        """Give it a moment to do as it was asked, and make it end when it does not."""
+        """Give the process a moment to end as it was asked to, then kill it."""
         until = time.monotonic() + STOPPED_WITHIN_S
         while self.running() and time.monotonic() < until:
             time.sleep(0.005)
         self.supervisor.signal(self.pid, signal.SIGKILL)
-        getattr(self.program, "tidy", _nothing)(self.log.parent)  # what nobody will read, once it has ended
+        self.program.tidy(self.log.parent)
 
 
 def stop_all(several: Iterable[Running]) -> None:
-    """Stop servers that need not wait for each other."""
-    with contextlib.ExitStack() as ending:  # an interrupt while one is awaited leaves none of the others
+    """Stop several servers at the same time."""
+    with contextlib.ExitStack() as ending:  # an interrupt during the wait for one server still ends the others
         for running in several:
             ending.callback(running.end)
             running.ask_to_end()
 
 
-def _nothing(_folder: Path) -> None:
-    """Of a program that leaves little."""
-
-
 @dataclass
 class Starting:
-    """A program whose process runs and which is not ready yet: several can be started side by side."""
+    """A server whose process runs and which is not ready yet. Several can start at the same time."""
 
     running: Running
     folder: Path
     tries_left: int
 
     def wait(self) -> Running:
-        """Block until it is ready. Raises NotReady with its last lines when it ends or takes too long."""
+        """Wait until the server is ready. Raises NotReady, with the end of its log, when it ends or
+        takes too long.
+        """
         until = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < until:
             with contextlib.suppress(OSError):
@@ -179,7 +181,9 @@ class Starting:
 
 
 def start(program: Program, supervisor: Supervisor, folder: Path, tries: int = TRIES) -> Starting:
-    """Start it on a free port, with ``folder/<name>`` to write in and its log there. Raises MissingProgram, NotReady."""
+    """Start a program on a free port. Its folder is ``folder/<name>``, with its log inside. Raises
+    MissingProgram, NotReady.
+    """
     home = folder / program.name
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
@@ -188,7 +192,7 @@ def start(program: Program, supervisor: Supervisor, folder: Path, tries: int = T
 
 
 def launch(program: Program, supervisor: Supervisor, port: int, log: Path) -> int:
-    """Have the supervisor start the process; its pid. Raises MissingProgram, NotReady."""
+    """Start the process through the supervisor, and return its pid. Raises MissingProgram, NotReady."""
     argv = program.argv(port, log.parent)
     env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | program.env(port)
     try:
@@ -197,12 +201,13 @@ def launch(program: Program, supervisor: Supervisor, port: int, log: Path) -> in
         raise NotReady(f"{program.name} could not be started: {error}") from error
 
 
-_offered: deque[int] = deque(maxlen=1000)  # by free_port of late, and perhaps not yet bound
+_offered: deque[int] = deque(maxlen=1000)  # ports that free_port returned lately; the servers may not have bound them yet
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now, nor was offered here of late: servers start side by side. Whoever
-    starts one on it checks that it got it.
+    """Return a port of 127.0.0.1 on which no server listens, and which was not returned lately.
+
+    Servers start at the same time, so the caller has to check that its own server got the port.
     """
     for port in random.sample(PORTS, 200):
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -215,7 +220,7 @@ def free_port() -> int:
 
 
 def last_words(log: Path, lines: int = 12) -> str:
-    """The end of a log, for an error message."""
+    """Return the end of a log, for an error message."""
     if not log.exists():
         return "(it wrote nothing)"
     with log.open(encoding="utf-8", errors="replace") as file:
@@ -228,9 +233,10 @@ def ends_of_logs(names: Iterable[str], logs: Path) -> str:
 
 
 def listens(pid: int, port: int) -> bool:
-    """Return whether this process itself listens on the port; False where that cannot be seen any more.
+    """Return whether this process itself listens on the port; False where that cannot be seen any
+    more.
 
-    This is how a server is recognised that reports nothing of its identity.
+    It recognises a server that does not report its identity.
     """
     try:
         found = psutil.Process(pid).net_connections(kind="tcp")

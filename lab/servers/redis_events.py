@@ -1,4 +1,4 @@
-"""The lock's store as a witness: a thread that writes down what the server tells of its keys."""
+"""Record a Redis server's keyspace events, as evidence that does not come from the replicas."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ CHANNELS = "__keyevent@0__:*"
 
 
 class RedisEvents:
-    """Subscribes to a Redis server's keyspace events until closed; each becomes a line of ``server.jsonl``."""
+    """Subscribes to a Redis server's keyspace events until it is closed. Each event becomes a line
+    of ``server.jsonl``.
+    """
 
     def __init__(self, port: int, path: Path, node: str = "", killed: bool = False, host: str = LOOPBACK) -> None:
-        """Returns when the subscription stands: nothing that happens later is missed. node: the server's name, where there are
-        several. killed: it is not there yet, and will be heard from when it is.
+        """Return when the subscription stands, so that no later event is missed.
+
+        node: the server's name, where there are several. killed: the server does not run yet; the
+        subscription follows when it does.
         """
         self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True)
         self._subscription = self._client.pubsub()
@@ -37,7 +41,7 @@ class RedisEvents:
         self._thread.start()
 
     def close(self) -> None:
-        """Write what was told so far, and stop listening."""
+        """Write the events received so far, and end the subscription."""
         self._closing.set()
         self._thread.join(timeout=2.0)
         self._subscription.close()
@@ -58,7 +62,7 @@ class RedisEvents:
                     if message and message["type"] == "pmessage":
                         self._write(message)
             except (redis.RedisError, OSError, ValueError):
-                self._closing.wait(0.02)  # the server is gone, perhaps to come back: what it told is written
+                self._closing.wait(0.02)  # the server has ended and may start again
 
     def _write(self, message: dict[str, Any]) -> None:
         event = message["channel"].rpartition(":")[2]

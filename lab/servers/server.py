@@ -1,4 +1,6 @@
-"""A server that is up, wherever it runs: as a process of the lab's own (``lab/servers/process.py``), or in a container."""
+"""A server that is running, wherever it runs: as a process of the lab (``lab/servers/process.py``)
+or in a container.
+"""
 
 from __future__ import annotations
 
@@ -8,63 +10,63 @@ LOOPBACK = "127.0.0.1"
 
 
 class Reachable(Protocol):
-    """Something to connect to."""
+    """An address that a client can connect to."""
 
     @property
     def address(self) -> str:
-        """``host:port``."""
+        """Return ``host:port``."""
 
 
 class Server(Protocol):
-    """What the lab reads off a server, and what a fault may do to it. away: it was ended on purpose."""
+    """What the lab reads from a server, and what a fault may do to it."""
 
     @property
     def name(self) -> str:
-        """Its own, among the servers of a run."""
+        """Return the server's name, unique among the servers of a run."""
 
     @property
     def host(self) -> str:
-        """Where the lab reaches it."""
+        """Return the host at which the lab reaches the server."""
 
     @property
     def port(self) -> int:
-        """And at which port."""
+        """Return the port at which the lab reaches the server."""
 
     @property
     def address(self) -> str:
-        """``host:port``, where the replicas and the load reach it."""
+        """Return ``host:port``, at which the replicas and the load reach the server."""
 
     @property
     def secret(self) -> str:
-        """The password of the lab's own questions; empty where none is asked for."""
+        """Return the password for the lab's own queries; empty where the server needs none."""
 
     @property
     def killed(self) -> bool:
-        """Whether it was ended on purpose, perhaps to come back."""
+        """Return whether the lab ended the server on purpose. It may be started again."""
 
     def alive(self) -> bool:
-        """Whether it still runs, or was ended on purpose: it was not lost by accident."""
+        """Return whether the server runs, or was ended on purpose. False means that it was lost by accident."""
 
     def kill(self) -> None:
-        """End it at once, on purpose; it may come back."""
+        """End the server at once, on purpose. It may be started again."""
 
     def start_again(self) -> None:
-        """Start it again at its address; returns when it is ready."""
+        """Start the server again at its address. Return when it is ready."""
 
     def restart(self) -> None:
-        """Kill it and have it come back."""
+        """Kill the server and start it again."""
 
     def pause(self) -> None:
-        """Stop it where it is: it takes what it is sent, and answers nothing."""
+        """Stop the server with SIGSTOP: it accepts what clients send, and answers nothing."""
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Resume the server after a pause."""
 
     def resume_process(self, pid: int) -> None:
-        """Resume one of its processes that stopped itself; do nothing if the process has ended."""
+        """Resume one process of the server that stopped itself. Do nothing if the process has ended."""
 
     def end_now(self) -> None:
-        """Have it end at once, whoever is still inside."""
+        """End the server at once, even while requests are in it."""
 
 
 class LoadWorker(Protocol):
@@ -72,19 +74,19 @@ class LoadWorker(Protocol):
 
     @property
     def name(self) -> str:
-        """Its own, among the workers of a run."""
+        """Return the worker's name, unique among the workers of a run."""
 
     def begin_run(self, **order: Any) -> None:
-        """Have it start anew for this run. Raises OSError, NotReady."""
+        """Start the worker again for this run. Raises OSError, NotReady."""
 
     def end_run(self) -> None:
-        """End its part in this run."""
+        """End the worker's part in this run."""
 
     def ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
-        """Ask the worker's agent. Raises OSError."""
+        """Send a request to the worker's agent, and return its answer. Raises OSError."""
 
     def record_from(self, start: int) -> bytes:
-        """Return its record from a byte on, where that is not in a shared folder. Raises OSError."""
+        """Return the worker's record from a byte on, where the record is not in a shared folder. Raises OSError."""
 
     def lab_address(self) -> str:
         """Return the lab's address as this worker reaches it. Raises OSError."""

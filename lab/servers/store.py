@@ -1,4 +1,4 @@
-"""A store as the lab runs it: which servers, where clients find them, and what they tell of themselves."""
+"""A store as the lab runs it: its servers, its address for clients, its command counts and its events."""
 
 from __future__ import annotations
 
@@ -14,31 +14,35 @@ from lab.servers.server import Reachable, Server
 
 
 class EventRecorder(Protocol):
-    """Somebody who writes down what a store tells, until closed."""
+    """A thread that records what a store reports, until it is closed."""
 
     def close(self) -> None: ...
 
 
 class Store(Protocol):
-    """A file of ``lab/servers/stores``, named as the client in ``app/stores`` is, with these functions."""
+    """A file of ``lab/servers/stores`` with these functions. It has the name of its client in ``app/stores``."""
 
     def programs(self, scenario: Scenario) -> list[Program]:
-        """The servers to start for a scenario, side by side."""
+        """Return the servers to start for a scenario. They start at the same time."""
 
     def url(self, running: Sequence[Reachable]) -> str:
-        """Where clients find them, as ``app/endpoint.py`` reads it."""
+        """Return the address for clients, in the form that ``app/endpoint.py`` parses."""
 
     def commands(self, running: Sequence[Server]) -> dict[str, int]:
-        """How often each command ran on them since they started, the lab's own left out. Raises OSError."""
+        """Return how often each command ran on the servers since they started, without the lab's
+        own. Raises OSError.
+        """
 
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[None]:
-        """While the block runs, they know of each other. A store of one server can leave it out. Raises NotReady."""
+        """Connect the servers to each other for the duration of the block. Raises NotReady."""
 
     def end_session(self, running: Sequence[Server], record: FaultRecord) -> int:
-        """End the sessions of the replica. Return how many. A store without such sessions leaves it out."""
+        """End the sessions of the faulted replica, and return how many. Only asked where the store has sessions."""
 
     def leader(self, running: Sequence[Server]) -> Server:
-        """The one that leads the others. A store without a leader leaves it out. Raises OSError when none does."""
+        """Return the server that leads the others. Only asked where the store has a leader. Raises
+        OSError when there is none.
+        """
 
     def event_recorders(self, running: Sequence[Server], path: Path) -> list[EventRecorder]:
-        """Those who append what happens to keys to the file at ``path``; none where the store tells nothing."""
+        """Start recorders that append key events to the file at ``path``; none where the store reports no events."""

@@ -1,4 +1,4 @@
-"""Servers for as long as a block runs, and not a moment longer."""
+"""Servers that run for the duration of a block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from lab.servers.supervisor import Supervisor
 
 @contextlib.contextmanager
 def supervised() -> Iterator[Supervisor]:
-    """Yield a supervisor for the servers that the block starts. An interrupt ends the block; no server outlives it."""
+    """Yield a supervisor for the servers that the block starts. An interrupt ends the block; no
+    server outlives it.
+    """
     with interruptible():
         supervisor = Supervisor()
         try:

@@ -1,16 +1,19 @@
-"""The supervisor: a process that starts the lab's servers and outlives the lab just long enough to end them.
+"""The supervisor: a process that starts the lab's servers, and ends all of them when the lab is
+gone.
 
-It runs in a session of its own, so that neither Ctrl-C nor a kill of the lab's process group reaches it; it is a child
-subreaper, so that what its children leave behind becomes its own; and it holds the other end of a socket to the lab. When
-that end closes, however the lab went, it kills every descendant and goes. (PR_SET_PDEATHSIG alone leaves the workers of
-nginx and gunicorn behind; supervisors such as supervisord or circus keep processes up, not down, and none is a subreaper.)
+It runs in a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it.
+It is a child subreaper, so the orphans of its children become its own children. It holds the other
+end of a socket to the lab. When that end closes, however the lab ended, the supervisor kills every
+descendant and exits. (PR_SET_PDEATHSIG alone leaves the workers of nginx and gunicorn running.
+Supervisors such as supervisord or circus keep processes running, and none of them is a subreaper.)
 
 Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``,
-``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` → ``{"sent"}``,
-``{"descendants": 0}`` → ``{"pids"}``; each with a ``number`` that the answer repeats. Standard library only: it must start
-in a blink.
+``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` →
+``{"sent"}``, ``{"descendants": 0}`` → ``{"pids"}``. Each request has a ``number``, which the answer
+repeats. The module uses the standard library only, so that it starts fast.
 
-Linux only for the subreaper; on macOS a server's orphaned workers are found by their session instead.
+The subreaper exists on Linux only. On macOS a server's orphaned workers are found by their session
+instead.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ LONGEST_END_S = 5.0
 
 
 class Supervisor:
-    """The lab's end of the line: asks the supervisor process to start, watch and signal servers."""
+    """The lab's side: asks the supervisor process to start, watch and signal servers."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -41,33 +44,36 @@ class Supervisor:
             command = [sys.executable, "-S", "-E", __file__, str(theirs.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
         self._socket = ours
-        self._asking = threading.Lock()  # the thread that watches faults asks as well
-        self._heard = b""
-        self._asked = 0
+        self._one_at_a_time = threading.Lock()  # the thread of the fault injector sends requests as well
+        self._received = b""
+        self._number = 0
         self.pid = self._process.pid
 
     def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path) -> int:
-        """Start a program in a session of its own, its output appended to ``log``; its pid. Raises OSError if it cannot."""
+        """Start a program in a session of its own, and return its pid. Raises OSError.
+
+        The program's output is appended to ``log``.
+        """
         answer = self._ask(start=argv, env=env, cwd=str(cwd), log=str(log))
         if "error" in answer:
             raise OSError(answer["error"])
         return int(answer["pid"])
 
     def exit_of(self, pid: int) -> int | None:
-        """The exit status of a program started here (negative: the signal that ended it); None while it runs."""
+        """Return the exit status of a program (negative: the signal that ended it), or None while it runs."""
         status: int | None = self._ask(exit_of=pid)["exit"]
         return status
 
     def signal(self, pid: int, number: int) -> bool:
-        """Send a signal to a program started here and to all of its session; False if it had ended."""
+        """Send a signal to a program and to all of its session. Return False if it had ended."""
         return bool(self._ask(signal=number, pid=pid)["sent"])
 
     def descendants(self) -> list[int]:
-        """The pids of all that was started here, and of what those started."""
+        """Return the pids of all programs that were started here, and of their descendants."""
         return list(self._ask(descendants=0)["pids"])
 
     def close(self) -> None:
-        """Let go: the supervisor kills what is left and ends. Returns when it has."""
+        """Close the socket: the supervisor process kills all that still run and ends. Return when it has ended."""
         self._socket.close()
         try:
             self._process.wait(LONGEST_END_S)
@@ -77,29 +83,29 @@ class Supervisor:
 
     def _ask(self, **request: Any) -> dict[str, Any]:
         try:
-            with self._asking:
-                self._asked += 1
-                # by the socket's own calls: an interrupt in a buffered file's leaves half a line in it, or sends one twice
-                self._socket.sendall(json.dumps(request | {"number": self._asked}).encode() + b"\n")
+            with self._one_at_a_time:
+                self._number += 1
+                # not through a buffered file: an interrupt in it would leave half a line, or send a line twice
+                self._socket.sendall(json.dumps(request | {"number": self._number}).encode() + b"\n")
                 while True:
                     answer: dict[str, Any] = json.loads(self._line())
-                    if answer["number"] == self._asked:  # any other is to a request whose wait an interrupt cut short
+                    if answer["number"] == self._number:  # another number answers an earlier request, whose wait was interrupted
                         return answer
         except (OSError, ValueError) as error:
-            raise ConnectionError("the supervisor of the servers is gone") from error
+            raise ConnectionError("the process that supervises the servers has ended") from error
 
     def _line(self) -> bytes:
-        """The supervisor's next one; empty when it is gone."""
-        while b"\n" not in self._heard:
+        """Return the next line of the supervisor process; empty when it has ended."""
+        while b"\n" not in self._received:
             if not (more := self._socket.recv(65536)):
                 return b""
-            self._heard += more
-        line, _, self._heard = self._heard.partition(b"\n")
+            self._received += more
+        line, _, self._received = self._received.partition(b"\n")
         return line
 
 
 class SupervisorProcess:
-    """The supervisor process's side: what it started, and how to end all of it."""
+    """The supervisor process's side: what it started, and how it ends all of it."""
 
     def __init__(self) -> None:
         self.started: dict[int, subprocess.Popen[bytes]] = {}
@@ -138,7 +144,7 @@ class SupervisorProcess:
         return True
 
     def end_all(self) -> None:
-        """Kill until nothing is left; a stopped process dies of SIGKILL as well, and orphans have come to us."""
+        """Kill until no descendant is left. SIGKILL also ends stopped processes, and orphans are our children."""
         until = time.monotonic() + LONGEST_END_S
         while (pids := descendants(os.getpid())) and time.monotonic() < until:
             for pid in pids:
@@ -151,7 +157,7 @@ class SupervisorProcess:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """The pids below ``ancestor``, without zombies of other parents; read from one listing of /proc (or of ps)."""
+    """Return the pids below ``ancestor``, without zombies of other parents, from one listing of /proc (or of ps)."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
@@ -177,21 +183,21 @@ def _parents() -> list[tuple[int, int]]:
 
 
 def serve(line: socket.socket) -> None:
-    """Serve requests until the lab's end of the line closes; then end everything."""
+    """Serve requests until the lab's end of the socket closes; then end everything."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     process = SupervisorProcess()
     try:
-        # two files: one that is read and written forgets, when it is written, what it has read and not yet given
-        with line.makefile("r", encoding="utf-8") as asked, line.makefile("w", encoding="utf-8") as answers:
-            for text in asked:
+        # two file objects: one for both directions would drop its unread input on each write
+        with line.makefile("r", encoding="utf-8") as requests, line.makefile("w", encoding="utf-8") as answers:
+            for text in requests:
                 request = json.loads(text)
                 answer = process.answer(request) | {"number": request["number"]}
                 print(json.dumps(answer), file=answers, flush=True)
     except OSError:
-        pass  # the lab is gone in the middle of a line: the same as the end
+        pass  # the lab ended in the middle of a line
     finally:
         process.end_all()
 

@@ -1,4 +1,4 @@
-"""A wire to a server. It can be held: what the server sends over some of its connections from then on never arrives. Or cut."""
+"""A TCP proxy before a server. It can hold back the server's answers on some connections, or cut all of them."""
 
 from __future__ import annotations
 
@@ -11,41 +11,43 @@ CHUNK = 65536
 
 
 class TcpProxy:
-    """Listens on a port of 127.0.0.1 and passes on to another, until it is closed.
+    """Listens on a port of 127.0.0.1 and forwards to another port, until it is closed.
 
-    marker: what a client says on the connections that are held with ``hold``; all others go on.
+    marker: the bytes by which the proxy recognises the connections that ``hold`` holds back.
     """
 
     def __init__(self, to_port: int, marker: bytes = b"") -> None:
         self._to_port = to_port
         self._marker = marker
         self._held = threading.Event()
-        self._whole = threading.Event()
-        self._whole.set()
+        self._connected = threading.Event()
+        self._connected.set()
         self._sockets: list[socket.socket] = []
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
-        threading.Thread(target=self._accept, name="proxy", daemon=True).start()
+        threading.Thread(target=self._accept, name="tcp proxy", daemon=True).start()
 
     def hold(self) -> None:
-        """Pass on nothing more of what the server says to those who said the marker; they are not told."""
+        """Forward no more answers on the connections that sent the marker. Their clients are not notified."""
         self._held.set()
 
     @property
     def address(self) -> str:
-        """``host:port``, where it listens."""
+        """Return ``host:port``, where the proxy listens."""
         return f"127.0.0.1:{self.port}"
 
     def cut(self) -> None:
-        """Pass on nothing, either way, until it is mended; then what waited goes first, as a network would send it again."""
-        self._whole.clear()
+        """Forward nothing, in either direction, until ``mend``. Waiting bytes go first then, as a
+        network would send them again.
+        """
+        self._connected.clear()
 
     def mend(self) -> None:
-        """Pass on again."""
-        self._whole.set()
+        """Forward again."""
+        self._connected.set()
 
     def close(self) -> None:
-        """End it, and all its connections."""
+        """Close the proxy and all its connections."""
         self.mend()
         for one in (self._server, *self._sockets):
             with contextlib.suppress(OSError):
@@ -67,28 +69,28 @@ class TcpProxy:
             return
         self._sockets.append(far)
         marked = threading.Event()
-        threading.Thread(target=self._ask, args=(near, far, marked), name="proxy", daemon=True).start()
-        threading.Thread(target=self._answer, args=(far, near, marked), name="proxy", daemon=True).start()
+        threading.Thread(target=self._forward_requests, args=(near, far, marked), name="tcp proxy", daemon=True).start()
+        threading.Thread(target=self._forward_answers, args=(far, near, marked), name="tcp proxy", daemon=True).start()
 
-    def _ask(self, near: socket.socket, far: socket.socket, marked: threading.Event) -> None:
+    def _forward_requests(self, near: socket.socket, far: socket.socket, marked: threading.Event) -> None:
         with _ending(near, far):
             while data := near.recv(CHUNK):
                 if self._marker in data:
                     marked.set()
-                self._whole.wait()
+                self._connected.wait()
                 far.sendall(data)
 
-    def _answer(self, far: socket.socket, near: socket.socket, marked: threading.Event) -> None:
+    def _forward_answers(self, far: socket.socket, near: socket.socket, marked: threading.Event) -> None:
         with _ending(near, far):
             while data := far.recv(CHUNK):
-                self._whole.wait()
+                self._connected.wait()
                 if not (marked.is_set() and self._held.is_set()):
                     near.sendall(data)
 
 
 @contextlib.contextmanager
 def _ending(*pair: socket.socket) -> Iterator[None]:
-    """When one side is over, so is the other."""
+    """Shut both sockets down when the block ends."""
     try:
         with contextlib.suppress(OSError):
             yield

@@ -1,1 +1,1 @@
-"""The shelf of servers: redis, gunicorn, nginx; each file starts one."""
+"""The programs that the lab can start, one in each file."""

@@ -1,6 +1,7 @@
-"""An etcd server, or one of an ensemble, with its data in the run's folder.
+"""An etcd server, alone or as a member of an ensemble, with its data in the run's folder.
 
-Version 3.4 has no switch that leaves out fsync (3.5 brought one), so every write is on disk before it is answered.
+Version 3.4 has no option that turns fsync off (3.5 added one), so every write is on disk before it
+is answered.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from lab.servers.process import listens
 from lab.servers.server import LOOPBACK
 
 HEARTBEAT_MS = 50
-ELECTION_MS = 500  # a lease lives at least half as long again, rounded up to whole seconds: so 1 s, as its clients count
+ELECTION_MS = 500  # the shortest lease is 1.5 times this, in whole seconds: 1 s
 
 
 @dataclass(frozen=True)
 class Etcd:
-    """name: its own. peers: all members of its ensemble by name, itself among them, with the port where members meet."""
+    """An etcd server."""
 
-    name: str
-    peers: Mapping[str, int]
+    name: str  # its own name
+    peers: Mapping[str, int]  # the ports where the members meet, by member; its own is among them
     executable: str = "etcd"
-    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+    stop_signal: signal.Signals = signal.SIGKILL  # its data is deleted, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:
         peer = f"http://127.0.0.1:{self.peers[self.name]}"
@@ -59,19 +60,19 @@ class Etcd:
 
 
 def ask(port: int, path: str, host: str = LOOPBACK, **words: Any) -> dict[str, Any]:
-    """What a member answers. Raises OSError."""
+    """Return a member's answer to a request. Raises OSError."""
     request = urllib.request.Request(f"http://{host}:{port}/v3/{path}", json.dumps(words).encode())
-    with urllib.request.urlopen(request, timeout=2.0) as answer:  # noqa: S310 - as above
-        said: dict[str, Any] = json.load(answer)
-    return said
+    with urllib.request.urlopen(request, timeout=2.0) as answer:  # noqa: S310 - always http to the lab's own server
+        content: dict[str, Any] = json.load(answer)
+    return content
 
 
 def status(port: int, host: str = LOOPBACK) -> dict[str, Any]:
-    """What a member says of itself: its leader ("0": none), and among its header its own id. Raises OSError."""
+    """Return a member's status: its leader ("0": none) and, in its header, its own id. Raises OSError."""
     return {"leader": "0"} | ask(port, "maintenance/status", host)
 
 
 def metrics(port: int, host: str = LOOPBACK) -> str:
-    """Its figures, as Prometheus reads them. Raises OSError."""
+    """Return a member's metrics in Prometheus' text format. Raises OSError."""
     with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=2.0) as answer:
         return str(answer.read().decode())

@@ -1,4 +1,4 @@
-"""One replica: gunicorn with one worker process and threads inside, as a JVM behind Tomcat."""
+"""One replica: gunicorn with one worker process and a thread pool, like a JVM behind Tomcat."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ THREADS = 32
 
 @dataclass(frozen=True)
 class Gunicorn:
-    """name: the replica's. settings: the app's own, by the names of ``app.settings.Settings``. listen: the
-    address it is reached at.
-    """
+    """A replica."""
 
-    name: str
+    name: str  # the replica's name
+    # the app's settings, by the names of ``app.settings.Settings``
     settings: dict[str, str] = field(default_factory=dict)
     threads: int = THREADS
-    listen: str = LOOPBACK
+    listen: str = LOOPBACK  # the address to listen on
     executable: str = "gunicorn"
-    stop_signal: signal.Signals = signal.SIGQUIT  # quick: what is in flight has been waited for by then
+    stop_signal: signal.Signals = signal.SIGQUIT  # stop at once: the run has waited for requests in flight before
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = {
@@ -34,8 +33,8 @@ class Gunicorn:
             "workers": 1,
             "worker-class": "gthread",
             "threads": self.threads,
-            "timeout": 0,  # a stopped replica is to stay stopped: gunicorn would kill it after 30 s
-            "keep-alive": 120,  # longer than nginx keeps idle connections, or it re-uses one that is being closed
+            "timeout": 0,  # gunicorn would kill a replica that a fault stopped for 30 s
+            "keep-alive": 120,  # longer than nginx's, or nginx re-uses a connection that is being closed
             "backlog": 4096,
             "worker-tmp-dir": str(folder),
             "chdir": str(HOME),
@@ -47,13 +46,16 @@ class Gunicorn:
     def env(self, port: int) -> dict[str, str]:
         return {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
 
+    def tidy(self, folder: Path) -> None:
+        """Delete nothing: a replica leaves only its log."""
+
     def ready(self, port: int, pid: int) -> bool:
         about = health(port)
         return (about["run"], about["replica"]) == (self.settings["run"], self.name)
 
 
 def health(port: int, host: str = LOOPBACK, timeout_s: float = 2.0) -> dict[str, Any]:
-    """What the replica says of itself, asked directly. Raises OSError while it does not answer."""
+    """Return the replica's state, asked directly. Raises OSError while it does not answer."""
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     try:
         connection.request("GET", "/health")

@@ -1,4 +1,4 @@
-"""A Locust worker in a container: it sends its share of the tickets of a master elsewhere."""
+"""A Locust worker in a container: it sends its share of the tickets of a master in another container."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from lab.paths import HOME
 
 @dataclass(frozen=True)
 class LocustWorker:
-    """locustfile: its name, in locustfiles. options: Locust's, by name; those of the file itself come from the master, and
-    so would the path of the record, which is another on another host: it goes by the environment.
+    """A Locust worker.
+
+    The options of the locustfile come from the master. So would the path of the record, which
+    differs on another host: it is passed in the environment.
     """
 
-    locustfile: str
-    options: dict[str, Any]
-    record: str = ""
+    locustfile: str  # its name in ``locustfiles``, without ``.py``
+    options: dict[str, Any]  # Locust's own options, by name
+    record: str = ""  # the path of the record; empty: as the master says
     name: str = "locust-worker"
     executable: str = sys.executable
     stop_signal: signal.Signals = signal.SIGKILL
@@ -29,7 +31,10 @@ class LocustWorker:
         return ["-m", "locust", "--worker", "--locustfile", str(HOME / "locustfiles" / f"{self.locustfile}.py"), *words]
 
     def env(self, port: int) -> dict[str, str]:
-        return {"PYTHONPATH": str(HOME), "HOME": "/tmp", "LAB_RECORD": self.record}  # noqa: S108 - of the container
+        return {"PYTHONPATH": str(HOME), "HOME": "/tmp", "LAB_RECORD": self.record}  # noqa: S108 - a folder of the container
+
+    def tidy(self, folder: Path) -> None:
+        """Delete nothing: a worker leaves only its log and its record."""
 
     def ready(self, port: int, pid: int) -> bool:
         return True  # the master counts its workers before it starts

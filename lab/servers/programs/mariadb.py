@@ -1,7 +1,8 @@
-"""A MariaDB server (InnoDB), with its data in the run's folder, and no file or socket anywhere else.
+"""A MariaDB server (InnoDB) with its data in the run's folder, and no file or socket anywhere else.
 
-Its folder is not made by ``mariadb-install-db``, which takes several seconds and a hundred megabytes for tables of rights that
-nobody asks for here: on loopback, in a server of the lab's own that knows no rights, everybody is root.
+Its folder is not made by ``mariadb-install-db``, which takes several seconds and a hundred
+megabytes for tables of privileges. The lab needs none: on loopback, in a server of its own without
+privileges, every client is root.
 """
 
 from __future__ import annotations
@@ -33,34 +34,38 @@ SCHEMA = "CREATE DATABASE lab;" + TABLES
 
 @dataclass(frozen=True)
 class MariaDB:
-    """A server in which every COMMIT is on disk before it is answered (innodb_flush_log_at_trx_commit=1, the default)."""
+    """A server in which each COMMIT is on disk before it is answered
+    (innodb_flush_log_at_trx_commit=1, the default).
+    """
 
     name: str = "mariadb"
     executable: str = "mariadbd"
-    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+    stop_signal: signal.Signals = signal.SIGKILL  # its data is deleted, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = _options(folder) | {
             "port": port,
             "bind-address": "127.0.0.1",
-            "socket": "",  # none: the path of one may be no longer than 107 characters
+            "socket": "",  # none: the path of a socket may have at most 107 characters
             "pid-file": folder / "pid",
             "skip-name-resolve": "ON",
             "max-connections": 1000,
-            "table-open-cache": 64,  # else the server asks for more open files than it may have, and says so
+            "table-open-cache": 64,  # else the server needs more open files than it may have, and warns
         }
         if not (folder / "data").exists():
             self._make_data(folder)
         return _flags(options)
 
     def _make_data(self, folder: Path) -> None:
-        """Make the tables by a server that ends as it should: one that is killed in its first moments cannot be recovered."""
+        """Make the tables by a server that ends regularly: a server killed in its first moments
+        cannot recover them.
+        """
         (folder / "data").mkdir()
         with (folder / "log").open("ab") as log:
             command = [found(self.executable), *_flags(_options(folder)), "--bootstrap"]
             done = subprocess.run(command, input=SCHEMA.encode(), stdout=log, stderr=log, check=False)
         if done.returncode:
-            raise NotReady(f"{self.name} could not make its tables; the end of its log:\n{last_words(folder / 'log')}")
+            raise NotReady(f"{self.name} could not create its tables; the end of its log:\n{last_words(folder / 'log')}")
 
     def env(self, port: int) -> dict[str, str]:
         return {}
@@ -74,7 +79,7 @@ class MariaDB:
 
 
 def _options(folder: Path) -> dict[str, object]:
-    """What is true of it already while its tables are made."""
+    """Return the options that are also needed while the tables are made."""
     options: dict[str, object] = {
         "datadir": folder / "data",
         "tmpdir": folder,
@@ -85,9 +90,9 @@ def _options(folder: Path) -> dict[str, object]:
         "innodb-flush-log-at-trx-commit": 1,
         "innodb-buffer-pool-size": "32M",
         "innodb-log-file-size": "8M",
-        "innodb-lock-wait-timeout": 120,  # in seconds; a stage bounds its own wait, to the millisecond, by its statement
+        "innodb-lock-wait-timeout": 120,  # seconds; a stage sets its own limit in milliseconds, in its statement
     }
-    return options | ({"user": "root"} if os.geteuid() == 0 else {})  # it refuses to be root unless told to be
+    return options | ({"user": "root"} if os.geteuid() == 0 else {})  # it refuses to run as root without this option
 
 
 def _flags(options: dict[str, object]) -> list[str]:
@@ -95,7 +100,7 @@ def _flags(options: dict[str, object]) -> list[str]:
 
 
 def ask(port: int, statement: str, host: str = LOOPBACK, password: str = "") -> list[tuple[Any, ...]]:
-    """One statement of the lab's own, and its rows. Raises OSError when the server does not answer."""
+    """Execute a statement of the lab, and return its rows. Raises OSError when the server does not answer."""
     import pymysql
 
     try:

@@ -1,4 +1,4 @@
-"""nginx before the replicas: round robin, keep-alive, and nothing sent twice."""
+"""nginx in front of the replicas: round robin, keep-alive, and no request sent twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ http {{
   scgi_temp_path scgi;
   keepalive_requests 1000000;
   upstream replicas {{
-    # max_fails=0: after one death nginx would shun a replica for ten seconds
+    # max_fails=0: otherwise nginx avoids a replica for ten seconds after one failure
 {servers}
     keepalive 256;
     keepalive_requests 1000000;
@@ -37,7 +37,7 @@ http {{
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $host;
-      # an increment is never sent twice, whatever happened to the first
+      # an increment is never sent a second time, whatever happened to the first
       proxy_next_upstream off;
       proxy_connect_timeout 5s;
       proxy_read_timeout {read_timeout_s}s;
@@ -49,11 +49,11 @@ http {{
 
 @dataclass(frozen=True)
 class Nginx:
-    """ports: of the replicas. run: of which run they must be. read_timeout_s: longer than any request may take."""
+    """The proxy in front of the replicas."""
 
-    ports: tuple[int, ...]
-    run: str
-    read_timeout_s: int = 60
+    ports: tuple[int, ...]  # the replicas' ports
+    run: str  # the run to which the replicas must belong
+    read_timeout_s: int = 60  # longer than any request may take
     name: str = "nginx"
     executable: str = "nginx"
     stop_signal: signal.Signals = signal.SIGTERM
@@ -63,11 +63,14 @@ class Nginx:
         config = CONFIG.format(port=port, servers=servers, read_timeout_s=self.read_timeout_s)
         path = folder / "nginx.conf"
         path.write_text(config, encoding="utf-8")
-        # before the configuration is read, nginx would complain to a log it may not own
+        # -e: before nginx reads its configuration, it would write to a log that it may not own
         return ["-p", str(folder), "-e", str(folder / "log"), "-c", str(path)]
 
     def env(self, port: int) -> dict[str, str]:
         return {}
+
+    def tidy(self, folder: Path) -> None:
+        """Delete nothing: nginx leaves little."""
 
     def ready(self, port: int, pid: int) -> bool:
         return bool(health(port)["run"] == self.run)

@@ -1,4 +1,4 @@
-"""A Redis server with nothing on disk, that tells what happens to its keys."""
+"""A Redis server that keeps nothing on disk by default, and can publish its keyspace events."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from lab.servers.server import LOOPBACK
 
 @dataclass(frozen=True)
 class Redis:
-    """name: lock-redis or counter-redis. notify: whether it publishes what happens to keys (the leases' witness).
-    persists: whether every change is on disk before it is answered (appendfsync always).
-    """
+    """A Redis server."""
 
-    name: str
-    notify: bool = False
-    persists: bool = False
+    name: str  # lock-redis or counter-redis
+    notify: bool = False  # publish keyspace events, the evidence about leases
+    persists: bool = False  # write each change to disk before it is answered (appendfsync always)
     executable: str = "redis-server"
-    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+    stop_signal: signal.Signals = signal.SIGKILL  # its data is not needed later, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = {
@@ -39,12 +37,15 @@ class Redis:
     def env(self, port: int) -> dict[str, str]:
         return {}
 
+    def tidy(self, folder: Path) -> None:
+        """Delete nothing: Redis leaves little."""
+
     def ready(self, port: int, pid: int) -> bool:
         return int(info(port, "server")["process_id"]) == pid
 
 
 def server_time_ms(port: int) -> float:
-    """The server's own wall clock. Raises OSError when it does not answer."""
+    """Return the server's own wall clock. Raises OSError when it does not answer."""
     import redis
 
     client = redis.Redis(port=port, socket_timeout=2.0)
@@ -58,7 +59,7 @@ def server_time_ms(port: int) -> float:
 
 
 def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
-    """A section of the server's own statistics. Raises OSError when the server does not answer."""
+    """Return a section of the server's own statistics. Raises OSError when it does not answer."""
     import redis
 
     client = redis.Redis(host, port, socket_timeout=2.0)

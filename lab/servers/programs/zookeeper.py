@@ -1,4 +1,6 @@
-"""A ZooKeeper server, or one of an ensemble, with its data in the run's folder. Every write is on disk before it is answered."""
+"""A ZooKeeper server, alone or as a member of an ensemble, with its data in the run's folder. Each
+write is on disk before it is answered.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +29,21 @@ maxClientCnxns=0
 admin.enableServer=false
 4lw.commands.whitelist=srvr,mntr
 """
-TICK_MS = 50  # a session's end is noticed within a tick; sessions of 2 to 20 ticks would be the default bounds
-# a small heap, few threads to collect it, and no time spent on optimising what runs for seconds
+TICK_MS = 50  # the server notices a session's end within a tick
+# a small heap, a single thread of garbage collection, and little optimising: it runs for seconds
 JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.awt.headless=true")
 
 
 @dataclass(frozen=True)
 class ZooKeeper:
-    """name: its own. number: among the peers, from 1. peers: for each, the ports where members meet and where they vote; none
-    for a server alone.
-    """
+    """A ZooKeeper server."""
 
-    name: str
-    number: int = 1
+    name: str  # its own name
+    number: int = 1  # its number among the peers, from 1
+    # for each peer the ports where members meet and where they vote; None: a server alone
     peers: Mapping[int, tuple[int, int]] | None = None
     executable: str = "java"
-    stop_signal: signal.Signals = signal.SIGKILL  # nothing of it is kept, so nothing needs saving
+    stop_signal: signal.Signals = signal.SIGKILL  # its data is deleted, so nothing needs saving
 
     def argv(self, port: int, folder: Path) -> list[str]:
         data = folder / "data"
@@ -52,7 +53,10 @@ class ZooKeeper:
         config = folder / "zoo.cfg"
         config.write_text(CONFIG.format(tick_ms=TICK_MS, port=port) + "\n".join(members) + "\n", encoding="utf-8")
         (data / "myid").write_text(f"{self.number}\n", encoding="utf-8")
-        settings = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.preAllocSize=1024"]  # KiB at a time
+        settings = [
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-Dzookeeper.preAllocSize=1024",
+        ]  # KiB that the transaction log grows by
         jars = [_jar(), "/usr/share/java/slf4j-simple.jar"]
         main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
         return [*JVM, *settings, "-cp", ":".join(jars), main, str(config)]
@@ -64,19 +68,19 @@ class ZooKeeper:
         shutil.rmtree(folder / "data", ignore_errors=True)
 
     def ready(self, port: int, pid: int) -> bool:
-        return "Mode:" in said(port, "srvr") and listens(pid, port)
+        return "Mode:" in four_letter(port, "srvr") and listens(pid, port)
 
 
 def _jar() -> str:
-    """ZooKeeper's own archive. Raises MissingProgram, with how to install it."""
+    """Return the path of ZooKeeper's archive. Raises MissingProgram, with how to install it."""
     found = next((path for path in ZOOKEEPER_JARS if Path(path).exists()), None)
     if found is None:
         raise MissingProgram(f"zookeeper.jar is not on this machine. {how_to_install('zookeeper.jar')}")
     return found
 
 
-def said(port: int, word: str, host: str = LOOPBACK) -> str:
-    """What a server answers to one of its words of four letters. Raises OSError."""
+def four_letter(port: int, word: str, host: str = LOOPBACK) -> str:
+    """Return a server's answer to a four-letter command. Raises OSError."""
     with socket.create_connection((host, port), timeout=2.0) as connection:
         connection.sendall(word.encode())
         parts = []

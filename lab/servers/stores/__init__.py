@@ -1,4 +1,4 @@
-"""The shelf of stores as the lab runs them, one a file."""
+"""The stores as the lab runs them, one in each file."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from lab.servers.store import Store
 
 
 def stores() -> dict[str, Store]:
-    """The stores, by file name."""
+    """Return the stores, by file name."""
     return {name: cast(Store, file) for name, file in plugins.files(__name__).items()}

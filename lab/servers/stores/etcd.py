@@ -1,13 +1,15 @@
-"""etcd: one server, or an ensemble where the scenario asks for it. What happens to its keys is told by nobody.
+"""etcd: one server, or an ensemble where the scenario needs one. No key events are recorded.
 
-A watch would tell that a key was deleted, but not whether its lease had run out or been revoked.
+A watch would report that a key was deleted, but not whether its lease had expired or was revoked.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lab.evidence.fault_record import FaultRecord
@@ -45,8 +47,13 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
+def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+    """Do nothing: the members know each other from their start."""
+    return contextlib.nullcontext()
+
+
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:
-    """Revoke the lease of the oldest key: its owner is inside, and the replica at the failpoint is inside."""
+    """Revoke the lease of the oldest key: it belongs to the current holder, and so does the fault record."""
     everything = {"key": _coded("\0"), "range_end": _coded("\0")}
     found = ask(running[0].port, "kv/range", running[0].host, **everything, sort_order="ASCEND", sort_target="CREATE", limit=1)
     ask(running[0].port, "lease/revoke", running[0].host, ID=found["kvs"][0]["lease"])
@@ -58,9 +65,9 @@ def _coded(text: str) -> str:
 
 
 def leader(running: Sequence[Server]) -> Server:
-    """The one that leads. Raises OSError when none does."""
+    """Return the server that leads. Raises OSError when there is none."""
     for one in running:
-        said = status(one.port, one.host)
-        if said["leader"] == said["header"]["member_id"]:
+        member = status(one.port, one.host)
+        if member["leader"] == member["header"]["member_id"]:
             return one
     raise OSError("no etcd server leads")

@@ -1,9 +1,10 @@
-"""One MariaDB server. It writes every change to disk, whether or not the scenario asks for that."""
+"""One MariaDB server. It writes each change to disk in every scenario."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -26,22 +27,29 @@ def url(running: Sequence[Reachable]) -> str:
 
 
 def commands(running: Sequence[Server]) -> dict[str, int]:
-    """The server's own count of statements. Where the counter is in the same server, its statements are in there, too."""
+    """Return the server's own count of statements. Where the counter is in the same server, its
+    statements are included.
+    """
     rows = _ask(running[0], "SHOW GLOBAL STATUS LIKE 'Com\\_%'")
     counts = {name.removeprefix("Com_"): int(number) for name, number in rows}
     return {name: counts[name] for name in STATEMENTS}
 
 
 def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
-    """It tells nobody what happens to its rows."""
+    """Return none: the server does not report changes of its rows."""
     return []
 
 
+def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+    """Do nothing: there is only one server."""
+    return contextlib.nullcontext()
+
+
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:
-    """KILL every connection of the replica: a database's session is its connection."""
+    """KILL every connection of the faulted replica: in a database, a session is a connection."""
     theirs = [number for number, user, *_ in _ask(running[0], "SHOW PROCESSLIST") if user == record.replica]
     for number in theirs:
-        with contextlib.suppress(OSError):  # closed meanwhile
+        with contextlib.suppress(OSError):  # the connection has been closed meanwhile
             _ask(running[0], f"KILL CONNECTION {number}")
     return len(theirs)
 

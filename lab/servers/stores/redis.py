@@ -1,7 +1,8 @@
-"""One Redis server, that keeps nothing on disk unless the scenario says so, and tells what happens to its keys.
+"""One Redis server, which keeps nothing on disk unless the scenario requires it, and publishes its
+keyspace events.
 
-Where the scenario asks for it there is a replica, which hears of nothing since the first request, and a sentinel that makes
-it the primary when the primary dies.
+Where the scenario requires it there is also a replica, from which all changes since the first
+request are held back, and a Sentinel that promotes the replica when the primary dies.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ LABS_OWN = [
     "psync",
     "replconf",
 ]
-DOWN_AFTER_MS = 500  # how long a primary must be silent before the sentinel takes it for dead; its default is 30 s
+DOWN_AFTER_MS = 500  # after so long a silence the Sentinel takes the primary for dead; its default is 30 s
 SENTINEL = Sentinel().name
 JOINED_WITHIN_S = 10.0
-REPLICATION = b"PSYNC"  # what a replica asks for when it connects
+REPLICATION = b"PSYNC"  # the command by which a replica starts to follow
 
 
 def programs(scenario: Scenario) -> list[Program]:
@@ -71,19 +72,22 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
 
 @contextlib.contextmanager
 def joined(running: Sequence[Server]) -> Iterator[None]:
-    """While the block runs, the replica follows the primary over a proxy that is held, and the sentinel watches both.
+    """Let the replica follow the primary over a proxy that is held, and let the Sentinel watch
+    both.
 
-    Raises NotReady when they do not find each other.
+    Raises NotReady when the servers do not find each other.
     """
     if len(running) == 1:
         yield
         return
     primary, replica, sentinel = running
-    proxy = TcpProxy(primary.port, REPLICATION)  # all go over it: a sentinel corrects a replica that follows another address
+    proxy = TcpProxy(
+        primary.port, REPLICATION
+    )  # the Sentinel uses it as well: it corrects a replica that follows another address
     try:
-        _tell(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
-        _tell(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
-        _tell(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
+        _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
+        _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
+        _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
         _until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
         _until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
         proxy.hold()
@@ -101,7 +105,7 @@ def _until(true: Callable[[], bool], otherwise: str) -> None:
     raise NotReady(f"{otherwise} within {JOINED_WITHIN_S:.0f} s")
 
 
-def _tell(port: int, *command: object) -> None:
+def _command(port: int, *command: object) -> None:
     client = redis.Redis(port=port, socket_timeout=2.0)
     try:
         client.execute_command(*command)

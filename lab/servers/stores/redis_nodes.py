@@ -1,8 +1,10 @@
-"""Five Redis servers that know nothing of each other."""
+"""Five Redis servers that are independent of each other."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lab.scenario.scenario import Scenario
@@ -16,12 +18,17 @@ from lab.servers.stores.redis import commands
 
 NODES = 5
 
-__all__ = ["commands", "event_recorders", "programs", "url"]  # what they count is counted as of one
+__all__ = ["commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
 
 
 def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
     return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
+
+
+def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+    """Do nothing: the servers are independent of each other."""
+    return contextlib.nullcontext()
 
 
 def url(running: Sequence[Reachable]) -> str:

@@ -1,9 +1,11 @@
-"""ZooKeeper: one server, or an ensemble where the scenario asks for it. What happens to its nodes is told by nobody."""
+"""ZooKeeper: one server, or an ensemble where the scenario needs one. No events of its nodes are recorded."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from kazoo.client import KazooClient
@@ -11,11 +13,11 @@ from kazoo.client import KazooClient
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program, free_port
-from lab.servers.programs.zookeeper import ZooKeeper, said
+from lab.servers.programs.zookeeper import ZooKeeper, four_letter
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
-# the server tells reads (heartbeats among them) from updates, and no more
+# the server counts only two kinds: reads (heartbeats among them) and updates
 COUNTED = re.compile(r"^zk_cnt_(read|update)latency\t(\d+)", re.MULTILINE)
 LEADS = re.compile(r"^Mode: (leader|standalone)$", re.MULTILINE)
 
@@ -36,7 +38,7 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
         if not one.killed:
-            for kind, count in COUNTED.findall(said(one.port, "mntr", one.host)):
+            for kind, count in COUNTED.findall(four_letter(one.port, "mntr", one.host)):
                 calls[kind] = calls.get(kind, 0) + int(count)
     return calls
 
@@ -45,8 +47,13 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
+def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+    """Do nothing: the members know each other from their start."""
+    return contextlib.nullcontext()
+
+
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:
-    """Take over the session of the lowest node, and close it: its owner is inside, and the replica at the failpoint is inside."""
+    """Take over the session of the lowest node, which belongs to the current holder, and close it."""
     looking = KazooClient(url(running))
     looking.start()
     try:
@@ -64,9 +71,11 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
 
 
 def _password(session: int) -> bytes:
-    """A session's, as the servers make it: 16 bytes of Java's random numbers, by its id and a constant of theirs.
+    """Return a session's password, as the servers compute it: 16 bytes of Java's random numbers.
 
-    From ZooKeeperServer.generatePasswd and the documentation of java.util.Random (a linear congruential generator).
+    The seed is the session's id, combined with a constant of ZooKeeper. From
+    ZooKeeperServer.generatePasswd and the documentation of java.util.Random (a linear congruential
+    generator).
     """
     mask, multiplier = (1 << 48) - 1, 0x5DEECE66D
     seed, password = ((session ^ 0xB3415C00) ^ multiplier) & mask, b""
@@ -77,8 +86,8 @@ def _password(session: int) -> bytes:
 
 
 def leader(running: Sequence[Server]) -> Server:
-    """The one that leads. Raises OSError when none does."""
+    """Return the server that leads. Raises OSError when there is none."""
     for one in running:
-        if LEADS.search(said(one.port, "srvr", one.host)):
+        if LEADS.search(four_letter(one.port, "srvr", one.host)):
             return one
     raise OSError("no ZooKeeper server leads")

@@ -39,6 +39,6 @@ def test_a_store_where_nobody_listens_is_refused_before_anything_starts(tmp_path
     done = lab("run", "rush", "--stage", "lua", cwd=tmp_path, env={"LAB_REDIS_URL": f"me:secret@127.0.0.1:{port}"})
 
     assert done.status == 2
-    assert f"LAB_REDIS_URL: nobody listens at 127.0.0.1:{port}" in done.err
+    assert f"LAB_REDIS_URL: no server listens at 127.0.0.1:{port}" in done.err
     assert "secret" not in done.err + done.out
     assert not (tmp_path / "reports" / "runs" / "latest").exists()
