@@ -1,6 +1,6 @@
-"""The generated parts of a chapter: what the stage's docstring says, its diff, its verdicts, its pictures, figures for the prose.
+"""The generated parts of a chapter: the stage's docstring, its diff, its verdicts, its pictures, and figures for the prose.
 
-Each takes the words that stand in its marker. Those that stand within a sentence return no line end.
+Each part takes the words of its marker. A part that stands within a sentence returns no line end.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ generated: picture {name} SCENARIO.
 
 
 def path(stage: str) -> Path:
-    """Where a stage's chapter is: by its name alone, so that a stage put between two others renames nothing."""
+    """Return the path of a stage's chapter. It has no number, so that a new stage renames no other chapter."""
     return FOLDER / f"{stage}.md"
 
 
 def begin(stage: str) -> Path:
-    """Write a chapter to be filled in. Raises BadInput for no stage, or when there is one already."""
+    """Write a skeleton of a chapter. Raises BadInput for an unknown stage, or if the chapter exists."""
     choose_from("stage", stage, stages())
     if path(stage).exists():
-        raise BadInput(f"{path(stage).relative_to(HOME)} is there already")
+        raise BadInput(f"{path(stage).relative_to(HOME)} exists already")
     path(stage).write_text(SKELETON.format(name=stage), encoding="utf-8")
     return path(stage)
 

@@ -1,4 +1,4 @@
-"""The generated parts of the last page: what each stage costs against one atomic command, and what it keeps for that."""
+"""The generated parts of docs/which-lock.md: the cost of each stage against one atomic command, and the promises it keeps."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from lab.report.reference import CEILING
 
 
 def seen(stage: str, verdict: str) -> list[Cell]:
-    """The cells of a stage in the reference matrix that came to a verdict."""
+    """Return the cells of a stage in the reference matrix that have this verdict."""
     return [cell for cell in reference.cells() if cell.stage == stage and cell.verdict == verdict]
 
 
 def fits(stage: str) -> int:
-    """How many scenarios make sense for a stage."""
+    """Return how many scenarios fit a stage."""
     return sum(1 for cell in reference.cells() if cell.stage == stage and cell.verdict)
 
 
 def by_speed() -> list[str]:
-    """The stages that the reference ladder has a run of, the fastest first."""
+    """Return the stages that have a run in the reference ladder, the fastest first."""
     known = [name for name in stages() if reference.has_run(name)]
     return sorted(known, key=lambda name: -reference.of_stage(name).judgement.throughput_per_s)
 
@@ -48,19 +48,21 @@ def _costs() -> str:
 
 
 def _keepers() -> str:
-    """For each harm, who keeps it off, the fastest first."""
+    """Return for each promise the stages that keep it and the stages that break it, the fastest first."""
     about = verdicts()
     lines = ["| the promise you need | kept by, the fastest first | broken by |", "| --- | --- | --- |"]
     for claim in Claim:
         if of := about.get(claim.name):
             kept = [f"`{name}`" for name in by_speed() if of.get(name) == {"KEPT"}]
             broken = [f"`{name}`" for name in by_speed() if "ADMITTED" in of.get(name, ())]
-            lines.append(f"| `{claim.name}`: {claim.value} | {', '.join(kept) or 'nobody'} | {', '.join(broken) or 'nobody'} |")
+            lines.append(
+                f"| `{claim.name}`: {claim.value} | {', '.join(kept) or 'no stage'} | {', '.join(broken) or 'no stage'} |"
+            )
     return "\n".join(lines) + "\n"
 
 
 def verdicts() -> dict[str, dict[str, set[str]]]:
-    """What each claim came to with each stage; a claim may be tested by several scenarios."""
+    """Return the verdicts of each claim with each stage; several scenarios may test one claim."""
     about: dict[str, dict[str, set[str]]] = {}
     for cell in reference.cells():
         if cell.verdict:
@@ -77,18 +79,18 @@ def _kept(stage: str) -> str:
 
 
 def _locks_share() -> str:
-    """The range of the throughput of those that keep everybody out over all replicas and wait for it."""
+    """Return the range of the throughput of the locks proper, as shares of the ceiling."""
     shares = [reference.share_of_ceiling(name) for name in locks()]
     return f"{min(shares):.0%} to {max(shares):.0%}"
 
 
 def locks() -> list[str]:
-    """The stages that kept ``exclusive`` in the matrix with a store to ask: the locks proper."""
+    """Return the locks proper: the stages with a store that kept ``exclusive`` in the matrix."""
     return [name for name in by_speed() if stages()[name].store and "exclusive" in {cell.claim for cell in seen(name, "KEPT")}]
 
 
 def _nobody() -> str:
-    """The claims that were tested and that nobody keeps."""
+    """Return the claims that were tested and that no stage keeps."""
     alone = [claim for claim, stages_of in verdicts().items() if {"KEPT"} not in stages_of.values()]
     return ", ".join(f"`{claim}`" for claim in alone) or "none"
 

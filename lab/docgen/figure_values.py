@@ -1,4 +1,4 @@
-"""Figures of the runs that the chapters' pictures show: of the whole run, of the loss or the theft that is told of."""
+"""Figures of the runs that the chapters' pictures show: of the whole run, of one loss, or of one theft."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ OF_THEFT = ("thief", "between", "robbed", "robbed_after_ms")
 
 
 def of(stage: str, scenario: str) -> Illustration:
-    """The picture of a stage under a scenario. Raises BadInput."""
+    """Return the picture of a stage under a scenario. Raises BadInput."""
     return illustrations()[choose_from("picture", f"{stage}-{scenario}", illustrations())]
 
 
 def timeline(one: Illustration) -> Timeline:
-    """What is kept of the run's timeline. Raises BadInput."""
+    """Return the kept part of the run's timeline. Raises BadInput."""
     picture = load(result(one).folder / "timeline.json")
     if picture is None:
         raise BadInput(f"the picture {one.name} has no timeline; `lab docs --rerun {one.name}` makes one")
@@ -25,9 +25,10 @@ def timeline(one: Illustration) -> Timeline:
 
 
 def figure(stage: str, scenario: str, name: str) -> str:
-    """One figure of the run: of the loss its picture opens on (OF_LOSS), of the first theft in it (OF_THEFT), or any that
-    ``reference.figure`` knows; ``third``: of the acknowledged, which document 1 takes for the least three servers can leave.
-    Raises BadInput.
+    """Return one figure of the run. Raises BadInput.
+
+    OF_LOSS are figures of the loss that the picture opens on, OF_THEFT of the first theft in it. ``third`` is a third of the
+    acknowledged requests: document 1 calls it the least that three servers leave. All others are those of ``reference.figure``.
     """
     one = of(stage, scenario)
     if name in OF_LOSS:
@@ -50,7 +51,7 @@ def _loss(one: Illustration) -> dict[str, object]:
 
 
 def _theft(one: Illustration) -> dict[str, object]:
-    """The first key that was deleted by another's release, and who held the lock between the two."""
+    """Return the first theft: the request that deleted another's key, that other, and the holders between the two."""
     picture = timeline(one)
     for life in picture.lives:
         if life.how == "del" and NEVER not in (life.by, life.holder) and life.by != life.holder:
@@ -60,7 +61,7 @@ def _theft(one: Illustration) -> dict[str, object]:
             return {
                 "thief": thief.request,
                 "robbed": robbed.request,
-                "between": ", ".join(between) or "nobody",
+                "between": ", ".join(between) or "no request",
                 "robbed_after_ms": f"{after_ms:.0f}",
             }
-    raise BadInput(f"nobody's lock is deleted by another in the picture {one.name}")
+    raise BadInput(f"no request deletes another's lock in the picture {one.name}")

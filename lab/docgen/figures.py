@@ -1,7 +1,7 @@
-"""The pictures of the book: which run each chapter shows, the small part of its facts that is kept, and the drawing.
+"""The pictures of the book: the run that each chapter shows, the small part of its facts that is kept, and the drawing.
 
-``docs/pictures.toml`` says which; ``reports/reference/chapters/<stage>-<scenario>/`` keeps run.json, verdict.json, series.json
-and a timeline.json that holds no more than is shown. Nothing is run here: ``lab.rerun`` does that.
+``docs/pictures.toml`` lists the runs. ``reports/reference/chapters/<stage>-<scenario>/`` keeps run.json, verdict.json,
+series.json, and a timeline.json with only what is shown. Nothing is run here: ``rerun_figures`` does that.
 """
 
 from __future__ import annotations
@@ -36,18 +36,14 @@ DRAWN = "timeline.svg"
 
 
 class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One picture of a chapter. shows: the verdict it must come to. options: what of the scenario is not as it stands.
-
-    worst: whether it opens on the write that destroyed most, and not on the first that destroyed any. span_ms: what it
-    shows, since the first request, where the story's own time is not the best.
-    """
+    """One picture of a chapter."""
 
     stage: str
     scenario: str
-    shows: str
-    options: dict[str, int] = {}
-    worst: bool = False
-    span_ms: tuple[int, int] | None = None
+    shows: str  # the verdict that the run must have
+    options: dict[str, int] = {}  # options of the run that differ from the scenario
+    worst: bool = False  # open on the write that destroyed most, not on the first that destroyed any
+    span_ms: tuple[int, int] | None = None  # the time to show since the first request; None for the default
 
     @property
     def name(self) -> str:
@@ -59,13 +55,13 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def command(self) -> list[str]:
-        """What a reader types to have such a run."""
+        """Return the command for such a run."""
         return ["lab", "run", self.scenario, "--stage", self.stage, *flags(self.options)]
 
 
 @cache
 def illustrations() -> dict[str, Illustration]:
-    """All pictures by name, in the order of the list. Raises BadInput, naming the entry."""
+    """Return all pictures by name, in the order of the list. Raises BadInput, naming the entry."""
     table = tomllib.loads(LIST.read_text(encoding="utf-8"))
     return {one.name: one for one in map(_checked, table["picture"])}
 
@@ -85,9 +81,7 @@ def _checked(entry: dict[str, object]) -> Illustration:
 
 
 def keep(one: Illustration, run: Path) -> None:
-    """Put the facts of a finished run that the picture needs where the book finds them. Raises BadInput if it shows another
-    verdict than it should.
-    """
+    """Keep the facts of a finished run that the picture needs. Raises BadInput if the run has another verdict than it should."""
     judgement, findings = judge(run)
     if judgement.verdict != one.shows:
         raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {one.name} is to show {one.shows}: not kept")
@@ -111,7 +105,7 @@ def open_on_the_worst(picture: Timeline) -> None:
 
 
 def cut(picture: Timeline) -> None:
-    """Leave out what is not shown: grants, lives of keys, losses and renewals. The run's own totals stay."""
+    """Remove grants, lives of keys, losses and renewals that are not shown. The run's totals stay."""
     since, until = picture.opens
     story = {picture.losses[picture.focus].culprit, picture.losses[picture.focus].victim} if picture.focus != NEVER else set()
     faulty = {fault.request for fault in picture.faults}
@@ -146,12 +140,12 @@ def cut(picture: Timeline) -> None:
 
 
 def _places(kept: Iterable[int]) -> dict[int, int]:
-    """Where each of those that are kept was, to where it is now."""
+    """Map the old place of each kept item to its new place."""
     return {old: new for new, old in enumerate(kept)}
 
 
 def result(one: Illustration) -> Result:
-    """The facts that are kept. Raises BadInput, saying how to get them."""
+    """Return the kept facts. Raises BadInput, which names the command that makes them."""
     try:
         return load_result(one.folder)
     except (BadInput, OSError) as error:
@@ -159,6 +153,6 @@ def result(one: Illustration) -> Result:
 
 
 def draw(one: Illustration, folder: Path | None = None) -> Path:
-    """Draw the picture from the facts that are kept, beside them unless told where; returns its path."""
+    """Draw the picture from the kept facts into their folder, or into the given one. Returns its path."""
     into = folder or one.folder
     return save(charts("one")["timeline"], [result(one)], into / Path(DRAWN).stem)[0]

@@ -1,7 +1,7 @@
 """The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
 
-A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence;
-``lab docs`` writes them all again, and a test fails when one has drifted.
+A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
+``lab docs`` writes all parts again, and a test fails when one has drifted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- 
 
 
 def documents() -> list[Path]:
-    """The documents that may hold generated parts."""
+    """Return the documents that may have generated parts."""
     return [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "app/locks/README.md", *sorted((HOME / "docs").rglob("*.md"))]
 
 
 def write() -> list[Path]:
-    """Draw the book's pictures and write all generated parts again; returns the files that changed. Raises BadInput for a part
-    nobody makes, naming the document.
+    """Draw the book's pictures and write all generated parts again. Returns the files that changed.
+
+    Raises BadInput for an unknown part, naming the document.
     """
     changed = []
     for path, draw in pictures().items():
@@ -48,7 +49,7 @@ def write() -> list[Path]:
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
-    """The book's pictures: where each belongs, and what draws it into a folder."""
+    """Return the book's pictures: the path of each, and the function that draws it into a folder."""
     shelf = figures.illustrations().values()
     drawn: dict[Path, Callable[[Path], object]] = {
         one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
@@ -58,7 +59,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 
 
 def fill(text: str, where: str = "") -> str:
-    """The text with each generated part as it should be. Raises BadInput."""
+    """Return the text with each generated part written again. Raises BadInput."""
     return PART.sub(lambda part: _again(part, where), text)
 
 

@@ -1,4 +1,4 @@
-"""The price of a lock against what it keeps, as a picture: for the page that asks which lock, if any."""
+"""A picture of the price of each lock against the promises it keeps, for docs/which-lock.md."""
 
 from __future__ import annotations
 

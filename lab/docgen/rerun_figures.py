@@ -1,4 +1,4 @@
-"""The runs that the chapters show, made again: each by ``lab run`` in a process of its own, as a reader would."""
+"""Make the runs that the chapters show again: each by ``lab run`` in its own process, as a reader would."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ SLOWEST_S = 180
 
 
 def rerun(names: Sequence[str], tell: Callable[[str], None]) -> None:
-    """Run what the named pictures show (``all``: every one) and keep its facts. Raises BadInput for a name there is none of,
-    or a run that does not show what the picture is to show; what was kept before then stays.
+    """Run what the named pictures show (``all`` for every picture) and keep the facts.
+
+    Raises BadInput for an unknown name, or for a run with another verdict than the picture must show; the facts that were
+    kept before then stay.
     """
     shelf = illustrations()
     for name in names:

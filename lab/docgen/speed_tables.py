@@ -1,4 +1,4 @@
-"""What the locks cost alone, and what a way of waiting buys, as the documents quote it from the reference measurements."""
+"""The costs of the locks alone, and the gain of each way of waiting, as docs/speeds.md quotes them from the reference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOCKS = REFERENCE / "locks"
 
 @cache
 def benches() -> dict[str, Measured]:
-    """The figures of the reference's benches, by name."""
+    """Return the figures of the reference's benches, by name."""
     found: dict[str, Measured] = {}
     for path in sorted(LOCKS.glob("bench-*.json")):
         kept: dict[str, Any] = msgspec.json.decode(path.read_bytes())
@@ -26,7 +26,7 @@ def benches() -> dict[str, Measured]:
 
 
 def _table(*first_words: str) -> str:
-    """The figures whose names begin with one of the words."""
+    """Return a table of the figures whose names begin with one of the words."""
     lines = ["| what | measured | 95 % interval | wanted | held |", "| --- | --- | --- | --- | --- |"]
     for name, one in benches().items():
         if name.split()[0] in first_words:
@@ -38,7 +38,7 @@ def _table(*first_words: str) -> str:
 
 
 def _ratio(*name: str) -> str:
-    """One figure, as a share."""
+    """Return one figure as a share."""
     known = benches()
     return f"{known[choose_from('measurement', ' '.join(name), known)].value:.2f}"
 

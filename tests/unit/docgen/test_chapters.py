@@ -142,7 +142,7 @@ def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
 
     _, _, row = cost_of_locking.PARTS["keepers"]().splitlines()
 
-    assert row.endswith(f"| nobody | `{cell.stage}` |")
+    assert row.endswith(f"| no stage | `{cell.stage}` |")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
         ("cell slow_holder none", "no run of none under slow_holder"),
         ("picture none convoy", "no picture 'none-convoy'"),
         ("shown watchdog work_outlasts_ttl destroyed", "opens on no loss"),
-        ("shown watchdog work_outlasts_ttl thief", "nobody's lock is deleted by another"),
+        ("shown watchdog work_outlasts_ttl thief", "no request deletes another's lock"),
     ],
 )
 def test_a_part_that_cannot_be_made_is_refused_by_name(words, told):
@@ -282,7 +282,7 @@ def test_a_chapter_is_begun_with_all_its_parts_and_never_over_one_that_is_there(
     begun = chapters.begin("ttl")
 
     assert generate.fill(begun.read_text(encoding="utf-8")).count("<!-- generated: ") == len(chapters.PLACES)
-    with pytest.raises(BadInput, match=r"ttl\.md is there already"):
+    with pytest.raises(BadInput, match=r"ttl\.md exists already"):
         chapters.begin("ttl")
     with pytest.raises(BadInput, match="no stage 'tll'"):
         chapters.begin("tll")
