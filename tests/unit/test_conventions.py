@@ -20,6 +20,7 @@ from lab.judge.mechanisms import MECHANISMS
 from lab.paths import HOME
 from lab.scenario import scenario
 from lab.scenario.requirements import MEASURES
+from lab.scenario.scenario import OVERRIDES
 
 STAGES = stages()
 DOCUMENTS = generate.documents()
@@ -174,6 +175,14 @@ def test_every_document_is_found():
     linked = "".join((HOME / name).read_text(encoding="utf-8") for name in ("README.md", "docs/README.md"))
 
     assert [path.name for path in DOCUMENTS if path.name != "README.md" and f"{path.name})" not in linked] == []
+
+
+def test_every_option_of_a_run_is_documented():
+    """The options in docs/running.md are those of a run, each with its make variable."""
+    rows = re.findall(r"^\| `--([\w-]+)` \| `(\w+)` \|", (HOME / "docs" / "running.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sorted(name.replace("-", "_") for name, _ in rows) == sorted(OVERRIDES)
+    assert all(variable == name.replace("-", "_").upper() for name, variable in rows)
 
 
 def test_every_measure_of_a_danger_is_explained():
