@@ -4,7 +4,7 @@ LAB = .venv/bin/lab
 .DEFAULT_GOAL := help
 
 # A variable that nobody reads would be a wish that nobody hears.
-OPTIONS = REQUESTS USERS REPLICAS PROCESSES TTL_MS WORK_MS RETRY_MS WAIT_MS RATE SEED
+OPTIONS = REPLICAS USERS RATE REQUESTS TTL_MS WORK_MS RETRY_MS WAIT_MS PROCESSES SEED
 KNOWN = STAGE SCENARIO ENGINE SWEEP VALUES REPEATS RUN PORT OUT KEEP PYTHON $(OPTIONS)
 GIVEN = $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN = $(filter-out $(KNOWN),$(GIVEN))

@@ -1,19 +1,22 @@
-"""The command line: parsing only. Every command imports what it needs when it is called, so that --help is quick."""
+"""Parse the command line. Each command imports what it needs when it is called, so that --help is quick."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lab.errors import ExitStatus, LabError, choose_from
+from lab.errors import MEANINGS, ExitStatus, LabError, choose_from
+from lab.scenario.options import OPTIONS
 
 
-class Verbs(click.Group):
-    """A group whose unknown commands are answered with the nearest and all there are."""
+class Commands(click.Group):
+    """A group that answers an unknown command with the nearest one and with the list of all."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-"):
@@ -21,40 +24,51 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))
+
+
+@click.group(cls=Commands, epilog=STATUSES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def lab() -> None:
-    """See, with real servers and real load, which lock loses which increment, why, and at what price."""
+    """Test distributed locks with real servers and real load.
+
+    The lab shows which lock loses which increment, why, and at what price.
+    """
 
 
-def scenario_options(command: Any) -> Any:
-    """What of a scenario can be changed for one run."""
-    for name, kind, text in reversed(
-        [
-            ("requests", int, "how many requests to send, over all users"),
-            ("users", int, "how many users send them, each waiting for its answer"),
-            ("replicas", int, "how many replicas stand behind nginx"),
-            ("processes", int, "how many Locust processes drive the load"),
-            ("ttl-ms", int, "the lock's time to live"),
-            ("wait-ms", int, "how long a request waits for the lock before it is refused"),
-            ("retry-ms", int, "how long a waiter sleeps between tries"),
-            ("work-ms", int, "how long the work takes between reading and writing"),
-            ("rate", float, "arrivals a second, whatever the answers do (instead of users)"),
-            ("seed", int, "of everything random"),
-        ]
-    ):
-        command = click.option(f"--{name}", type=kind, help=text)(command)
-    return command
+shown = partial(click.option, show_default=True)
+PORT = click.IntRange(0, 65535)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
+
+
+def out_option(what: str, default: str) -> Callable[[Any], Any]:
+    """Add ``--out``: the folder for the result of a command."""
+    return click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {what}.  [default: reports/{default}]")
+
+
+def scenario_options(*names: str) -> Callable[[Any], Any]:
+    """Add the options of these names, or all scenario options, to a command."""
+
+    def add(command: Any) -> Any:
+        for option in reversed([OPTIONS[name] for name in names or OPTIONS]):
+            limits = ", ".join(filter(None, (option.unit, option.limits)))
+            command = click.option(option.flag, type=option.kind, help=f"{option.help}  [{limits}]")(command)
+        return command
+
+    return add
 
 
 @lab.command()
 @click.argument("scenario")
-@click.option("--stage", required=True, help="a stage's name, or the path of a file written like those in app/locks")
-@scenario_options
-@click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
-@click.option("--no-draw", is_flag=True, help="leave the pictures for later: lab report RUN")
-@click.option("--engine", default="local", show_default=True, help="where its servers run: local, or docker (docs/containers.md)")
+@click.option("--stage", required=True, help="Name of a stage, or path of a file like those in app/locks.")
+@scenario_options()
+@json_option
+@click.option("--no-draw", is_flag=True, help="Draw no pictures now; `lab report RUN` draws them later.")
+@shown("--engine", default="local", help="Where the servers run: local or docker (see docs/containers.md).")
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
-    """Run one stage under SCENARIO, judge it, draw it."""
+    """Run one stage under a scenario, judge the run, and draw it.
+
+    SCENARIO is a name from `lab scenarios`. An option that you leave out has the scenario's value.
+    """
     if choose_from("engine", engine, ("local", "docker")) == "docker":
         from lab.containers.compose import run_there
 
@@ -65,27 +79,29 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 
 
 @lab.command()
-@click.option("--out", type=click.Path(path_type=Path), help="where to write the comparison (reports/ladder-<time> unless told)")
-@scenario_options
+@out_option("the comparison", "ladder-TIME")
+@scenario_options()
 def ladder(out: Path | None, **given: Any) -> int:
-    """Run every stage under rush, and none and local in one replica too; compare them."""
+    """Run every stage under the scenario rush, and compare the runs.
+
+    The stages none and local also run with one replica.
+    """
     from lab.experiments.ladder import run_ladder
 
     return run_ladder(given, out, command=_command())
 
 
 @lab.command()
-@click.option("--stage", "only_stages", multiple=True, help="only these (may be given several times)")
-@click.option("--scenario", "only_scenarios", multiple=True, help="only these (may be given several times)")
-@click.option("--jobs", type=click.IntRange(1, 16), default=2, show_default=True, help="how many runs at a time")
-@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="how many times over, to see what wavers")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="where to write it, beside the cells that are there already (reports/matrix-<time> unless told)",
-)
+@click.option("--stage", "only_stages", multiple=True, help="Run only this stage. Can be repeated.")
+@click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
+@shown("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.")
+@shown("--repeat", type=click.IntRange(1), default=1, help="Number of runs of each cell; shows flaky cells.")
+@out_option("the matrix; cells that are already in it stay", "matrix-TIME")
 def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
-    """Run every stage under every scenario that fits it, and compare with what was expected."""
+    """Run every stage under every scenario that fits it.
+
+    The table compares each verdict with the expected verdict in docs/expected.toml.
+    """
     from lab.experiments.matrix import run_matrix
 
     return run_matrix(only_stages, only_scenarios, jobs, repeat, out)
@@ -93,19 +109,19 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: 
 
 @lab.command()
 @click.argument("name")
-@click.option("--stage", "stages", multiple=True, help="of this one (may be given several times; lua unless told)")
-@click.option("--values", help="what to vary over, as 1,2,5 (the sweep's own unless told)")
-@click.option("--repeats", type=click.IntRange(1), help="how often each value is measured (the sweep's own unless told)")
-@click.option("--requests", type=int, help="how many requests each run sends")
-@click.option("--seed", type=int, help="of the order and of everything random in the runs")
-@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/sweep-NAME-<time> unless told)")
+@click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
+@click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
+@click.option("--repeats", type=click.IntRange(1), help="Number of runs for each value.  [default: the sweep's own]")
+@scenario_options("requests", "seed")
+@out_option("the result", "sweep-NAME-TIME")
 def sweep(
     name: str, stages: tuple[str, ...], values: str | None, repeats: int | None, out: Path | None, **given: int | None
 ) -> int:
-    """Vary one parameter and measure what it does.
+    """Vary one parameter, and measure its effect.
 
-    NAME: retry (how often a waiter asks, against speed, waits and commands) or ttl (the increments lost as the work outgrows
-    the TTL). Each point is a run of its own, kept in reports/runs; repeats are interleaved, in shuffled order.
+    NAME is `retry` or `ttl`. The sweep `retry` varies the pause between two tries, and measures speed, waits and
+    commands. The sweep `ttl` varies the duration of the work, and measures lost increments. Each point is a run in
+    reports/runs. Repeats are interleaved, in an order that the seed shuffles.
     """
     from lab.experiments.sweep_runner import run_sweep
 
@@ -113,28 +129,35 @@ def sweep(
 
 
 @lab.command()
-@click.option("--stage", required=True, help="one stage, or several with commas; then ?stage= chooses one per request")
-@scenario_options
+@click.option("--stage", required=True, help="One stage, or several with commas between them.")
+@scenario_options()
 def up(stage: str, **given: Any) -> int:
-    """Keep a stage's servers up at a printed address, for curl, ab, wrk or locust, until Ctrl-C."""
+    """Keep the servers of a stage up until Ctrl-C.
+
+    The command prints the address, for curl, ab, wrk or locust. With several stages, ?stage=NAME in the URL selects
+    the stage of a request.
+    """
     from lab.commands.up import keep_up
 
     return keep_up(stage, given)
 
 
 @lab.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8089, show_default=True, help="of the page (0: any free one)")
-@click.option("--live-port", type=click.IntRange(0, 65535), default=0, help="of the live page (any free one unless told)")
-@click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="how many Locust processes send")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="where to listen; beyond this machine, a password is asked for"
+@shown("--port", type=PORT, default=8089, help="Port of the page; 0 selects a free port.")
+@shown("--live-port", type=PORT, default=0, help="Port of the live page; 0 selects a free port.")
+@shown("--processes", type=click.IntRange(1, 64), default=1, help=OPTIONS["processes"].help)
+@shown(
+    "--host",
+    default="127.0.0.1",
+    help="Address to listen on. An address that other machines reach needs a password, which the lab prints.",
 )
-@click.option("--stage", default="none", show_default=True, help="that the form says at first")
-@click.option("--scenario", default="rush", show_default=True, help="that the form says at first")
+@shown("--stage", default="none", help="Stage that the form selects at first.")
+@shown("--scenario", default="rush", help="Scenario that the form selects at first.")
 def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenario: str) -> int:
-    """The lab in the browser: choose a stage, press start, watch it live, again and again."""
-    from functools import partial
+    """Serve the lab in the browser until Ctrl-C.
 
+    Choose a stage and a scenario in the form, press Start, and watch the run live.
+    """
     from lab.ui.run_form import offered
     from lab.ui.server import serve
 
@@ -144,7 +167,10 @@ def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenari
 @lab.command()
 @click.argument("name", required=False)
 def stages(name: str | None) -> None:
-    """List all stages, a line each; with NAME, print the problem, the idea and the claims of one stage."""
+    """List all stages, one line for each.
+
+    With NAME, print the problem, the idea and the claims of one stage.
+    """
     from lab.commands.listing import print_stages
 
     print_stages(name)
@@ -154,7 +180,10 @@ def stages(name: str | None) -> None:
 @click.argument("one")
 @click.argument("other", required=False)
 def diff(one: str, other: str | None) -> None:
-    """What changes between two stages, or between a stage and the one it follows."""
+    """Show the difference between two stages.
+
+    With one stage ONE, show the difference to the stage that it follows.
+    """
     from lab.commands.listing import print_diff
 
     print_diff(one, other)
@@ -163,7 +192,11 @@ def diff(one: str, other: str | None) -> None:
 @lab.command()
 @click.argument("name", required=False)
 def scenarios(name: str | None) -> None:
-    """List all scenarios, a line each; with NAME, print the claim, the load and the danger of one scenario."""
+    """List all scenarios, one line for each.
+
+    With NAME, print the claim, the load and the danger of one scenario. The danger is what must have happened in a
+    run for a pass to count.
+    """
     from lab.commands.listing import print_scenarios
 
     print_scenarios(name)
@@ -171,9 +204,12 @@ def scenarios(name: str | None) -> None:
 
 @lab.command()
 @click.argument("run", default="latest")
-@click.option("--json", "as_json", is_flag=True, help="print the content of verdict.json and nothing else")
+@json_option
 def check(run: str, as_json: bool) -> int:
-    """Judge a finished RUN again, from its folder alone."""
+    """Judge a finished run again, from its folder alone.
+
+    RUN is a name, a path, or `latest`.
+    """
     from lab.commands.check import check_again
 
     return check_again(run, as_json)
@@ -181,12 +217,12 @@ def check(run: str, as_json: bool) -> int:
 
 @lab.command()
 @click.argument("runs", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), help="where to write it (reports/comparison-<time> unless told)")
+@out_option("the comparison", "comparison-TIME")
 def compare(runs: tuple[str, ...], out: Path | None) -> None:
-    """Lay two or more RUNS over each other on the same axes, as one page with a table.
+    """Compare two or more runs on the same axes.
 
-    RUNS: each by name, by path, 'latest', or a comparison's folder for all the runs kept in it. Runs of one stage are told
-    apart by the parameters in which they differ, else by when they began.
+    Each of RUNS is a name, a path, `latest`, or the folder of a comparison, which stands for all runs in it. Runs of
+    the same stage are labelled with the parameters in which they differ, or with the time at which they began.
     """
     from lab.commands.report import compare_runs
 
@@ -195,11 +231,12 @@ def compare(runs: tuple[str, ...], out: Path | None) -> None:
 
 @lab.command()
 @click.argument("runs", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), help="where to write a comparison of several runs")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the comparison of several runs.")
 def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Draw a run again (the latest unless told), or a sweep's folder, and write the site of all runs, reports/index.html.
+    """Draw a run again, and write the site of all runs.
 
-    Of several RUNS it is short for compare.
+    RUNS is one run (by default the latest), the folder of a sweep, or several runs. Several runs are compared, as
+    `lab compare` does. The site is reports/index.html.
     """
     from lab.commands.report import report_again
 
@@ -207,27 +244,33 @@ def report(runs: tuple[str, ...], out: Path | None) -> None:
 
 
 @lab.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8088, show_default=True, help="of the site (0: any free one)")
+@shown("--port", type=PORT, default=8088, help="Port of the site; 0 selects a free port.")
 def serve(port: int) -> int:
-    """Serve the site of runs, and nothing but reports/, to this machine alone, until Ctrl-C."""
+    """Serve the site of all runs to this machine until Ctrl-C.
+
+    The command serves only the folder reports/.
+    """
     from lab.ui.static_server import serve as serve_site
 
     return serve_site(port)
 
 
 @lab.command()
-@click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="how many of the newest runs stay")
+@shown("--keep", type=click.IntRange(0), default=20, help="Number of newest runs to keep.")
 def clean(keep: int) -> None:
-    """Remove old runs, and what killed labs left half done."""
+    """Remove old runs.
+
+    The command also removes unfinished folders of a lab that was killed.
+    """
     from lab.commands.clean import clean as remove
 
     gone = remove(keep)
-    click.echo(f"removed {len(gone)}; kept the newest {keep}")
+    click.echo(f"removed {len(gone)} folders; kept the newest {keep} runs")
 
 
 @lab.command()
 def doctor() -> int:
-    """What is installed, which versions, what is missing, how to get it."""
+    """List installed programs, and how to install missing programs."""
     from lab.prerequisites import examine, missing
 
     for name, found, remark in examine():
@@ -237,19 +280,26 @@ def doctor() -> int:
 
 @lab.command()
 @click.argument("names", nargs=-1)
-@click.option("--pairs", type=click.IntRange(3), default=12, show_default=True, help="how many interleaved pairs to measure")
+@shown("--pairs", type=click.IntRange(3), default=12, help="Number of interleaved pairs to measure.")
 def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure costs, as ratios: the lab's (locust, journals, live, warm, help, judging, site) and the locks' (locks, waits)."""
+    """Measure what the lab and the locks cost, as ratios.
+
+    NAMES are measurements, by default all. Costs of the lab: locust, journals, live, warm, help, judging, site. Costs
+    of the locks: locks, waits.
+    """
     from lab.experiments.benchmark import measure
 
     return measure(names, pairs)
 
 
 @lab.command()
-@click.option("--most-requests", type=click.IntRange(1), default=500_000, show_default=True, help="no run sends more than this")
-@click.option("--out", type=click.Path(path_type=Path), help="where to write growth.json (reports/growth-<time> unless told)")
+@shown("--most-requests", type=click.IntRange(1), default=500_000, help="Largest number of requests in a run.")
+@out_option("growth.json", "growth-TIME")
 def growth(most_requests: int, out: Path | None) -> int:
-    """Measure what a run costs as requests, users, replicas and Locust processes grow, part by part."""
+    """Measure what larger runs cost, for each part of the lab.
+
+    The runs grow in requests, users, replicas and Locust processes.
+    """
     from lab.experiments.growth import measure, plan
 
     return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
@@ -257,11 +307,17 @@ def growth(most_requests: int, out: Path | None) -> int:
 
 @lab.command()
 @click.option(
-    "--rerun", multiple=True, metavar="PICTURE", help="first run again what a picture shows (docs/pictures.toml; or all)"
+    "--rerun",
+    multiple=True,
+    metavar="PICTURE",
+    help="Picture of docs/pictures.toml, or `all`: repeat its run first. Can be repeated.",
 )
-@click.option("--begin", metavar="STAGE", help="first write a chapter for a new stage, to be filled in")
+@click.option("--begin", metavar="STAGE", help="New stage: write the outline of its chapter first.")
 def docs(rerun: tuple[str, ...], begin: str | None) -> None:
-    """Write the generated parts of the documents, and their pictures, again: from the shelf and reports/reference."""
+    """Write the generated parts and pictures of the documents again.
+
+    The data are the stages and scenarios of this checkout, and the runs in reports/reference.
+    """
     from lab.docgen import chapters
     from lab.docgen.generate import write
     from lab.docgen.rerun_figures import rerun as run_again
@@ -278,7 +334,7 @@ def _command() -> str:
 
 
 def main() -> None:
-    """The console script: exit status 0 as it should be, 1 broken, 2 bad input, 3 nothing shown, 4 something is missing."""
+    """Run the command line and end with its exit status (``ExitStatus``)."""
     try:
         status = lab.main(standalone_mode=False)
     except click.ClickException as error:
@@ -290,7 +346,7 @@ def main() -> None:
     except LabError as error:
         click.echo(f"error: {error}", err=True)
         status = error.exit_status
-    sys.exit(status or 0)
+    sys.exit(status or ExitStatus.GOOD)
 
 
 if __name__ == "__main__":

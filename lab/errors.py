@@ -18,6 +18,14 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130  # Ctrl-C, SIGTERM or a closed terminal: 128 + SIGINT, as shells count
 
 
+MEANINGS = {
+    ExitStatus.GOOD: "KEPT or ADMITTED: no promise was broken",
+    ExitStatus.BROKEN: "BROKEN: a stage broke its promise",
+    ExitStatus.BAD_INPUT: "the input is wrong",
+    ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run proves nothing",
+    ExitStatus.CANNOT_RUN: "a program is missing, or a server does not start or stay up",
+    ExitStatus.INTERRUPTED: "interrupted",
+}
 SEVERITY = (ExitStatus.GOOD, ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN, ExitStatus.BROKEN)
 
 

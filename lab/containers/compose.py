@@ -30,9 +30,9 @@ from lab.errors import BadInput, LabError, MissingProgram
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS
 from lab.scenario import scenario as scenarios
-from lab.scenario.options import flags
+from lab.scenario.options import OPTIONS, flags
 from lab.scenario.overrides import override
-from lab.scenario.scenario import OVERRIDES, Scenario
+from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.process import free_port
 
@@ -168,7 +168,7 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     project = f"lab-{os.getpid()}"
     control = REPORTS.resolve() / f".hands-{project}"
     compose = Compose(project, _environment(stage, control))
-    words = flags({name: given.get(name) for name in OVERRIDES})
+    words = flags({name: given.get(name) for name in OPTIONS})
     words += ["--json"] * as_json + ["--no-draw"] * (not draw)
     with interruptible(), _host_control(control, compose), _taken_down(compose, control):
         _up(compose, stage, scenario)

@@ -26,8 +26,7 @@ from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.report.timeline_model import NEVER, Held, Timeline
 from lab.scenario import scenario
-from lab.scenario.options import flags
-from lab.scenario.scenario import OVERRIDES
+from lab.scenario.options import OPTIONS, flags
 
 LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"
@@ -76,7 +75,7 @@ def _checked(entry: dict[str, object]) -> Illustration:
     choose_from("scenario", one.scenario, scenario.names(), where)
     choose_from("verdict", one.shows, [verdict.name for verdict in Verdict], where)
     for key in one.options:
-        choose_from("option", key, OVERRIDES, where)
+        choose_from("option", key, OPTIONS, where)
     return one
 
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from app.lock import Claim
 from app.locks import part, stages
 from lab.docgen import architecture, chapters, cost_of_locking, figures, price_of_increment, speed_tables
-from lab.errors import BadInput, choose_from
+from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
 from lab.report import matrix, pages
 from lab.report.reference import ladder, of_stage
 from lab.scenario import scenario
+from lab.scenario.options import OPTIONS
 
 PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
 
@@ -122,6 +123,20 @@ def _scenarios() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _options() -> str:
+    """Return every scenario option, with its make variable."""
+    lines = ["| option | make variable | meaning | limits |", "| --- | --- | --- | --- |"]
+    for option in OPTIONS.values():
+        limits = f"{option.limits} {option.unit}".strip()
+        lines.append(f"| `{option.flag}` | `{option.name.upper()}` | {option.help} | {limits} |")
+    return "\n".join(lines) + "\n"
+
+
+def _statuses() -> str:
+    lines = ["| status | meaning |", "| --- | --- |", *(f"| {status:d} | {meaning} |" for status, meaning in MEANINGS.items())]
+    return "\n".join(lines) + "\n"
+
+
 def _machine() -> str:
     record = ladder()[0].record
     machine, versions = record.machine, record.versions
@@ -149,6 +164,8 @@ PARTS: dict[str, Callable[..., str]] = {
     "claims": _claims,
     "scenarios": _scenarios,
     "doors": lambda: ", ".join(f"`app.{name}`" for name in architecture.doors()),
+    "options": _options,
+    "statuses": _statuses,
     "machine": _machine,
     "matrix": lambda: matrix.markdown(matrix.load(REFERENCE / "matrix")),
     "sweeps": _sweeps,

@@ -56,7 +56,7 @@ class Sweep:
         for need in self.needs:
             what, has = NEEDS[need]
             if not has(stage):
-                raise BadInput(f"this sweep needs {what}; {stage.name} has none")
+                raise BadInput(f"this sweep needs {what}; the stage {stage.name} does not have it")
         base = dataclasses.replace(scenarios.load(self.scenario), requests=self.requests, danger=dict(self.danger))
         return override(base, stage, {**self.settings(value), **given})
 

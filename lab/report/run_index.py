@@ -17,7 +17,7 @@ import msgspec
 from lab.evidence.run_folder import replace
 from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, load
-from lab.report.run_labels import PARAMETERS, parameter
+from lab.report.run_labels import labels, parameter
 
 CURVES, FACTS, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
 SCHEMA = 1
@@ -64,16 +64,20 @@ class Known(msgspec.Struct, array_like=True):
 
 
 class Kept(msgspec.Struct, kw_only=True):
-    """``site.json``: what is known of each folder, by its name."""
+    """``site.json``: what is known of each folder, by its name. parameters: the names of the values in each row."""
 
     schema: int = SCHEMA
+    parameters: list[str] = []
     runs: dict[str, Known] = {}
 
 
 def rows(reports: Path) -> tuple[list[Row], dict[str, str]]:
     """The runs of ``reports/runs``, newest first; and why other folders there are left out. Reads what it does not know yet."""
     before = _kept(reports / ROWS)
-    now = Kept(runs={folder.name: _known(folder, before.runs.get(folder.name)) for folder in _folders(reports / "runs")})
+    now = Kept(
+        parameters=list(labels()),
+        runs={folder.name: _known(folder, before.runs.get(folder.name)) for folder in _folders(reports / "runs")},
+    )
     if now != before:
         replace(reports / ROWS, msgspec.json.encode(now))
     found = [known.row for _, known in sorted(now.runs.items(), reverse=True) if known.row is not None]
@@ -85,7 +89,7 @@ def _kept(path: Path) -> Kept:
         kept = msgspec.json.decode(path.read_bytes(), type=Kept)
     except (OSError, msgspec.MsgspecError):  # there is none, or an older lab's: then all is read again
         return Kept()
-    return kept if kept.schema == SCHEMA else Kept()
+    return kept if (kept.schema, kept.parameters) == (SCHEMA, list(labels())) else Kept()
 
 
 def _folders(runs: Path) -> Iterator[Path]:
@@ -154,7 +158,7 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         p50_ms=judgement.wait_ms["p50"],
         p99_ms=judgement.wait_ms["p99"],
         commands=judgement.commands_per_increment,
-        parameters=[_plain(parameter(result, name)) for name in PARAMETERS],
+        parameters=[_plain(parameter(result, name)) for name in labels()],
         page=page,
         curves=curves,
     )

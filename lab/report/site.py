@@ -20,7 +20,7 @@ from lab.report.chart import FEW, LINES
 from lab.report.html import page
 from lab.report.matrix import Cell, in_short
 from lab.report.run_index import Row, rows
-from lab.report.run_labels import PARAMETERS
+from lab.report.run_labels import labels
 
 INDEX = "index.html"
 REFERENCE = "reference"
@@ -72,7 +72,7 @@ def write(reports: Path = REPORTS) -> Path:
         data = {
             "fields": Row.__struct_fields__,
             "rows": found,
-            "parameters": list(PARAMETERS.items()),
+            "parameters": list(labels().values()),
             "lines": LINES,
             "few": FEW,
         }

@@ -1,11 +1,180 @@
-"""Parameters as a command line has them."""
+"""The table of scenario options: what a user can change of a scenario for one run.
+
+Everything that lists options reads this table: the command line (``lab/cli.py``), the page's form (``lab/ui/run_form.py`` and
+``lab/ui/locust_plugin.py``), overrides and their limits (``overrides.py``), the scaling of times (``ttl_rounding.py``), the
+labels of compared runs (``lab/report/run_labels.py``), the settings of replicas (``lab/servers/cluster.py``), and the flags
+of a command that repeats a run.
+
+To add an option, add its line to the table. It also needs, each held by a test in ``tests/unit/scenario/test_options.py``:
+
+- a field of the same name in ``Scenario`` (``scenario.py``), with the default value, and the place that uses the value;
+- its name in the Makefile's ``OPTIONS``;
+- if it reaches the replica, a field of the same name in ``app/settings.py``.
+
+Standard library only, so that ``lab --help`` is quick.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+
+class FormField(Enum):
+    """Where an option stands in the form of Locust's page."""
+
+    ABSENT = "not in the form"
+    LAB = "the lab adds the field"
+    LOCUSTFILE = "locustfiles/rush.py adds the field"
+
+
+class Label(NamedTuple):
+    """How the label of a run writes the value of a parameter."""
+
+    many: str  # with {} for the value
+    one: str = ""  # where the value is 1; empty where ``many`` is right for 1 as well
+    none: str = ""  # where the run has no value
+
+    def text(self, value: object) -> str:
+        """Return the label's words for a value."""
+        if value is None:
+            return self.none
+        return self.one if self.one and value == 1 else self.many.format(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One scenario option."""
+
+    name: str  # the key of a scenario file, and the field of Scenario
+    help: str  # a sentence for --help and for the form
+    label: Label
+    kind: type[int | float] = int
+    unit: str = ""
+    least: int  # the smallest value; a value of kind float must be greater
+    most: float = math.inf  # the largest value
+    most_from_page: float = math.inf  # the largest value from the form: everybody who opens the page can press Start
+    form: FormField = FormField.ABSENT
+    reaches_replica: bool = False  # whether each replica gets the value as a setting of the same name
+    scales_with_ttl: bool = False  # whether the value is a time that grows in proportion when the TTL is rounded up
+
+    @property
+    def flag(self) -> str:
+        """The option on the command line: ``--work-ms``."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def limits(self) -> str:
+        """The limits in words: ``at least 1``."""
+        lower = f"at least {self.least}" if self.kind is int else f"above {self.least}"
+        return lower if self.most == math.inf else f"{lower}, at most {self.most:,}"
+
+    def refusal(self, value: Any) -> str | None:
+        """Return why the option cannot have this value; None if it can."""
+        fits = type(value) is int if self.kind is int else type(value) in (int, float)
+        if fits and self.least <= value <= self.most and (self.kind is int or value > self.least):
+            return None
+        number = "a whole number" if self.kind is int else "a number"
+        return f"{self.name} must be {number}, {self.limits}, not {value!r}"
+
+
+# The order is the order of --help, of the form, and of the parameters in a label.
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option(
+            name="replicas",
+            help="Number of replicas behind nginx.",
+            least=1,
+            most_from_page=32,
+            form=FormField.LAB,
+            label=Label("{} replicas", "1 replica", "no replicas"),
+        ),
+        Option(
+            name="users",
+            help="Number of users that send requests; each user waits for its answer.",
+            least=1,
+            most_from_page=5000,
+            label=Label("{} users", "1 user", "no users"),
+        ),
+        Option(
+            name="rate",
+            help="Requests that arrive per second, however long answers take (open loop). Replaces --users.",
+            kind=float,
+            unit="per second",
+            least=0,
+            most=1_000_000,
+            form=FormField.LOCUSTFILE,
+            label=Label("{} arrivals/s", none="no rate"),
+        ),
+        Option(
+            name="requests",
+            help="Number of requests to send, over all users.",
+            least=1,
+            most_from_page=1_000_000,
+            form=FormField.LOCUSTFILE,
+            label=Label("{} requests", "1 request", "no requests"),
+        ),
+        Option(
+            name="ttl_ms",
+            help="Time to live (TTL) of the lock.",
+            unit="ms",
+            least=1,
+            form=FormField.LAB,
+            reaches_replica=True,
+            label=Label("TTL {} ms", none="no TTL"),
+        ),
+        Option(
+            name="work_ms",
+            help="Duration of the work, between reading the counter and writing it.",
+            unit="ms",
+            least=0,
+            form=FormField.LAB,
+            reaches_replica=True,
+            scales_with_ttl=True,
+            label=Label("work {} ms", none="no work"),
+        ),
+        Option(
+            name="retry_ms",
+            help="Pause of a waiter between two tries.",
+            unit="ms",
+            least=1,
+            reaches_replica=True,
+            label=Label("retry {} ms", none="no retry"),
+        ),
+        Option(
+            name="wait_ms",
+            help="Longest time that a request waits for the lock before it is refused.",
+            unit="ms",
+            least=0,
+            reaches_replica=True,
+            scales_with_ttl=True,
+            label=Label("wait {} ms", none="no wait"),
+        ),
+        Option(
+            name="processes",
+            help="Number of Locust processes that send the load.",
+            least=1,
+            label=Label("{} Locust processes", "1 Locust process", "no processes"),
+        ),
+        Option(
+            name="seed",
+            help="Random seed for the times of arrival at a rate.",
+            least=0,
+            label=Label("seed {}", none="no seed"),
+        ),
+    )
+}
+
+
+def form_options() -> list[Option]:
+    """Return the options that have a field in the form. The number of users is a field of Locust's own."""
+    return [option for option in OPTIONS.values() if option.form is not FormField.ABSENT]
 
 
 def flags(given: Mapping[str, Any]) -> list[str]:
-    """``{"work_ms": 5}`` as ``--work-ms 5``; what is None was not given."""
+    """Return values by name as words of a command line: ``{"work_ms": 5}`` as ``--work-ms 5``. None means not given."""
     return [word for name, value in given.items() if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]

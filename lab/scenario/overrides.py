@@ -1,4 +1,4 @@
-"""What a user changes of a scenario for one run, and what follows from that for the stage."""
+"""Change a scenario for one run: apply what the user gave, and fit the result to the stage."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from app.lock import Stage
 from lab.errors import BadInput
 from lab.scenario.scenario import Scenario, check_numbers
 from lab.scenario.ttl_rounding import scaled
+from lab.text import counted
 
 
 def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scenario:
-    """The scenario with what the user gave, fitted to the stage. Raises BadInput for what cannot be meant.
+    """Return the scenario with what the user gave, fitted to the stage. Raises BadInput for values that make no sense.
 
-    given: values by the names in OVERRIDES; None means not given.
+    given: values by the names in OPTIONS; None means not given.
     """
     asked = {name: value for name, value in given.items() if value is not None}
     scenario = dataclasses.replace(scenario, **asked)
@@ -29,10 +30,16 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
 def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
     if scenario.rate is not None:
         if explicit:
-            raise BadInput("this run: users and rate exclude each other: at a rate, requests arrive whatever the answers do")
+            raise BadInput(
+                "this run: users and rate exclude each other. At a rate, requests arrive however long answers take; "
+                "no users wait for answers. Give one of the two"
+            )
         return scenario
     if scenario.users < scenario.processes:
-        raise BadInput(f"this run: {scenario.users} users cannot be split over {scenario.processes} Locust processes")
+        raise BadInput(
+            f"this run: {scenario.users} users cannot be split over {scenario.processes} Locust processes; "
+            f"give at least {scenario.processes} users, or at most {scenario.users} processes"
+        )
     if scenario.users <= scenario.requests:
         return scenario
     if explicit:
@@ -40,7 +47,8 @@ def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
             f"this run: {scenario.users} users cannot share {scenario.requests} requests; "
             f"give at most {scenario.requests} users, or at least {scenario.users} requests"
         )
-    note = f"{scenario.requests} users instead of {scenario.users}: there are no more requests than that"
+    users, requests = counted(scenario.requests, "user"), counted(scenario.requests, "request")
+    note = f"{users} instead of {scenario.users}: the run has only {requests}"
     return dataclasses.replace(scenario, users=scenario.requests, notes=(*scenario.notes, note))
 
 
@@ -52,7 +60,7 @@ def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scen
     scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
     if scenario.ttl_ms is not None and scenario.ttl_ms < scenario.retry_ms:
         raise BadInput(
-            f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}: "
-            "every waiter would sleep through whole leases; give a longer TTL or a shorter retry"
+            f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}. "
+            "A waiter would sleep longer than a whole lease. Give a longer TTL or a shorter retry"
         )
     return scenario

@@ -13,76 +13,63 @@ from lab.errors import BadInput, choose_from
 from lab.paths import SCENARIOS
 from lab.scenario.fault import Fault
 from lab.scenario.faults import parse as parse_fault
+from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES, NEEDS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """The fields are the keys of the TOML file; all but the first six can be overridden for one run.
+    """The fields are the keys of the TOML file. A user can change those in ``options.py`` for one run."""
 
-    tests: the claim under stress. load: a file of locustfiles/. needs: what a stage must have for the scenario to make
-    sense. danger: how much of what must have happened for a pass to be worth anything, by the measures' names.
-    cures: the scenario whose harm this one is the cure of, so that nobody needs to be harmed by it. nested: ``same`` or
-    ``crossed`` where a request takes two locks. receipts: whether the work writes twice. store_persists: whether the lock's
-    store writes every change to disk. store_replica: whether it has a replica that lags, and a sentinel. store_clocks:
-    whether its clocks can be shifted. store_nodes: how many servers it is made of, where it can be made of several.
-    nodes_away: which of its servers are gone from the beginning, counted from 1. faults: what is broken on purpose, and where.
-    ttl_ms: None for the stage's own. lease_ms: an explicit lease time, None for none. rate: arrivals per second, whatever the
-    answers do; None for users who wait for their answers. notes: what was changed on the user's behalf, and why.
-    """
-
-    name: str = ""
+    name: str = ""  # the name of the file
     title: str
-    tests: Claim
-    load: str = "rush"
-    cures: str = ""
-    needs: tuple[str, ...] = ()
-    danger: dict[str, int] = field(default_factory=dict)
-    faults: tuple[Fault, ...] = ()
+    tests: Claim  # the claim under stress
+    load: str = "rush"  # a file of locustfiles/
+    cures: str = ""  # a scenario that shows the problem; this one shows the cure, so no stage has to fail here
+    needs: tuple[str, ...] = ()  # what a stage must have for the scenario to make sense: names in NEEDS
+    danger: dict[str, int] = field(default_factory=dict)  # what must have happened for a pass to count: least value by measure
+    faults: tuple[Fault, ...] = ()  # what is broken on purpose, and where
     requests: int = 5000
     users: int = 100
     replicas: int = 3
     processes: int = 1
-    ttl_ms: int | None = None
+    ttl_ms: int | None = None  # None: the stage's own
     wait_ms: int = 10_000
     retry_ms: int = 30
-    lease_ms: int | None = None
+    lease_ms: int | None = None  # an explicit lease time; None: the stage's default
     work_ms: int = 0
-    nested: str = ""
-    receipts: bool = False
-    store_persists: bool = False
-    store_replica: bool = False
-    store_clocks: bool = False
-    store_nodes: int = 1
-    nodes_away: tuple[int, ...] = ()
-    rate: float | None = None
+    nested: str = ""  # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
+    receipts: bool = False  # whether the work writes twice: the counter, and a receipt
+    store_persists: bool = False  # whether the lock's store writes every change to disk
+    store_replica: bool = False  # whether the lock's store has a replica that lags, and a sentinel
+    store_clocks: bool = False  # whether the clocks of the lock's store can be shifted
+    store_nodes: int = 1  # the number of servers of the lock's store, where it can have several
+    nodes_away: tuple[int, ...] = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1
+    rate: float | None = None  # arrivals per second; None: users that wait for their answers
     seed: int = 1
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the lab changed on the user's behalf, and why
 
     @property
     def request_timeout_s(self) -> float:
-        """When a client gives up on an answer: longer than any wait and work can take."""
+        """Return when a client gives up on an answer: longer than any wait and work can take."""
         return 10 + (self.wait_ms + self.work_ms + (self.ttl_ms or 0)) / 1000
 
     def misfit(self, stage: Stage) -> str | None:
-        """Why this scenario makes no sense for a stage; None if it does."""
+        """Return why this scenario makes no sense for a stage; None if it does."""
         for need in self.needs:
             what, has = NEEDS[need]
             if not has(stage):
-                return f"{self.name} needs {what}; {stage.name} has none"
+                return f"the scenario {self.name} needs {what}; the stage {stage.name} does not have it"
         return None
 
 
-OVERRIDES = ("requests", "users", "replicas", "processes", "ttl_ms", "wait_ms", "retry_ms", "work_ms", "rate", "seed")
-
-
 def names() -> list[str]:
-    """The scenarios there are."""
+    """Return the names of all scenarios."""
     return sorted(path.stem for path in SCENARIOS.glob("*.toml"))
 
 
 def load(name: str) -> Scenario:
-    """A scenario by name. Raises BadInput, naming the file, the key and what would do."""
+    """Read a scenario by name. Raises BadInput, which names the file, the key and the valid choices."""
     path = SCENARIOS / f"{choose_from('scenario', name, names())}.toml"
     try:
         return parse(path.stem, tomllib.loads(path.read_text(encoding="utf-8")), where=f"scenarios/{path.name}")
@@ -91,13 +78,13 @@ def load(name: str) -> Scenario:
 
 
 def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
-    """The checked record of a scenario's table. Raises BadInput."""
+    """Return the checked record of a scenario's table. Raises BadInput."""
     known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes"}
     for key in table:
         choose_from("key", key, sorted(known), where)
     for key in ("title", "tests"):
         if key not in table:
-            raise BadInput(f"{where}: the key {key!r} is missing")
+            raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
     fields = dict(table)
     fields["tests"] = Claim[choose_from("claim", fields["tests"], [claim.name for claim in Claim], where)]
     fields["nodes_away"] = tuple(table.get("nodes_away", ()))
@@ -110,23 +97,15 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
 
 
 def check_numbers(scenario: Scenario, where: str) -> None:
-    least = {
-        "requests": 1,
-        "users": 1,
-        "replicas": 1,
-        "processes": 1,
-        "ttl_ms": 1,
-        "wait_ms": 0,
-        "retry_ms": 1,
-        "work_ms": 0,
-        "seed": 0,
-        "store_nodes": 1,
-    }
-    for name, minimum in least.items():
-        value = getattr(scenario, name)
-        if value is not None and (type(value) is not int or value < minimum):
-            raise BadInput(f"{where}: {name} must be a whole number, at least {minimum}, not {value!r}")
-    if scenario.rate is not None and not 0 < scenario.rate < 1e6:
-        raise BadInput(f"{where}: rate must be a number of arrivals per second above 0, not {scenario.rate!r}")
+    """Check every option against its limits, and options against each other. Raises BadInput."""
+    for option in OPTIONS.values():
+        value = getattr(scenario, option.name)
+        if value is not None and (refusal := option.refusal(value)):
+            raise BadInput(f"{where}: {refusal}")
+    if type(scenario.store_nodes) is not int or scenario.store_nodes < 1:
+        raise BadInput(f"{where}: store_nodes must be a whole number, at least 1, not {scenario.store_nodes!r}")
     if scenario.processes > scenario.requests:
-        raise BadInput(f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests")
+        raise BadInput(
+            f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests; "
+            f"give at most {scenario.requests} processes"
+        )

@@ -1,7 +1,8 @@
-"""A scenario's times, fitted to a stage whose store keeps no TTL as short as the scenario's.
+"""Round the TTL of a scenario up to a TTL that the stage can keep, and scale the other times in proportion.
 
-Scenarios scale the documents' seconds down. Where a store counts in whole seconds, all of a scenario's times are scaled by
-the same factor, so that what is longer than the TTL stays longer than the TTL; and the run's notes say so.
+Scenarios use milliseconds where the documents use seconds. Some stores count TTLs in whole seconds. For such a store, all
+times of the scenario grow by the same factor: a time that is longer than the TTL stays longer than the TTL. A note of the
+run records the factor.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any
 
 from app.lock import Stage
 from lab.errors import BadInput
+from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
-
-TIMES = ("work_ms", "wait_ms")
 
 
 def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario:
-    """The scenario with a TTL that the stage can keep. given: what the user asked for, which stays as it is. Raises BadInput."""
+    """Return the scenario with a TTL that the stage can keep. Raises BadInput.
+
+    given: the names of the options that the user gave; their values stay as they are.
+    """
     ttl_ms, step_ms = scenario.ttl_ms, stage.ttl_step_ms
     if ttl_ms is None or ttl_ms % step_ms == 0:
         return scenario
@@ -26,9 +29,10 @@ def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario
     if "ttl_ms" in given:
         lower_ms = fitting_ms - step_ms
         choices = f"{lower_ms} or {fitting_ms}" if lower_ms else str(fitting_ms)
-        raise BadInput(f"this run: {stage.name} keeps TTLs in steps of {step_ms} ms: give ttl_ms={choices} instead of {ttl_ms}")
+        raise BadInput(f"this run: {stage.name} keeps TTLs in steps of {step_ms} ms; give ttl_ms={choices} instead of {ttl_ms}")
     factor = fitting_ms / ttl_ms
-    times: dict[str, Any] = {name: round(getattr(scenario, name) * factor) for name in TIMES if name not in given}
+    grow = [option.name for option in OPTIONS.values() if option.scales_with_ttl and option.name not in given]
+    times: dict[str, Any] = {name: round(getattr(scenario, name) * factor) for name in grow}
     faults = tuple(_longer(fault, factor) for fault in scenario.faults)
     note = (
         f"the TTL in force is {fitting_ms} ms instead of {ttl_ms}, because {stage.name} keeps TTLs in steps of {step_ms} ms; "
@@ -38,7 +42,7 @@ def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario
 
 
 def _longer(fault: Any, factor: float) -> Any:
-    """The fault with all its times scaled."""
+    """Return the fault with all its times scaled."""
     times = {
         field.name: round(getattr(fault, field.name) * factor)
         for field in dataclasses.fields(fault)

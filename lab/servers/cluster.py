@@ -18,6 +18,7 @@ from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
 from lab.prerequisites import program
+from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
 from lab.servers.fault_target import FaultTarget, refuse
@@ -198,9 +199,7 @@ def _own_settings(name: str, journal: Path | None, store: str | None, proxies: S
 def replica_settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
     """Return a scenario's settings for the replicas, by the names of ``app.settings.Settings``."""
     settings = {"stage": shelf_name, "run": run, "nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
-    for name in ("wait_ms", "retry_ms", "work_ms"):
-        settings[name] = str(getattr(scenario, name))
-    for name in ("ttl_ms", "lease_ms"):
-        if getattr(scenario, name) is not None:
-            settings[name] = str(getattr(scenario, name))
+    for name in (*(option.name for option in OPTIONS.values() if option.reaches_replica), "lease_ms"):
+        if (value := getattr(scenario, name)) is not None:
+            settings[name] = str(value)
     return settings

@@ -34,6 +34,7 @@ from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRu
 from werkzeug.datastructures import ImmutableMultiDict
 
 from lab.load.tickets import complete
+from lab.scenario.options import FormField, form_options
 from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
 from lab.ui.locust_links import add_links
 from lab.ui.locust_login import require
@@ -42,7 +43,6 @@ from lab.ui.same_origin import LOOPBACK, foreign
 ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # servers that do not come up are given up by the lab itself long before
 VERDICT_WITHIN_S = 600.0  # a long history takes its time to be judged
-OURS = ("stage", "scenario", "requests", "work_ms", "ttl_ms", "replicas", "rate", "host")  # fields Locust itself must not act on
 NO_HOST = "(started by the lab for each run)"
 TAB = "lost-increments"
 COLUMNS = ("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "verdict", "run")
@@ -78,13 +78,14 @@ class Page:
     def add_options(self, parser: Any) -> None:
         """The lab's own fields of the form; the rest are the locustfile's."""
         shelf = ask(self.control, ask="shelf")
-        parser.add_argument("--stage", choices=shelf["stages"], default=shelf["stage"], help="the lock")
+        parser.add_argument("--stage", choices=shelf["stages"], default=shelf["stage"], help="The lock.")
         parser.add_argument(
-            "--scenario", choices=shelf["scenarios"], default=shelf["scenario"], help="what is put under stress, and how"
+            "--scenario", choices=shelf["scenarios"], default=shelf["scenario"], help="The situation in which the lock is tested."
         )
-        parser.add_argument("--work-ms", type=int, default=0, help="between reading and writing; 0: the scenario's own")
-        parser.add_argument("--ttl-ms", type=int, default=0, help="the lock's time to live; 0: the scenario's or the stage's own")
-        parser.add_argument("--replicas", type=int, default=0, help="behind nginx; 0: the scenario's own")
+        for option in form_options():
+            if option.form is FormField.LAB:
+                unit = f" In {option.unit}." if option.unit else ""
+                parser.add_argument(option.flag, type=option.kind, default=0, help=f"{option.help}{unit} 0 keeps the default.")
 
     def open(self, environment: Any, **_: Any) -> None:
         """Before the page is served: add what it lacks. A worker serves none."""
@@ -138,7 +139,8 @@ class Page:
             return refusal(str(reason))
         if "users" in checked:  # as many as the lab says, and no more who would find nothing to do
             self.form["user_count"] = str(checked["users"])
-        rest = {name: value for name, value in self.form.items() if name not in OURS}
+        ours = {"stage", "scenario", "host", *(option.name for option in form_options())}
+        rest = {name: value for name, value in self.form.items() if name not in ours}  # Locust itself must not act on ours
         request.form = ImmutableMultiDict(rest)  # Locust would trip over an empty number
         return None
 

@@ -15,20 +15,18 @@ from lab.containers.backend import as_many_as_are_up
 from lab.errors import BadInput, choose_from
 from lab.paths import LOCUSTFILES
 from lab.scenario import scenario as scenarios
-from lab.scenario.options import flags
+from lab.scenario.options import OPTIONS, flags, form_options
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario
 
 LOCUSTFILE = LOCUSTFILES / "rush.py"
-# whoever reaches the page may press Start: what a machine can bear; the command line asks nobody
-MOST = {"requests": 1_000_000, "users": 5000, "replicas": 32}
-USERS = 100  # what the form says at first
+USERS = 100  # the number of users in the form at first
 SHOWN = 90  # letters of a stage's idea in the form: a longer line is not read there
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a form asks for, checked; and the command that would run the same again."""
+    """A checked form: the stage, the scenario, and the command that repeats the run."""
 
     stage: Stage
     scenario: Scenario
@@ -36,7 +34,7 @@ class RunRequest:
 
     @property
     def introduction(self) -> str:
-        """One line for the terminal."""
+        """Return one line for the terminal."""
         scenario = self.scenario
         who = f"at {scenario.rate:g} a second" if scenario.rate else f"by {scenario.users} users"
         notes = "".join(f" ({note})" for note in scenario.notes)
@@ -44,38 +42,39 @@ class RunRequest:
 
 
 def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
-    """Check a form as the page posts it: texts by field; of the numbers, empty or 0 is the scenario's own.
+    """Check a form as the page posts it: texts by field. A number that is empty or 0 keeps the scenario's value.
 
-    The number of users is the form's, unless it is what the form says at first. processes: that send. Raises BadInput, with
-    the names that would do.
+    The number of users also keeps the scenario's value while it is unchanged in the form. processes: the number of Locust
+    processes that send the load. Raises BadInput, which names the valid choices.
     """
-    shelf = stages()  # files are for the command line: what a web page may post must not choose code to run
+    shelf = stages()  # never a file: a posted form must not choose code to run
     stage = shelf[choose_from("stage", _name(form, "stage"), shelf)]
     scenario = scenarios.load(choose_from("scenario", _name(form, "scenario"), scenario_names()))
-    kinds: dict[str, Callable[[str], float]] = {"requests": int, "work_ms": int, "ttl_ms": int, "replicas": int, "rate": float}
-    given = as_many_as_are_up({name: _number(name, kind, form.get(name, "")) or None for name, kind in kinds.items()})
+    given: dict[str, Any] = as_many_as_are_up(
+        {option.name: _number(option.name, option.kind, form.get(option.name, "")) or None for option in form_options()}
+    )
     notes = []
     if given["rate"] or scenario.rate:
-        notes.append("at a rate, requests arrive whatever the answers do: the page's users do not count")
+        notes.append("at a rate, requests arrive however long answers take: the number of users in the form is not used")
     else:
         users = _number("users", int, form.get("user_count", ""))
-        given["users"] = None if users == USERS else users  # nobody chose them: Locust's form cannot be empty there
+        given["users"] = None if users == USERS else users  # the user did not choose: this field of Locust's form cannot be empty
         if users > (rate := _number("ramp up", float, form.get("spawn_rate", ""))):
             notes.append(f"the users were started at {rate:g} a second, not all at once")
-    for name, most in MOST.items():
-        if (asked := given.get(name) or 0) > most:
-            raise BadInput(f"{name}: at most {most} from a page, not {asked:g}; `lab run` takes more")
+    for name, value in given.items():
+        if value is not None and value > (most := OPTIONS[name].most_from_page):
+            raise BadInput(f"{name} must be at most {most} in the form, not {value}; the command `lab run` accepts more")
     fitted = override(scenario, stage, given | {"processes": processes})
     given |= {"processes": processes} if processes > 1 else {}
     command = shlex.join(["lab", "run", scenario.name, "--stage", stage.name, *flags(given)])
     scenario = dataclasses.replace(fitted, notes=(*fitted.notes, *notes))
-    return RunRequest(stage, scenario, f"{command}  # asked for in the page of lab ui")
+    return RunRequest(stage, scenario, f"{command}  # started from the page of lab ui")
 
 
 def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:
-    """What the form's drop-downs say: each name with what it is about; ``read`` takes it with that or without.
+    """Return the lines of the form's drop-downs: each name with a description. ``read`` accepts a name with or without it.
 
-    stage, scenario: the lines that are chosen at first. Raises BadInput for a name that is not among them.
+    stage, scenario: the lines that are selected at first. Raises BadInput for a name that is not among them.
     """
     about = {name: one.story.idea for name, one in stages().items()}
     titles = {name: scenarios.load(name).title for name in scenario_names()}
@@ -85,7 +84,7 @@ def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:
 
 
 def scenario_names() -> list[str]:
-    """The scenarios that the page's locustfile can drive."""
+    """Return the scenarios that the page's locustfile can drive."""
     return [name for name in scenarios.names() if scenarios.load(name).load == LOCUSTFILE.stem]
 
 

@@ -43,7 +43,7 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     options = ui.options()
     assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
     assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == scenario_names()
-    assert list(options) == ["stage", "scenario", "work_ms", "ttl_ms", "replicas", "requests", "rate"]
+    assert list(options) == ["stage", "scenario", "replicas", "ttl_ms", "work_ms", "requests", "rate"]  # the lab's, then Locust's
 
     none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
 

@@ -53,7 +53,7 @@ def said(monkeypatch, capsys, tmp_path):
         (("compare",), ["two or more"]),
         (("sweep", "rety"), ["no sweep 'rety'", "Did you mean 'retry'", "ttl"]),
         (("sweep", "ttl", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
-        (("sweep", "ttl", "--stage", "none"), ["a time to live", "none has none"]),
+        (("sweep", "ttl", "--stage", "none"), ["a lock with a time to live", "the stage none does not have it"]),
         (("sweep", "retry", "--values", "1,two"), ["--values", "'two'"]),
         (("sweep", "retry", "--values", "0.5"), ["retry_ms", "whole number"]),
         (("sweep", "retry", "--values", "9000"), ["ttl_ms=3000", "retry_ms=9000"]),

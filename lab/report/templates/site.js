@@ -69,13 +69,15 @@ function recall() {
   if (runs.length) compare(known, runs.length - known.length); else close();
 }
 
+// What a label writes for a parameter's value, as lab/scenario/options.py has it: for many, for one, for none.
+const labelText = ([many, one, none], value) => value === null ? none : one && value === 1 ? one : many.replace("{}", value);
 // Labels by which no two are called the same, as run_labels.py finds them: the parameters in which they differ, else when they began.
 function apart(chosenRows) {
   const alike = Map.groupBy ? Map.groupBy(chosenRows, (row) => row.label) : chosenRows.reduce((all, row) => all.set(row.label, [...(all.get(row.label) || []), row]), new Map());
   const labels = new Map();
   for (const [label, group] of alike) {
     const differing = data.parameters.map((_, i) => i).filter((i) => new Set(group.map((row) => row.parameters[i])).size > 1);
-    const said = (row) => [label, ...differing.map((i) => row.parameters[i] === null ? `no ${data.parameters[i][0].replace("_ms", "")}` : data.parameters[i][1].replace("{}", row.parameters[i]).replace(/^(1 (replica|user|request))s$/, "$1"))].join(", ");
+    const said = (row) => [label, ...differing.map((i) => labelText(data.parameters[i], row.parameters[i]))].join(", ");
     const names = group.map(group.length > 1 ? said : () => label);
     group.forEach((row, i) => labels.set(row.run, names.filter((name) => name === names[i]).length > 1 ? `${names[i]}, ${when(row)}` : names[i]));
   }

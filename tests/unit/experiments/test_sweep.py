@@ -226,7 +226,7 @@ def test_values_that_cannot_be_meant_are_refused(text, told):
 
 @pytest.mark.parametrize("name", sweeps.names())
 def test_a_stage_without_what_is_varied_is_refused_before_anything_runs(name):
-    with pytest.raises(BadInput, match="none has none"):
+    with pytest.raises(BadInput, match="the stage none does not have it"):
         planned(sweeps.load(name), [stages()["none"]], (1.0,), 1, {})
 
 

@@ -58,7 +58,7 @@ def test_defaulted_users_are_reduced_to_the_requests_and_it_is_said():
     fitted = override(RUSH, LUA, {"requests": 1})
 
     assert fitted.users == 1
-    assert "1 users instead of 100" in fitted.notes[0]
+    assert "1 user instead of 100: the run has only 1 request" in fitted.notes[0]
 
 
 def test_a_stage_brings_its_own_ttl_unless_told():
@@ -72,7 +72,7 @@ def test_a_ttl_for_a_stage_that_has_none_is_not_passed_over_in_silence():
 
 
 def test_a_scenario_that_makes_no_sense_for_a_stage_says_why():
-    with pytest.raises(BadInput, match="needs a lock that keeps others out"):
+    with pytest.raises(BadInput, match="needs a lock that excludes other requests; the stage none does not have it"):
         override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
 
 
@@ -89,7 +89,7 @@ def test_where_a_store_counts_ttls_in_whole_seconds_all_times_of_a_scenario_are_
 
 
 def test_a_ttl_that_a_store_cannot_keep_is_refused_with_those_it_can():
-    with pytest.raises(BadInput, match="steps of 1000 ms: give ttl_ms=1000 or 2000 instead of 1500"):
+    with pytest.raises(BadInput, match="steps of 1000 ms; give ttl_ms=1000 or 2000 instead of 1500"):
         override(RUSH, stages()["etcd"], {"ttl_ms": 1500})
 
 

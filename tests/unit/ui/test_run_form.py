@@ -38,5 +38,5 @@ def test_what_a_form_makes_different_from_the_command_line_is_noted():
     at_rate = read(FORM | {"rate": "100"}).scenario
 
     assert slow.notes == ("the users were started at 10 a second, not all at once",)
-    assert "users do not count" in at_rate.notes[0]
+    assert "the number of users in the form is not used" in at_rate.notes[0]
     assert at_rate.rate == 100

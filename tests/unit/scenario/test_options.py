@@ -1,0 +1,154 @@
+"""One line in the table of scenario options reaches every place that lists options."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from app.locks import stages
+from app.settings import Settings, SettingsError
+from lab import cli
+from lab.errors import BadInput
+from lab.paths import HOME
+from lab.report import run_labels
+from lab.scenario import scenario as scenarios
+from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
+from lab.scenario.overrides import override
+from lab.scenario.scenario import Scenario
+from lab.servers.cluster import replica_settings
+from lab.ui import run_form
+
+RUSH = scenarios.load("rush")
+MADE_UP = Option(
+    name="nap_ms",
+    help="Length of a nap.",
+    unit="ms",
+    least=2,
+    most=90,
+    most_from_page=50,
+    form=FormField.LAB,
+    reaches_replica=True,
+    scales_with_ttl=True,
+    label=Label("nap {} ms", none="no nap"),
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sleepy(Scenario):
+    """A scenario with the made-up option's field: the one thing that the table cannot add by itself."""
+
+    nap_ms: int = 10
+
+
+SLEEPY = Sleepy(**vars(RUSH))
+
+
+@pytest.fixture
+def made_up(monkeypatch) -> None:
+    """Add a line to the table."""
+    monkeypatch.setitem(OPTIONS, MADE_UP.name, MADE_UP)
+    monkeypatch.setattr(scenarios, "load", lambda name: Sleepy(**vars(RUSH) | {"name": name}))
+
+
+def command_line():
+    """Return the command line as a new process has it: options are read when the module is loaded."""
+    spec = importlib.util.spec_from_file_location("fresh_cli", cli.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    return fresh.lab
+
+
+@pytest.mark.parametrize("command", ["run", "ladder", "up"])
+def test_help_shows_a_new_option_with_unit_and_limits(made_up, command):
+    help_text = " ".join(CliRunner().invoke(command_line(), [command, "--help"]).output.split())
+
+    assert "--nap-ms INTEGER Length of a nap. [ms, at least 2, at most 90]" in help_text
+    assert "--nap-ms" not in CliRunner().invoke(cli.lab, [command, "--help"]).output  # the table makes the difference
+
+
+FIELDS = """
+from argparse import ArgumentParser
+from lab.scenario.options import OPTIONS
+from lab.ui import locust_plugin
+from tests.unit.scenario.test_options import MADE_UP
+if {added}:
+    OPTIONS[MADE_UP.name] = MADE_UP
+locust_plugin.ask = lambda control, **question: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
+parser = ArgumentParser()
+locust_plugin.Page("nowhere").add_options(parser)
+print(parser.format_help())
+"""
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_a_new_option_is_a_field_of_the_form(added):
+    """In a process of its own, because importing Locust patches the whole process."""
+    code = FIELDS.replace("{added}", str(added))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
+
+    assert ("--nap-ms NAP_MS Length of a nap. In ms. 0 keeps the default." in " ".join(done.stdout.split())) == added
+
+
+def test_a_form_with_a_new_option_is_read_and_its_limits_are_checked(made_up):
+    form = {"stage": "lua", "scenario": "rush", "user_count": "100", "spawn_rate": "100"}
+
+    order = run_form.read(form | {"nap_ms": "7"})
+    assert order.scenario.nap_ms == 7
+    assert "--nap-ms 7" in order.command
+    assert run_form.read(form | {"nap_ms": "0"}).scenario.nap_ms == 10
+    with pytest.raises(BadInput, match="nap_ms must be at most 50 in the form, not 51"):
+        run_form.read(form | {"nap_ms": "51"})
+
+
+@pytest.mark.parametrize("wrong", [1, 91, 2.5, True, "3"])
+def test_a_new_option_is_an_override_with_its_limits(made_up, wrong):
+    assert override(SLEEPY, stages()["lua"], {"nap_ms": 20}).nap_ms == 20
+    with pytest.raises(BadInput, match=re.escape(f"nap_ms must be a whole number, at least 2, at most 90, not {wrong!r}")):
+        override(SLEEPY, stages()["lua"], {"nap_ms": wrong})
+
+
+def test_a_new_time_is_scaled_with_the_ttl(made_up):
+    fitted = override(dataclasses.replace(SLEEPY, ttl_ms=500), stages()["etcd"], {})
+
+    assert (fitted.ttl_ms, fitted.nap_ms) == (1000, 20)
+
+
+def test_a_new_option_is_a_flag_a_setting_and_a_label(made_up):
+    assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
+    assert replica_settings(SLEEPY, "run", "lua")["nap_ms"] == "10"
+    assert run_labels.labels()["nap_ms"].text(3) == "nap 3 ms"
+    assert run_labels.labels()["nap_ms"].text(None) == "no nap"
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_every_option_is_a_field_of_a_scenario_and_its_default_is_within_its_limits(option):
+    default = {field.name: field.default for field in dataclasses.fields(Scenario)}[option.name]
+
+    assert default is None or option.refusal(default) is None
+
+
+@pytest.mark.parametrize("option", [option for option in OPTIONS.values() if option.reaches_replica], ids=lambda one: one.name)
+def test_a_replica_takes_every_setting_that_reaches_it_and_has_the_same_lower_limit(option):
+    read = Settings.read({}, **{option.name: option.least})
+
+    assert getattr(read, option.name) == option.least
+    with pytest.raises(SettingsError, match=option.name):
+        Settings.read({}, **{option.name: option.least - 1})
+
+
+def test_the_makefile_has_every_option_in_the_order_of_the_table():
+    listed = re.search(r"^OPTIONS = (.*)$", (HOME / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+
+    assert listed == [name.upper() for name in OPTIONS]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0, -1, "2", True, 1_000_001])
+def test_a_rate_is_a_number_within_its_limits(value):
+    assert OPTIONS["rate"].refusal(value)
+    assert OPTIONS["rate"].refusal(0.5) is None
