@@ -1,68 +1,76 @@
-# Thin verbs over the lab's own command; `make help` lists them. The first use sets the machine up, later ones cost nothing.
+# Short names for the lab's own commands; `make help` lists them. The first use sets the machine up; later uses cost nothing.
 PYTHON ?= python3
 LAB = .venv/bin/lab
 .DEFAULT_GOAL := help
 
-# A variable that nobody reads would be a wish that nobody hears.
+# The options of a run, as in lab/scenario/options.py; a test compares the two lists.
 OPTIONS = REPLICAS USERS RATE REQUESTS TTL_MS WORK_MS RETRY_MS WAIT_MS PROCESSES SEED
 KNOWN = STAGE SCENARIO ENGINE SWEEP VALUES REPEATS RUN PORT OUT KEEP PYTHON $(OPTIONS)
-GIVEN = $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
-UNKNOWN = $(filter-out $(KNOWN),$(GIVEN))
+# A variable that no target reads would be ignored without a word, so it is refused.
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
+UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
 $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN)))
 
-lower = $(subst _,-,$(shell printf %s '$(1)' | tr A-Z a-z))
-GIVEN_OPTIONS = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))'))
+# Values reach the shell only through the environment, as "$$NAME": neither make nor the shell runs what is inside a value.
+PRESENT := $(foreach name,$(KNOWN),$(if $(filter undefined,$(origin $(name))),,$(name)))
+$(foreach name,$(PRESENT),$(eval override $(name) := $$(value $(name))))
+export $(PRESENT)
+
+NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as TTL_MS=--ttl-ms
+flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
+flags = $(foreach name,$(1),$(call flag,$(name)))
 
 .PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo; echo "OPTIONS, as in REQUESTS=500; .venv/bin/lab run --help explains each:"
+	@echo $(OPTIONS) | fold -s -w 78
 
-setup: ## what the lab needs: system programs, virtual environment, locked packages
-	@$(PYTHON) -m lab.bootstrap $(if $(STAGE),--stage '$(STAGE)') $(if $(SCENARIO),--scenario '$(SCENARIO)')
+setup: ## install programs, the virtual environment, and packages
+	@"$$PYTHON" -m lab.bootstrap $(call flags,STAGE SCENARIO)
 
-setup-all: # with the servers of every stage
-	@$(PYTHON) -m lab.bootstrap --every-stage
+setup-all: # the same, with the servers of every stage
+	@"$$PYTHON" -m lab.bootstrap --every-stage
 
-setup-dev: ## the same, with the tools for check and test
-	@$(PYTHON) -m lab.bootstrap --dev
+setup-dev: ## the same as setup, with the tools for check and test
+	@"$$PYTHON" -m lab.bootstrap --dev
 
-scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker REQUESTS= USERS= REPLICAS= TTL_MS= WORK_MS= RETRY_MS= WAIT_MS= RATE= SEED=]
-	@$(LAB) run $(or $(SCENARIO),rush) --stage '$(STAGE)' $(if $(ENGINE),--engine '$(ENGINE)') $(GIVEN_OPTIONS)
+scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
+	@$(LAB) run "$${SCENARIO:-rush}" --stage "$$STAGE" $(call flags,ENGINE $(OPTIONS))
 
-ladder: setup-all ## every stage, compared: charts and table
-	@$(LAB) ladder $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
+ladder: setup-all ## every stage under rush, compared [OUT= OPTIONS]
+	@$(LAB) ladder $(call flags,OUT $(OPTIONS))
 
-matrix: setup-all ## every stage under every scenario, against what was expected
-	@$(LAB) matrix $(if $(OUT),--out '$(OUT)')
+matrix: setup-all ## every stage under every scenario [OUT=]
+	@$(LAB) matrix $(call flags,OUT)
 
-sweep: setup-dev ## one parameter over many values: SWEEP=retry or ttl [STAGE="lua watchdog" VALUES=1,2,5 REPEATS= REQUESTS= SEED=]
-	@$(LAB) sweep '$(SWEEP)' $(foreach name,$(STAGE),--stage '$(name)') $(if $(VALUES),--values '$(VALUES)') \
-	  $(if $(REPEATS),--repeats '$(REPEATS)') $(if $(OUT),--out '$(OUT)') $(GIVEN_OPTIONS)
+sweep: setup-dev ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
+	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
+	  $(LAB) sweep "$$SWEEP" "$$@" $(call flags,VALUES REPEATS OUT $(OPTIONS))
 
-ui: setup-all ## the lab in the browser: Locust's own page, and the live page beside it [STAGE= SCENARIO= PORT=8089 PROCESSES=]
-	@$(LAB) ui $(if $(STAGE),--stage '$(STAGE)') $(if $(SCENARIO),--scenario '$(SCENARIO)') \
-	  $(if $(PORT),--port '$(PORT)') $(if $(PROCESSES),--processes '$(PROCESSES)')
+ui: setup-all ## the lab in the browser [STAGE= SCENARIO= PORT=8089 PROCESSES=]
+	@$(LAB) ui $(call flags,STAGE SCENARIO PORT PROCESSES)
 
-compare: setup ## lay runs over each other: RUN="one two"
-	@$(LAB) compare $(RUN) $(if $(OUT),--out '$(OUT)')
+compare: setup ## compare runs on the same axes: RUN="one two" [OUT=]
+	@set -f; $(LAB) compare $$RUN $(call flags,OUT)
 
-report: setup ## the site of all runs, reports/index.html, and a run drawn again, or several compared [RUN="one two"]
-	@$(LAB) report $(RUN) $(if $(OUT),--out '$(OUT)')
+report: setup ## write the site, and draw runs again [RUN="one two" OUT=]
+	@set -f; $(LAB) report $$RUN $(call flags,OUT)
 
-serve: setup ## the site of all runs at an address of this machine [PORT=8088]
-	@$(LAB) serve $(if $(PORT),--port '$(PORT)')
+serve: setup ## serve the site of all runs to this machine [PORT=8088]
+	@$(LAB) serve $(call flags,PORT)
 
 clean: setup ## remove all but the newest runs [KEEP=20]
-	@$(LAB) clean $(if $(KEEP),--keep '$(KEEP)')
+	@$(LAB) clean $(call flags,KEEP)
 
-doctor: setup ## what is installed, what is missing, how to get it
+doctor: setup ## list installed programs, and how to install missing programs
 	@$(LAB) doctor
 
-bench: setup-dev ## the lab's own costs, as ratios side by side
+bench: setup-dev ## measure what the lab and the locks cost, as ratios
 	@$(LAB) bench
 
-check: setup-dev ## format, lint, types, import contracts, unit tests, side by side: under a minute
+check: setup-dev ## format, lint, types, import contracts, and tests without servers
 	@$(MAKE) --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types contracts unit
 
 lint: # format and lint
@@ -78,5 +86,5 @@ contracts: # who may import whom
 unit: # the tests that need no server
 	@.venv/bin/pytest -q -n auto tests/unit
 
-test: check ## all of check, and the tests with real servers and a real browser
+test: check ## check, and the tests with real servers and a real browser
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/servers tests/browser

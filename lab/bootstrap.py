@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab import prerequisites
+from lab.errors import ExitStatus
 
 HOME = Path(__file__).parents[1]
 VENV = HOME / ".venv"
 POLICY = Path("/usr/sbin/policy-rc.d")
-CANNOT = 4
 
 
 class Cannot(Exception):  # noqa: N818 - says what it is
@@ -48,11 +48,11 @@ def main() -> int:
                 _clocks()
     except Cannot as reason:
         print(f"setup: {reason}", file=sys.stderr)
-        return CANNOT
+        return ExitStatus.CANNOT_RUN
     except subprocess.CalledProcessError as error:
         print(f"setup: this failed with {error.returncode}: {' '.join(map(str, error.cmd))}", file=sys.stderr)
-        return CANNOT
-    return 0
+        return ExitStatus.CANNOT_RUN
+    return ExitStatus.GOOD
 
 
 def _python() -> str:

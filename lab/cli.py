@@ -146,11 +146,7 @@ def up(stage: str, **given: Any) -> int:
 @shown("--port", type=PORT, default=8089, help="Port of the page; 0 selects a free port.")
 @shown("--live-port", type=PORT, default=0, help="Port of the live page; 0 selects a free port.")
 @shown("--processes", type=click.IntRange(1, 64), default=1, help=OPTIONS["processes"].help)
-@shown(
-    "--host",
-    default="127.0.0.1",
-    help="Address to listen on. An address that other machines reach needs a password, which the lab prints.",
-)
+@shown("--host", default="127.0.0.1", help="Address to listen on. For an address of the network, the lab sets a password.")
 @shown("--stage", default="none", help="Stage that the form selects at first.")
 @shown("--scenario", default="rush", help="Scenario that the form selects at first.")
 def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenario: str) -> int:

@@ -56,23 +56,20 @@ def conduct(
     scenario: Scenario,
     drive: Drive,
     command: str,
-    shelf_name: str | None = None,
     reports: Path = REPORTS,
     on_up: Callable[[Cluster], None] = lambda system: None,
 ) -> Conducted:
     """Make one run and judge it. Its folder is not yet published. Raises MissingProgram and NotReady when it could not begin."""
-    folder, record = run(supervisor, stage, scenario, drive, command, cluster(), engine(), shelf_name, reports, on_up)
+    folder, record = run(supervisor, stage, scenario, drive, command, cluster(), engine(), reports, on_up)
     judgement, findings = judge(folder.path)
     save(folder.path / "verdict.json", judgement)
     return Conducted(folder, record, judgement, findings)
 
 
-def conduct_with_progress(
-    supervisor: Supervisor, stage: Stage, scenario: Scenario, command: str, shelf_name: str, console: Console
-) -> Conducted:
+def conduct_with_progress(supervisor: Supervisor, stage: Stage, scenario: Scenario, command: str, console: Console) -> Conducted:
     """Make and judge one run by Locust, with a progress bar on the console. Raises as ``conduct`` does."""
     with progress(scenario, console) as on_progress:
-        return conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, shelf_name=shelf_name)
+        return conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command)
 
 
 def finish(done: Conducted, draw: bool = True) -> Path:

@@ -29,7 +29,7 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     introduce(out, stage, scenario)
     with supervised() as supervisor:
-        done = conduct_with_progress(supervisor, stage, scenario, command, stage_name, err)
+        done = conduct_with_progress(supervisor, stage, scenario, command, err)
     if as_json:
         sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
         sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn

@@ -33,7 +33,7 @@ def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
         with (
             kept_on_failure(folder),
             supervised() as supervisor,
-            cluster(supervisor, first, scenario, folder.name, folder.path, stage_names, also=found) as system,
+            cluster(supervisor, first, scenario, folder.name, folder.path, also=found) as system,
         ):
             _announce(system, [stage.name for stage in found])
             while not (dead := system.dead()):

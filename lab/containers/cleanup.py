@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.containers.compose import Compose, EngineFailed, docker
+from lab.errors import ExitStatus
 
 QUIET_FOR_S = 3.0
 LONGEST_S = 120.0
@@ -54,10 +55,10 @@ def main(project: str, folder: Path) -> int:
             sys.stderr.write(KEPT.format(network))
     except (EngineFailed, OSError) as error:
         sys.stderr.write(str(error))
-        return EngineFailed.exit_status
+        return ExitStatus.CANNOT_RUN
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return 0
+    return ExitStatus.GOOD
 
 
 if __name__ == "__main__":

@@ -120,7 +120,6 @@ def cluster(
     scenario: Scenario,
     run: str,
     folder: Path,
-    shelf_name: str | None = None,
     journals: bool = True,
     also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
@@ -141,7 +140,7 @@ def cluster(
     }
     apart = any(not resources.kind(one.resource).in_lock_store for one in several)
     counter = ContainerServer(COUNTER, PORTS["redis"], "redis", control=control) if apart else None
-    settings = replica_settings(scenario, run, shelf_name or stage.name)
+    settings = replica_settings(scenario, run, also or (stage,))
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
     settings |= {"counter_url": counter.address} if counter else {}
     settings |= {"gates": str(folder / "gates")} if scenario.faults else {}

@@ -161,7 +161,7 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     BadInput, MissingProgram, EngineFailed.
     """
     stage = find_stage(stage_name)
-    if stage_name != stage.name:
+    if stage.lookup != stage.name:
         raise BadInput(f"{stage_name} is a file on this machine, which the image does not contain; move it into app/locks")
     scenario = override(scenarios.load(scenario_name), stage, given)
     refuse(stage, scenario, control=True)

@@ -106,7 +106,7 @@ def wrk(address: str, folder: Path, seconds: int) -> float:
 
 
 def measure(names: Sequence[str], pairs: int) -> int:
-    """``lab bench``. Returns the exit status: 0 if all promises hold, 1 if not.
+    """Measure and print. Return the exit status: GOOD if all promises hold, else BROKEN.
 
     Raises BadInput, MissingPackage and the benches' own.
     """
@@ -122,7 +122,7 @@ def measure(names: Sequence[str], pairs: int) -> int:
         results += shelf[name].measure(pairs)
     console.print(table(results))
     console.print(str(_write(results, pairs)), style="dim", soft_wrap=True)
-    return 0 if all(result.held for result in results) else 1
+    return ExitStatus.GOOD if all(result.held for result in results) else ExitStatus.BROKEN
 
 
 def table(results: Sequence[Measured]) -> Table:

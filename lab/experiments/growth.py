@@ -21,6 +21,7 @@ from typing import IO, Any
 import msgspec
 import psutil
 
+from lab.errors import ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments.benchmark import Unmeasured
 from lab.judge.verdict import Judgement
@@ -95,7 +96,7 @@ def load(folder: Path) -> Growth:
 
 
 def measure(planned: Iterable[Planned], command: str, into: Path | None, tell: Callable[[Point], None]) -> int:
-    """``lab growth``: run what was planned, one after the other. Returns 0. Raises MissingProgram, Unmeasured."""
+    """``lab growth``: run what was planned, one after the other. Return the exit status. Raises MissingProgram, Unmeasured."""
     points = []
     for varied, value, stage, options in planned:
         points.append(_point(varied, value, stage, options))
@@ -105,7 +106,7 @@ def measure(planned: Iterable[Planned], command: str, into: Path | None, tell: C
     into.mkdir(parents=True, exist_ok=True)
     about = {"commit": environment.commit(), "machine": environment.machine(), "versions": environment.versions()}
     save(into / "growth.json", Growth(command=command, measured_utc=now.isoformat(timespec="seconds"), points=points, **about))  # type: ignore[arg-type] # the three are of three types
-    return 0
+    return ExitStatus.GOOD
 
 
 def plan(most_requests: int) -> Iterator[Planned]:

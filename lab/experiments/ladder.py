@@ -28,7 +28,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     for stage, scenario in fitted:
         introduce(console, stage, scenario)
         with supervised() as supervisor:
-            done = conduct_with_progress(supervisor, stage, scenario, command, stage.name, terminal(stderr=True))
+            done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
         summarise(console, done.judgement, done.findings)
         where_to_look(console, finish(done))
         if done.record.ended == "interrupted":

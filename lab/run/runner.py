@@ -49,7 +49,6 @@ def run(
     command: str,
     bring_up: ClusterFactory,
     engine: str,
-    shelf_name: str | None = None,
     reports: Path = REPORTS,
     on_up: Callable[[Cluster], None] = lambda system: None,
 ) -> tuple[RunFolder, RunRecord]:
@@ -78,7 +77,7 @@ def run(
     with kept_on_failure(folder):
         try:
             prepare(scenario.faults, folder.path / "gates")
-            with bring_up(supervisor, stage, scenario, folder.name, folder.path, shelf_name) as system:
+            with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                 begun, record.clocks = True, system.clocks
                 on_up(system)
                 _run(system, scenario, drive, folder, record)

@@ -12,7 +12,8 @@ def find_stage(name: str) -> Stage:
     """Return a stage by its name or by the path of a file. Raises BadInput."""
     if not name:
         raise BadInput(
-            f"no stage was named: make scenario STAGE=lua, or lab run rush --stage lua; there are {', '.join(stages())}"
+            "no stage was named; give one, as in `make scenario STAGE=lua` or `lab run rush --stage lua`. "
+            f"The stages: {', '.join(stages())}."
         )
     if not name.endswith(".py"):
         choose_from("stage", name, stages())
@@ -20,12 +21,12 @@ def find_stage(name: str) -> Stage:
         return load_stage(name)
     except FileNotFoundError:
         raise BadInput(
-            f"there is no file {name!r} to read a stage from; the stages on the shelf: {', '.join(stages())}"
+            f"there is no file {name!r}. Give the name of a stage, or the path of its file. The stages: {', '.join(stages())}."
         ) from None
     except (ImportError, SyntaxError) as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
-    except KeyError as error:  # most likely a claim that nobody knows
+    except KeyError as error:  # most likely an unknown claim
         choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
         raise
-    except Exception as error:  # somebody's own file: whatever it does, it is not our lock that is broken
+    except Exception as error:  # whatever a user's own file does, it is bad input and not a broken lock
         raise BadInput(f"{name} cannot be read: {type(error).__name__}: {error}") from error

@@ -126,14 +126,13 @@ def cluster(
     scenario: Scenario,
     run: str,
     folder: Path,
-    shelf_name: str | None = None,
     journals: bool = True,
     also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
     """Start what the stage needs, and stop all of it when the block ends.
 
-    Journals go to ``folder/journal``, logs to ``folder/logs``. shelf_name: the stage's name or
-    path, by which the replicas find it. also: further stages that the replicas serve. journals:
+    Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
+    replicas serve, if they serve more than this stage. journals:
     False measures what journals cost: nothing is recorded and no failpoint is reached. Raises
     MissingProgram, NotReady, and BadInput for a fault in a store that is not the lab's own.
     """
@@ -168,7 +167,7 @@ def cluster(
         found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
         for name, several in found.items():
             started.enter_context(stores()[name].joined(several))
-        settings = replica_settings(scenario, run, shelf_name or stage.name)
+        settings = replica_settings(scenario, run, also or (stage,))
         settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
         for name in needed & elsewhere.keys():
@@ -196,9 +195,10 @@ def _own_settings(name: str, journal: Path | None, store: str | None, proxies: S
     return settings | ({f"{store}_url": stores()[store].url(proxies)} if store and proxies else {})
 
 
-def replica_settings(scenario: Scenario, run: str, shelf_name: str) -> dict[str, str]:
+def replica_settings(scenario: Scenario, run: str, served: Sequence[Stage]) -> dict[str, str]:
     """Return a scenario's settings for the replicas, by the names of ``app.settings.Settings``."""
-    settings = {"stage": shelf_name, "run": run, "nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
+    settings = {"stage": ",".join(stage.lookup for stage in served), "run": run}
+    settings |= {"nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
     for name in (*(option.name for option in OPTIONS.values() if option.reaches_replica), "lease_ms"):
         if (value := getattr(scenario, name)) is not None:
             settings[name] = str(value)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from lab.errors import BadInput
+from lab.errors import BadInput, ExitStatus
 from lab.interrupts import interruptible
 from lab.paths import REPORTS
 from lab.report import site
@@ -38,7 +38,7 @@ def serve(port: int, reports: Path = REPORTS) -> int:
                 server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
             sys.stderr.write("\nstopped; nothing is left running\n")
-    return 0
+    return ExitStatus.GOOD
 
 
 class Site(ThreadingHTTPServer):

@@ -10,6 +10,8 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
+from lab.errors import MEANINGS, ExitStatus
+from lab.paths import HOME
 from lab.scenario.scenario import load, names
 from lab.text import in_few_words
 
@@ -200,3 +202,34 @@ def test_a_mistake_in_somebodys_own_stage_is_bad_input_and_not_a_broken_lock(sai
 
     assert status == 2
     assert [word for word in words if word not in errors] == []
+
+
+def test_the_exit_statuses_are_those_that_scripts_rely_on_and_help_and_the_documents_list_them(said):
+    _, out, _ = said("--help")
+    document = (HOME / "docs" / "running.md").read_text(encoding="utf-8")
+
+    assert {status.name: int(status) for status in ExitStatus} == {
+        "GOOD": 0,
+        "BROKEN": 1,
+        "BAD_INPUT": 2,
+        "NOTHING_SHOWN": 3,
+        "CANNOT_RUN": 4,
+        "INTERRUPTED": 130,
+    }
+    assert set(MEANINGS) == set(ExitStatus)
+    for status, meaning in MEANINGS.items():
+        assert f"{status:<5}{meaning}" in out
+        assert f"| {status:d} | {meaning} |" in document
+
+
+def test_help_of_every_command_fits_eighty_columns_and_its_first_sentence_is_not_cut(said, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = said("--help")
+
+    assert "..." not in out.partition("Commands:")[2]
+    for name in cli.lab.commands:
+        _, text, _ = said(name, "--help")
+        assert [line for line in text.splitlines() if len(line) > 80] == []
+        for line in text.partition("Options:")[2].splitlines():
+            described = line[2:].split("  ", 1)[-1].strip() if line.startswith("  -") else ""
+            assert not described or described[0].isupper(), line  # a full phrase

@@ -21,6 +21,7 @@ from lab.scenario import scenario as scenarios
 from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario
+from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
 from lab.ui import run_form
 
@@ -74,11 +75,11 @@ def test_help_shows_a_new_option_with_unit_and_limits(made_up, command):
 
 FIELDS = """
 from argparse import ArgumentParser
-from lab.scenario.options import OPTIONS
+from lab.scenario.options import OPTIONS, FormField, Label, Option
 from lab.ui import locust_plugin
-from tests.unit.scenario.test_options import MADE_UP
 if {added}:
-    OPTIONS[MADE_UP.name] = MADE_UP
+    OPTIONS["nap_ms"] = Option(
+        name="nap_ms", help="Length of a nap.", unit="ms", least=2, form=FormField.LAB, label=Label("nap {}"))
 locust_plugin.ask = lambda control, **question: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
 parser = ArgumentParser()
 locust_plugin.Page("nowhere").add_options(parser)
@@ -121,7 +122,7 @@ def test_a_new_time_is_scaled_with_the_ttl(made_up):
 
 def test_a_new_option_is_a_flag_a_setting_and_a_label(made_up):
     assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
-    assert replica_settings(SLEEPY, "run", "lua")["nap_ms"] == "10"
+    assert replica_settings(SLEEPY, "run", [stages()["lua"]])["nap_ms"] == "10"
     assert run_labels.labels()["nap_ms"].text(3) == "nap 3 ms"
     assert run_labels.labels()["nap_ms"].text(None) == "no nap"
 
@@ -152,3 +153,18 @@ def test_the_makefile_has_every_option_in_the_order_of_the_table():
 def test_a_rate_is_a_number_within_its_limits(value):
     assert OPTIONS["rate"].refusal(value)
     assert OPTIONS["rate"].refusal(0.5) is None
+
+
+def test_a_replica_looks_up_each_stage_that_it_serves_by_its_name_or_its_path(tmp_path):
+    """A stage from a file carries its path from where it was read to the replicas' settings."""
+    mine = tmp_path / "mine.py"
+    mine.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")
+    served = [stages()["none"], find_stage(str(mine))]
+
+    settings = replica_settings(RUSH, "run", served)
+
+    assert settings["stage"] == f"none,{mine}"
+    assert [one.lock.__module__ for one in map(find_stage, Settings.read({}, stage=settings["stage"]).stage)] == [
+        "app.locks.none",
+        "mine",
+    ]

@@ -1,0 +1,146 @@
+"""``make`` hands every value to the lab as it was typed: neither make nor the shell runs what is inside a value."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.paths import HOME
+from lab.scenario.options import OPTIONS
+
+FAKE = """#!/bin/sh
+printf '%s\\037' "${0##*/}" "$@" >>calls
+printf '\\036' >>calls
+"""
+# Each variable, a target that uses it, and the flag or the place of its value.
+USES = {
+    "STAGE": ("scenario", "--stage"),
+    "SCENARIO": ("ui", "--scenario"),
+    "ENGINE": ("scenario", "--engine"),
+    "SWEEP": ("sweep", "sweep"),
+    "VALUES": ("sweep", "--values"),
+    "REPEATS": ("sweep", "--repeats"),
+    "PORT": ("serve", "--port"),
+    "OUT": ("ladder", "--out"),
+    "KEEP": ("clean", "--keep"),
+    **{name.upper(): ("scenario", option.flag) for name, option in OPTIONS.items()},
+}
+TARGETS = ("scenario", "ui", "sweep", "serve", "ladder", "clean", "compare")
+COMMANDS = {"scenario": "run"}  # of a target, where its name is another
+EVIL = (
+    "a'; touch marker; '",
+    'a"; touch marker; "',
+    "`touch marker`",
+    "$(touch marker)",
+    "$$(touch marker)",
+    "$(shell touch marker)",
+    "$(eval X := $(shell touch marker))",
+    "a; touch marker #",
+    "a\ntouch marker\n",
+    "a\\",
+    "*",
+)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A folder with a blank in its name, the Makefile, and programs that only record how they are called."""
+    home = tmp_path / "a lab"
+    for name in (".venv/bin/lab", "python"):
+        program = home / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(FAKE, encoding="utf-8")
+        program.chmod(0o755)
+    shutil.copy(HOME / "Makefile", home)
+    return home
+
+
+def make(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if name not in (*USES, "RUN", "MAKEFLAGS", "MAKELEVEL")}
+    command = ["make", "--no-print-directory", f"PYTHON={folder / 'python'}", *words]
+    return subprocess.run(command, cwd=folder, env=clean | environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+def calls(folder: Path) -> list[list[str]]:
+    """Return every call of the lab and of Python as words; they are recorded with the separators of ASCII between them."""
+    return [call.split("\x1f")[:-1] for call in (folder / "calls").read_text(encoding="utf-8").split("\x1e")[:-1]]
+
+
+def test_a_value_that_the_shell_would_run_is_the_reason_for_these_tests(folder):
+    """The marker is made where a value does reach a shell: these tests can fail."""
+    text = (folder / "Makefile").read_text(encoding="utf-8")
+    (folder / "Makefile").write_text(text.replace('--stage "$$STAGE"', "--stage '$(STAGE)'"), encoding="utf-8")
+
+    make(folder, "scenario", f"STAGE={EVIL[0]}")
+
+    assert (folder / "marker").exists()
+
+
+@pytest.mark.parametrize("given", ["on the command line", "by the environment"])
+@pytest.mark.parametrize("value", EVIL)
+def test_each_value_arrives_as_it_was_typed_and_nothing_of_it_runs(folder, value, given):
+    values = {**dict.fromkeys(USES, value), "RUN": f"one {value}"}
+    words = [f"{name}={text}" for name, text in values.items()] if given == "on the command line" else []
+
+    done = make(folder, *TARGETS, *words, **({} if words else values))
+
+    made = {words[1]: words[2:] for words in calls(folder) if words[0] == "lab"}
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "marker").exists()
+    for name, (target, flag) in USES.items():
+        words = ["sweep", *made["sweep"]] if target == "sweep" else made[COMMANDS.get(target, target)]
+        assert words[words.index(flag) + 1] == value, name
+    stages = [made["sweep"][place + 1] for place, word in enumerate(made["sweep"]) if word == "--stage"]
+    assert stages == value.split()  # a list of words
+    assert made["compare"][: made["compare"].index("--out")] == ["one", *value.split()]
+
+
+@pytest.mark.parametrize("value", EVIL)
+def test_the_set_up_gets_each_value_as_it_was_typed(folder, value):
+    make(folder, "setup", f"STAGE={value}", f"SCENARIO={value}")
+
+    assert calls(folder) == [["python", "-m", "lab.bootstrap", "--stage", value, "--scenario", value]]
+    assert not (folder / "marker").exists()
+
+
+@pytest.mark.parametrize("value", EVIL)
+def test_a_dry_run_runs_nothing(folder, value):
+    done = make(folder, "-n", *TARGETS, *(f"{name}={value}" for name in (*USES, "RUN", "PYTHON")))
+
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "marker").exists()
+    assert not (folder / "calls").exists()
+
+
+def test_an_unknown_variable_is_refused_with_those_that_there_are(folder):
+    done = make(folder, "scenario", "STGE=lua")
+
+    assert done.returncode == 2
+    assert "unknown variable STGE; the variables are STAGE SCENARIO" in done.stderr
+
+
+def test_what_is_not_given_is_not_passed_on(folder):
+    make(folder, "scenario", "STAGE=lua", "SEED=")
+
+    assert calls(folder)[-1] == ["lab", "run", "rush", "--stage", "lua"]
+
+
+def test_help_fits_eighty_columns_and_names_every_target_and_option(folder):
+    lines = make(folder, "help").stdout.splitlines()
+    text = (HOME / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
+
+    assert [line for line in lines if len(line) > 80] == []
+    assert {line.split()[1] for line in lines if line.startswith("make ")} == targets
+    assert [name for name in OPTIONS if name.upper() not in " ".join(lines).split()] == []
+
+
+def test_every_variable_of_the_makefile_is_in_these_tests():
+    known = next(line for line in (HOME / "Makefile").read_text(encoding="utf-8").splitlines() if line.startswith("KNOWN = "))
+
+    assert {*known.removeprefix("KNOWN = ").split()} - {"$(OPTIONS)"} <= {*USES, "RUN", "PYTHON"}
