@@ -14,7 +14,8 @@ from lab.containers.backend import cluster, engine
 from lab.containers.workers import load_workers
 from lab.evidence.run_folder import RunFolder, RunRecord, save
 from lab.judge.findings import Findings
-from lab.judge.verdict import Judgement, judge
+from lab.judge.judgement import Judgement
+from lab.judge.verdict import judge
 from lab.load.locust import Load
 from lab.paths import REPORTS
 from lab.report import site

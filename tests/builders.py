@@ -10,12 +10,13 @@ import msgspec
 from app.journal import GaveUp, Got, Released, Writing, Wrote
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
+from lab.evidence.loss import GrantFacts, Loss
 from lab.evidence.run_folder import RunRecord, save
-from lab.judge.analysis import examine
-from lab.judge.attribution import Losses
+from lab.judge.analysis import analyse
 from lab.judge.checks import checks
-from lab.judge.findings import Circumstances, Findings
+from lab.judge.findings import Findings, RunFacts
 from lab.judge.ledger import Account
+from lab.judge.losses import Losses
 from lab.judge.verdict import judge
 from lab.report import timeline_reader
 from lab.report.timeline_model import Timeline
@@ -26,7 +27,7 @@ STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
 
 
 class Made:
-    """Write a history line by line, then have it examined."""
+    """Write a history line by line, then have it analysed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -95,10 +96,10 @@ class Made:
         self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))
         return self
 
-    def examine(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
-        return examine(
+    def analyse(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
+        return analyse(
             History(self.folder),
-            Circumstances(has_store=has_store, final=None if final is None else {"": final}, ttl_ms=ttl_ms, **about),
+            RunFacts(has_store=has_store, final=None if final is None else {"": final}, ttl_ms=ttl_ms, **about),
         )
 
 
@@ -164,7 +165,7 @@ def found(findings: Findings) -> list[tuple[str, str]]:
     return [(one.claim, one.mechanism) for check in checks().values() for one in check(findings)]
 
 
-EXAMPLE = [{"culprit": {}, "victim": None, "destroyed": 1, "mechanism": ""}]
+EXAMPLE = [Loss(1, "", GrantFacts("r1", "replica-1", 0, 1, 1, 0, 0, 0, 0, 0), None)]
 
 
 def record_of_ten(claims: list[str] | None = None, ended: str = "complete", requests: int = 10, **changes: Any) -> RunRecord:
@@ -179,7 +180,9 @@ def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requ
     found = Findings(account=Account(requests, total, total, 0, ""))
     found.outcomes["acknowledged"] = requests
     found.measures["handovers"] = handovers
-    found.losses = {mechanism: Losses(destroyed=number, writes=1, examples=EXAMPLE) for mechanism, number in (lost or {}).items()}
+    found.losses = {
+        mechanism: Losses(destroyed=number, writes=1, examples=list(EXAMPLE)) for mechanism, number in (lost or {}).items()
+    }
     for name, value in changes.items():
         setattr(found, name, value)
     return found

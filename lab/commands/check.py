@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from lab.evidence import run_folder
-from lab.judge.verdict import Verdict, judge
+from lab.judge.verdict import judge
 from lab.report.terminal import summarise, terminal, where_to_look
 
 
@@ -21,4 +21,4 @@ def check_again(name: str, as_json: bool) -> int:
         console = terminal()
         summarise(console, judgement, findings)
         where_to_look(console, folder)
-    return Verdict[judgement.verdict].exit_status
+    return judgement.exit_status

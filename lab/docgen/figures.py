@@ -17,14 +17,15 @@ import msgspec
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.run_folder import load as load_record
-from lab.judge.verdict import Verdict, judge
+from lab.judge.judgement import Verdict
+from lab.judge.verdict import judge
 from lab.paths import DOCS, REFERENCE
-from lab.report import timeline_reader
+from lab.report import timeline_focus, timeline_reader
 from lab.report.chart import save
 from lab.report.charts import charts
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
-from lab.report.timeline_model import NEVER, Held, Timeline
+from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
 from lab.scenario import scenario
 from lab.scenario.options import OPTIONS, flags
 
@@ -100,7 +101,7 @@ def open_on_the_worst(picture: Timeline) -> None:
     """Open on the write that destroyed most, of those whose victim is known."""
     known = [place for place, loss in enumerate(picture.losses) if loss.victim != NEVER]
     picture.focus = max(known, key=lambda place: picture.losses[place].destroyed, default=picture.focus)
-    picture.opens = timeline_reader.opening(picture)
+    picture.opens = timeline_focus.opening(picture)
 
 
 def cut(picture: Timeline) -> None:
@@ -109,7 +110,7 @@ def cut(picture: Timeline) -> None:
     story = {picture.losses[picture.focus].culprit, picture.losses[picture.focus].victim} if picture.focus != NEVER else set()
     faulty = {fault.request for fault in picture.faults}
 
-    def shown(place: int, held: Held) -> bool:
+    def shown(place: int, held: DrawnGrant) -> bool:
         return place in story or held.request in faulty or (held.got <= until and held.until >= since)
 
     grants = _places(place for place, held in enumerate(picture.held) if shown(place, held))

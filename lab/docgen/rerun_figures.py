@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
-
 from lab.docgen.figures import Illustration, illustrations, keep
 from lab.errors import BadInput, choose_from
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 from lab.paths import HOME, REPORTS
 
 SLOWEST_S = 180
@@ -37,4 +35,4 @@ def _run(one: Illustration) -> Path:
     done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     if not done.stdout.startswith("{"):
         raise BadInput(f"{' '.join(one.command)} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return HOME / REPORTS / "runs" / msgspec.json.decode(done.stdout, type=Judgement).run
+    return HOME / REPORTS / "runs" / Judgement.decode(done.stdout).run

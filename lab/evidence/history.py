@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from enum import StrEnum
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -21,9 +22,19 @@ import msgspec
 from app.journal import AnyEvent
 from lab.evidence.fault_record import FaultRecord
 
-ACKNOWLEDGED, FAILED, UNKNOWN = OUTCOMES = ("acknowledged", "failed", "unknown")
 BLOCK = 1 << 18  # bytes of a file decoded at a time
 CHUNK = 8192  # lines of a journal held at a time; also by how far its threads may write out of order
+
+
+class Outcome(StrEnum):
+    """What the load knows of a request when it is over. Three outcomes, never two."""
+
+    # done: the replica answered 200
+    ACKNOWLEDGED = "acknowledged"
+    # surely not done: the replica refused it
+    FAILED = "failed"
+    # it may or may not be done: a timeout, a reset, an error of the proxy or the server
+    UNKNOWN = "unknown"
 
 
 class Request(msgspec.Struct, gc=False):
@@ -37,7 +48,7 @@ class Request(msgspec.Struct, gc=False):
     intended_ns: int
     start_ns: int
     end_ns: int
-    outcome: str
+    outcome: Outcome
     status: int
     replica: str
 
@@ -54,11 +65,11 @@ class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
     node: str = ""
 
 
-def outcome_of(status: int) -> str:
-    """Three outcomes, never two: done, surely not done, cannot know (a timeout, a reset, a proxy's or server's error)."""
+def outcome_of(status: int) -> Outcome:
+    """Return the outcome of a request by its HTTP status, 0 without an answer."""
     if status == 200:
-        return ACKNOWLEDGED
-    return FAILED if status == 503 or 400 <= status < 500 else UNKNOWN
+        return Outcome.ACKNOWLEDGED
+    return Outcome.FAILED if status == 503 or 400 <= status < 500 else Outcome.UNKNOWN
 
 
 class Recorder:
@@ -192,8 +203,3 @@ def _one_by_one(path: Path, lines: bytes, before: int, decoder: msgspec.json.Dec
             yield decoder.decode(line)
         except msgspec.DecodeError as error:
             raise Damaged(f"{path}, line {number}: {error}") from error
-
-
-def evidence(events: Sequence[Any]) -> list[Any]:
-    """Events as plain data, for ``verdict.json``."""
-    return [msgspec.to_builtins(event) for event in events]

@@ -24,7 +24,7 @@ import psutil
 from lab.errors import ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments.benchmark import Unmeasured
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.prerequisites import program
 from lab.run import environment
@@ -125,7 +125,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
         done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
         if not done.out.startswith("{"):
             raise Unmeasured(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
-        judgement = msgspec.json.decode(done.out, type=Judgement)
+        judgement = Judgement.decode(done.out)
         folder = Path(name) / "reports" / "runs" / judgement.run
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         judging, drawing = _run(["check", str(folder)], name), _run(["report", str(folder)], name)
@@ -135,7 +135,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
         value=value,
         stage=stage,
         verdict=judgement.verdict,
-        why=judgement.danger["why"],
+        why=judgement.why,
         requests=judgement.requests,
         per_s=judgement.throughput_per_s,
         wait_p99_ms=judgement.wait_ms["p99"],

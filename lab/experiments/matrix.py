@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
 
@@ -23,7 +22,7 @@ from lab import prerequisites
 from lab.errors import ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
 from lab.interrupts import interruptible
-from lab.judge.verdict import Judgement, Verdict
+from lab.judge.judgement import Judgement, Verdict
 from lab.paths import EXPECTED, REPORTS
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, cell_requests, in_short, load, markdown, never_admitted
@@ -105,8 +104,8 @@ def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     if not done.stdout.startswith("{"):
         cell.verdict, cell.reason = "VOID", f"ended with {done.returncode}: {done.stderr.strip()[-500:]}"
         return cell
-    judgement = msgspec.json.decode(done.stdout, type=Judgement)
-    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.danger["why"]
+    judgement = Judgement.decode(done.stdout)
+    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.why
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
     cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
     return cell

@@ -12,7 +12,7 @@ from lab.errors import BadInput
 from lab.evidence.run_folder import save as save_record
 from lab.experiments import statistics
 from lab.experiments.statistics import Interval
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 
 UNSOUND = ("VOID", "BROKEN")
 COMPLETE = "complete"
@@ -105,7 +105,7 @@ def point(stage: str, value: float, repeat: int, judgement: Judgement, figures: 
         value=value,
         repeat=repeat,
         verdict=judgement.verdict,
-        reason=judgement.danger["why"],
+        reason=judgement.why,
         run=judgement.run,
         acknowledged=judgement.acknowledged,
         lost=max(0, judgement.lost),

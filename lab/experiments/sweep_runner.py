@@ -26,7 +26,7 @@ from lab.experiments.sweep import START_S, Sweep, numbers
 from lab.experiments.sweep_report import write
 from lab.experiments.sweep_result import Point, SweepResult
 from lab.interrupts import interruptible
-from lab.judge.verdict import Verdict
+from lab.judge.judgement import Verdict
 from lab.paths import REPORTS
 from lab.pipeline import by_locust, conduct, finish, publish_site
 from lab.report.terminal import STYLES, terminal

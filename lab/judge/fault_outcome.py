@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import msgspec
 
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 
 
-@dataclass
-class FaultOutcome:
+class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     """One fault and what followed. The analysis reports each grant, release and renewal of the run, in the order of time."""
 
     record: FaultRecord
@@ -56,11 +52,6 @@ class FaultOutcome:
             self.renewals += self.during(renewed_ns)
         elif succeeded and self.record.began_ns < renewed_ns and not self.next_got_ns:
             self.foreign_renewals += 1
-
-    def facts(self) -> dict[str, Any]:
-        """Return the record and the outcome as plain data, for ``verdict.json``."""
-        own = {name: value for name, value in vars(self).items() if name != "record"}
-        return dict(msgspec.to_builtins(self.record)) | own
 
     def _shows_free(self, request: str, replica: str) -> bool:
         """Return whether a grant to this request shows that other requests can get the lock again.

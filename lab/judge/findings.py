@@ -1,4 +1,4 @@
-"""What a history says: everything that checks, verdicts and charts need to know about it."""
+"""The findings: everything that checks, verdicts and charts need to know about a history."""
 
 from __future__ import annotations
 
@@ -6,96 +6,116 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from lab.evidence.history import ACKNOWLEDGED
-from lab.judge.attribution import Losses
-from lab.judge.concurrency import Crowd
+from lab.evidence.history import Outcome
+from lab.judge.concurrency import Concurrency
+from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, Wait
 from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.grant import Increment
+from lab.judge.grant import Grant
 from lab.judge.ledger import Account
-from lab.judge.waits import Idle, Overtaken, Repeated, Wait
+from lab.judge.losses import Losses
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the judge must know of a run to analyse its history."""
+
+    # whether the stage locks outside the process
+    has_store: bool
+    # the counter after the run, by its parts; None if nobody could read it
+    final: dict[str, int] | None
+    # the lock's time to live; 0 without one
+    ttl_ms: int = 0
+    # how long a waiter pauses between two tries
+    retry_ms: int = 30
+    # the counter before the run
+    start: int = 0
+    # how a request nests locks: ``same``, ``crossed``, or empty for one lock
+    nested: str = ""
+    # whether the lock's store writes to disk
+    store_persists: bool = False
+    # the claim that the scenario tests, by its name
+    tests: str = ""
+    # how many users send requests at the same time
+    users: int = 0
 
 
 @dataclass
 class Findings:
-    """What a history says. Times are nanoseconds; ``by_bin`` counts are per BIN_NS since ``origin_ns``.
+    """What a history shows. Times are CLOCK_MONOTONIC in nanoseconds."""
 
-    overtaken: who was overtaken most, where fairness is the question. idlest: the longest hand-over. longest: who waited
-    longest of those who got it. sent: how many commands the replicas sent to the lock's store to get it and to let go, each
-    script one. freed_early, freed_first: who took its lock twice and found nothing left to release at the
-    end, though its lease was not over. in_vain: the first who gave up; in_vain_ns: how long
-    each of them had waited. repeated: who wrote most often of those who wrote again. whys: what
-    was said of those who gave up or failed, and how often; the first few kinds.
-    """
-
-    outcomes: Counter[str] = field(default_factory=Counter)
+    # what was known of the run before
+    run: RunFacts = field(default_factory=lambda: RunFacts(has_store=True, final=None))
+    # requests by outcome
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
     acknowledged_by_replica: Counter[str] = field(default_factory=Counter)
+    # when the first request started, and when the last one ended
     origin_ns: int = 0
     end_ns: int = 0
+    # what the writes add up to
     account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
+    # destroyed increments, by mechanism
     losses: dict[str, Losses] = field(default_factory=dict)
+    # writes beyond one for each request
     duplicated: int = 0
-    half_done: list[dict[str, Any]] = field(default_factory=list)
+    # the requests that wrote most often, of those that wrote more than once
     repeated: list[Repeated] = field(default_factory=list)
+    # work of two writes of which only the first was done, or the second too late: the first examples
+    half_done: list[HalfDone] = field(default_factory=list)
+    # where the load's record and the journals disagree: the first examples
     mismatches: list[str] = field(default_factory=list)
+    # how often a request got a key while another one still believed to hold it
     overlapping_beliefs: int = 0
+    # commands outside any request that renew a lock
     renewals: int = 0
+    # requests that got no lock
     gave_up: int = 0
+    # why requests gave up, and how often each: the first few reasons
     whys: Counter[str] = field(default_factory=Counter)
+    # commands that the replicas sent to the lock's store to acquire and release; a script is one command
     sent: int = 0
+    # releases that found that the lock was not the holder's own
     not_owner: int = 0
+    # releases that deleted another holder's lock
     thefts: int = 0
+    # grants of a lock taken twice whose outer release found nothing, before their lease can have ended; the first of them
     freed_early: int = 0
-    freed_first: Increment | None = None
+    freed_first: Grant | None = None
+    # what a scenario's danger can ask for (lab/scenario/requirements.py), by name
     measures: Counter[str] = field(default_factory=Counter)
+    # the faults in the order of time, and what followed from each
     faults: list[FaultOutcome] = field(default_factory=list)
-    ttl_ms: int = 0
-    retry_ms: int = 30
-    nested: str = ""
-    tests: str = ""
-    users: int = 0
+    # the length of each time in which the lock was free although a request waited; the longest of them
     idle_ns: array[int] = field(default_factory=lambda: array("q"))
-    overtaken: Overtaken | None = None
     idlest: Idle | None = None
-    longest: Wait | None = None
-    in_vain: list[Wait] = field(default_factory=list)
-    in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
+    # the request that was overtaken most often, where the scenario tests fairness
+    overtaken: Overtaken | None = None
+    # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
+    longest: Wait | None = None
+    # the wait of each request that gave up; the first examples
+    in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
+    in_vain: list[Wait] = field(default_factory=list)
+    # per bin of time since the origin (BIN_NS of lab/judge/concurrency.py): requests that ended, and the counter's value
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
     value_by_bin: dict[int, int] = field(default_factory=dict)
-    crowd: Crowd = field(default_factory=Crowd)
+    # how many requests waited, were inside, or were on the way
+    concurrency: Concurrency = field(default_factory=Concurrency)
 
     @property
     def requests(self) -> int:
+        """Return how many requests the load has on record."""
         return self.outcomes.total()
 
     @property
     def duration_s(self) -> float:
-        """From the first request's start to the last one's end."""
+        """Return the time from the first request's start to the last one's end."""
         return max(0, self.end_ns - self.origin_ns) / 1e9
 
     def measure_shares(self, replicas: Sequence[str]) -> None:
-        """What the least busy of them acknowledged: of all there was, and of what each would have if all had as much."""
-        if acknowledged := self.outcomes[ACKNOWLEDGED]:
+        """Measure what the least busy replica acknowledged: as a share of all, and of an even share."""
+        if acknowledged := self.outcomes[Outcome.ACKNOWLEDGED]:
             least = min((self.acknowledged_by_replica[name] for name in replicas), default=0)
             self.measures["least_share_percent"] = 100 * least // acknowledged
             self.measures["least_of_even_share_percent"] = 100 * least * len(replicas) // acknowledged
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """What a pass must know of a run. ttl_ms: 0 without one. final: the counter in the end, by its
-    parts; None if it could not be read.
-    """
-
-    has_store: bool
-    final: dict[str, int] | None
-    ttl_ms: int = 0
-    retry_ms: int = 30
-    start: int = 0
-    nested: str = ""
-    store_persists: bool = False
-    tests: str = ""
-    users: int = 0

@@ -1,37 +1,24 @@
-"""One doing of the work, as its journal lines tell it: the unit in which losses, beliefs and hand-overs are counted."""
+"""A grant: one tenure of the lock, from asking for it to the end of the release, and the one write under it.
+
+``Grants`` assembles grants from the replicas' journals. The verdict, the timeline and the live page all use it.
+"""
 
 from __future__ import annotations
 
 from operator import attrgetter
 
-import msgspec
+from app.journal import AnyEvent, Got, Refusal, Released, Writing, Wrote
+from lab.evidence.loss import GrantFacts
 
-from app.journal import Got, Released, Writing, Wrote
-
-
-class Party(msgspec.Struct, gc=False):
-    """What proves something about an increment: a culprit or a victim, as ``losses.jsonl`` and ``verdict.json`` have it."""
-
-    request: str
-    replica: str
-    read: int | None
-    wrote: int | None
-    overwrote: int | None
-    asked_ns: int
-    got_ns: int
-    reading_ns: int
-    wrote_ns: int
-    releasing_ns: int
+FACTS = attrgetter(*GrantFacts.__struct_fields__)
+Name = tuple[str, str, int]  # the replica, the request, and its turn
 
 
-FACTS_OF = attrgetter(*Party.__struct_fields__)
+class Grant:
+    """A grant and the write under it, as far as the journals have been read. A stamp is 0 and a value None before its event.
 
-
-class Increment:
-    """A grant and what was done under it. A stamp is 0, a value None, until (or unless) its line is read.
-
-    Belief is the interval from got_ns to releasing_ns, stamped before the release is sent: a later end would accuse
-    sound locks, because the next holder can be in before the release's answer is back.
+    The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. A
+    later end would accuse sound locks: the next holder can have the lock before the answer to the release is back.
     """
 
     # fmt: off
@@ -43,6 +30,7 @@ class Increment:
     # fmt: on
 
     def __init__(self, replica: str, got: Got) -> None:
+        # the journal's own facts; app/journal.py explains each
         self.replica = replica
         self.request = got.request
         self.turn = got.turn
@@ -62,22 +50,27 @@ class Increment:
         self.release_commands = 0
         self.answer = ""
         self.command = ""
-        self.outlived = False  # when it began to release, its lease had run out unrenewed, or another had got the lock
-        self.successor: Increment | None = None
+        # what the judge adds: whether the lock was surely no longer its own when the release began
+        self.outlived = False
+        # the next grant of the same key, until the hand-over between the two has been measured
+        self.successor: Grant | None = None
 
     def writing(self, event: Writing) -> None:
+        """Add the read, and the value that is about to be written."""
         self.reading_ns = event.reading_ns
         self.read_ns = event.read_ns
         self.read = event.read
         self.value = event.value
 
-    def wrote_it(self, event: Wrote) -> None:
+    def confirmed(self, event: Wrote) -> None:
+        """Add the confirmed write."""
         self.wrote_ns = event.wrote_ns
         self.wrote = event.value
         self.overwrote = event.overwrote
         self.part = event.part
 
     def released(self, event: Released) -> None:
+        """Add the end of the work and the release."""
         self.releasing_ns = event.releasing_ns
         self.released_ns = event.released_ns
         self.result = event.result
@@ -86,31 +79,70 @@ class Increment:
         self.command = event.command
 
     @property
-    def intended(self) -> bool:
-        """It was about to write and never said that it had: a known unknown."""
+    def is_over(self) -> bool:
+        """Return whether its release is on record."""
+        return self.result != ""
+
+    @property
+    def unconfirmed(self) -> bool:
+        """Return whether a write was intended and never confirmed: nobody knows whether it was applied."""
         return self.reading_ns != 0 and self.wrote is None and not self.refused
 
     @property
     def destroyed(self) -> int:
-        """How many increments its write destroyed: what it overwrote, less what it had read. Negative: it brought some back."""
+        """Return how many increments its write destroyed; below zero, how many it restored."""
         if self.overwrote is None or self.wrote is None:
             return 0
         return self.overwrote - self.wrote + 1
 
-    def facts(self) -> Party:
-        """What proves something about it."""
-        return Party(*FACTS_OF(self))
-
     @property
     def found_nothing(self) -> bool:
-        """Its last release said that there was nothing of its own to let go of."""
+        """Return whether its release found no lock of its own."""
         return self.result == "not_owner" or (self.command != "" and self.answer in ("0", "None"))
 
     @property
-    def robbed(self) -> bool:
-        """It had lost its lock, or never had it, and deleted one all the same: another's.
+    def stole(self) -> bool:
+        """Return whether its release deleted the lock of another holder: its own was lost, or it never had one.
 
-        (A script that compares deletes only its own.)
+        A release by a script that compares the owner deletes no other lock.
         """
         never_its_own = self.outlived or self.turn > 1 or self.told_no
         return never_its_own and self.command in ("DEL", "DELETE") and self.answer == "1"
+
+    def facts(self) -> GrantFacts:
+        """Return what is written about it to ``losses.jsonl``."""
+        return GrantFacts(*FACTS(self))
+
+
+class Grants:
+    """Assemble grants from the events of all journals, given in the order of time."""
+
+    def __init__(self) -> None:
+        # the grants without a release, in the order in which they were got
+        self.open: dict[Name, Grant] = {}
+
+    def take(self, replica: str, event: AnyEvent) -> Grant | None:
+        """Add the event to its grant, and return the grant. None: the event belongs to no grant, or to an unknown one."""
+        name = replica, event.request, event.turn
+        if isinstance(event, Got):
+            self.open[name] = Grant(replica, event)
+            return self.open[name]
+        grant = self.open.get(name)
+        if grant is None:
+            return None
+        match event:
+            case Writing():
+                grant.writing(event)
+            case Wrote():
+                grant.confirmed(event)
+            case Refusal():
+                grant.refused = True
+            case Released():
+                grant.released(event)
+                del self.open[name]
+        return grant
+
+    def lost_with_process(self, replica: str) -> list[Grant]:
+        """Remove the open grants of a replica whose process has died, and return them."""
+        lost = [name for name in self.open if name[0] == replica]
+        return [self.open.pop(name) for name in lost]

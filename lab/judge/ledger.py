@@ -1,45 +1,52 @@
-"""What was lost, counted twice: by adding up what each write destroyed, and by what is missing in the end.
+"""Ledgers count what was lost in two ways: what each write destroyed, and what is missing in the end.
 
-Each confirmed write knows the value it left and the one it found. In the resource's own order those values are a chain:
-every value that was written (and the one at the start) is overwritten once, except the last. The chain needs no clock.
+Each confirmed write knows the value it left and the value it found. In the resource's own order those values are a chain:
+every value that was written (and the value at the start) is overwritten once, except the last. The chain needs no clock.
 
-- ``destroyed`` is the sum of ``overwrote - wrote + 1`` over all writes; terms can be negative; the sum telescopes to
+- ``destroyed`` is the sum of ``overwrote - wrote + 1`` over all writes. A term can be negative. The sum telescopes to
 - ``lost = writes - (final - start)``. Where every write was confirmed, the two are computed independently and must agree.
-- A write that was intended and never confirmed (its replica died) may or may not have been applied. Values that were
-  overwritten though no confirmed write left them are its traces: they say which were applied. (One that left the very
-  value it found leaves no trace; it cannot be told from one that was not applied.)
+- A write that was intended and never confirmed (its replica died) may or may not have been applied. If a value was overwritten
+  and no confirmed write left it, then such a write left it, and was applied. A write that left the same value that it found
+  leaves no trace, and cannot be told from a write that was not applied.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+SOME = 5  # values named in a message
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The books of one run, closed. disagreement: what does not add up; empty if all does."""
+    """The result of a ledger, or of all ledgers of a run together."""
 
+    # writes that were applied
     writes: int
+    # increments that are missing in the end
     lost: int
+    # increments that writes destroyed, less those that writes restored
     destroyed: int
+    # writes that nobody confirmed and that were applied all the same
     applied_unknowns: int
+    # what does not add up, as a sentence; empty if everything does
     disagreement: str
 
 
-class Books:
-    """A ledger for each part of the resource; most have only one."""
+class Ledgers:
+    """A ledger for each part of the resource. Most resources have one part."""
 
     def __init__(self, start: int) -> None:
         self._ledgers = {"": Ledger(start)}
 
     def _of(self, part: str) -> Ledger:
-        """A part's ledger; one that nobody has written to before starts from nothing."""
+        """Return the ledger of a part. A part that is new starts from zero."""
         if part not in self._ledgers:
             self._ledgers[part] = Ledger(0)
         return self._ledgers[part]
 
     def write(self, part: str, wrote: int, overwrote: int) -> None:
-        """One confirmed write."""
+        """Add one confirmed write."""
         self._of(part).write(wrote, overwrote)
 
     def close(self, final: dict[str, int] | None, intended: list[int]) -> Account:
@@ -53,34 +60,35 @@ class Books:
             if ledger.confirmed or final is None or part in final
         ]
         return Account(
-            writes=sum(one.writes for one in closed),
-            lost=sum(one.lost for one in closed),
-            destroyed=sum(one.destroyed for one in closed),
-            applied_unknowns=sum(one.applied_unknowns for one in closed),
-            disagreement=next((one.disagreement for one in closed if one.disagreement), ""),
+            writes=sum(account.writes for account in closed),
+            lost=sum(account.lost for account in closed),
+            destroyed=sum(account.destroyed for account in closed),
+            applied_unknowns=sum(account.applied_unknowns for account in closed),
+            disagreement=next((account.disagreement for account in closed if account.disagreement), ""),
         )
 
 
 class Ledger:
-    """Takes writes in any order; memory stays small when they come nearly in the order of the resource."""
+    """Take writes in any order. Memory stays small when they come nearly in the resource's order."""
 
     def __init__(self, start: int) -> None:
         self.start = start
         self.confirmed = 0
         self.destroyed = 0
-        self._balance: dict[int, int] = {}  # value → times it was left less times it was found
+        self._balance: dict[int, int] = {}  # value → how often it was left minus how often it was found
         self._add(start, 1)
 
     def write(self, wrote: int, overwrote: int) -> None:
-        """One confirmed write."""
+        """Add one confirmed write."""
         self.confirmed += 1
         self.destroyed += overwrote - wrote + 1
         self._add(wrote, 1)
         self._add(overwrote, -1)
 
     def close(self, final: int | None, intended: list[int]) -> Account:
-        """Compare with the end. final: what the store held, None if nobody could read it; intended: the values of the
-        writes that nobody confirmed, of which those that are found to have been applied are taken out.
+        """Compare with the end. final: the value in the store; None if nobody could read it.
+
+        intended: the values of the writes that nobody confirmed. The values of those that were applied are removed from it.
         """
         if final is None:
             return Account(self.confirmed, self.destroyed, self.destroyed, 0, "the final value could not be read")
@@ -95,6 +103,7 @@ class Ledger:
 
     @staticmethod
     def _disagreement(appeared: list[int], vanished: list[int], intended: list[int], lost: int, destroyed: int) -> str:
+        """Return what does not add up, as a sentence."""
         strange = []
         for value in appeared:
             if value in intended:
@@ -102,7 +111,7 @@ class Ledger:
             else:
                 strange.append(value)
         if strange or len(vanished) != len(appeared):
-            return f"the counter held {_some(strange or vanished)}, which no journal accounts for"
+            return f"the counter held {_some(strange or vanished)}, and no journal has a write of that value"
         if lost != destroyed:
             return f"{lost} are missing in the end, but the writes destroyed {destroyed}"
         return ""
@@ -116,4 +125,4 @@ class Ledger:
 
 
 def _some(values: list[int]) -> str:
-    return ", ".join(map(str, values[:5])) + (" …" if len(values) > 5 else "")
+    return ", ".join(map(str, values[:SOME])) + (" …" if len(values) > SOME else "")

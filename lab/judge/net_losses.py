@@ -1,6 +1,6 @@
 """Each mechanism's share of the increments that are lost in the end. The shares add up to exactly that number.
 
-The books are gross: what a mechanism destroyed, and what its writes brought back (``attribution.Losses``). A reader wants
+The books are gross: what a mechanism destroyed, and what its writes brought back (``lab/judge/losses.py``). A reader wants
 the net: how many of the missing increments each mechanism took.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.judge.attribution import Losses
+from lab.judge.losses import Losses
 
 UNCONFIRMED = "a write that was never confirmed"
 

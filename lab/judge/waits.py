@@ -1,73 +1,58 @@
-"""Who stands for a run's waiting: the longest and the most, by name, as evidence and for the story of a run.
-
-Times are CLOCK_MONOTONIC in nanoseconds.
-"""
+"""Collect how long requests waited for the lock, and which requests were overtaken."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
-
-import msgspec
-
-
-class Wait(msgspec.Struct, frozen=True):
-    """A request's wait for the lock, until it got it or gave up. wanted, holding: short names of keys, empty where the
-    evidence does not tell.
-    """
-
-    request: str
-    replica: str
-    asked_ns: int
-    until_ns: int
-    got: bool
-    wanted: str = ""
-    holding: str = ""
-
-    @property
-    def ms(self) -> float:
-        return (self.until_ns - self.asked_ns) / 1e6
+from app.journal import GaveUp
+from lab.judge.examples import EXAMPLES, Overtaken, Wait, short
+from lab.judge.findings import Findings
+from lab.judge.grant import Grant
 
 
-class Overtaken(msgspec.Struct, frozen=True):
-    """A request that others overtook: they had asked after it and got the lock before."""
+class Waits:
+    """Report each grant and each request that gave up, in the order of time. The results are in the findings."""
 
-    request: str
-    replica: str
-    overtaken: int
-    asked_ns: int
-    got_ns: int
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.is_fairness_tested = findings.run.tests == "fair"
+        self.asked_before_ns: list[int] = []  # of all grants so far, where fairness is tested
+        self.longest_ns = -1
 
+    def got(self, grant: Grant) -> None:
+        findings = self.findings
+        wait_ns = grant.got_ns - grant.asked_ns
+        findings.waits_ns.append(wait_ns)
+        if wait_ns > self.longest_ns:
+            self.longest_ns = wait_ns
+            key = short(grant.key)
+            findings.longest = Wait(grant.request, grant.replica, grant.asked_ns, grant.got_ns, got=True, wanted=key)
+        findings.concurrency.last_got_ns = grant.got_ns
+        if grant.turn == 1:  # a request that does the work again has not waited since it asked
+            findings.concurrency.waiting.stay(grant.asked_ns, grant.got_ns)
+        if self.is_fairness_tested:
+            self._overtaken(grant)
 
-class Idle(msgspec.Struct, frozen=True):
-    """A time in which the lock was free though somebody waited: from the release's sending to the next grant."""
+    def gave_up(self, replica: str, event: GaveUp) -> None:
+        findings = self.findings
+        findings.gave_up += 1
+        if event.why in findings.whys or len(findings.whys) < EXAMPLES:
+            findings.whys[event.why] += 1
+        findings.in_vain_ns.append(event.gave_up_ns - event.asked_ns)
+        if len(findings.in_vain) < EXAMPLES:
+            keys = short(event.wanted), short(event.holding)
+            findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
+        findings.concurrency.waiting.stay(event.asked_ns, event.gave_up_ns)
 
-    released_by: str
-    taken_by: str
-    releasing_ns: int
-    got_ns: int
+    def close(self) -> None:
+        """Measure: all journals have been read."""
+        findings, measures = self.findings, self.findings.measures
+        retry_ns = findings.run.retry_ms * 1_000_000
+        measures["waited"] = sum(wait_ns >= retry_ns for wait_ns in findings.waits_ns)
+        measures["turned_away"] = findings.gave_up
+        measures["tries"] = len(findings.waits_ns) + findings.gave_up
 
-    @property
-    def ms(self) -> float:
-        return max(0, self.got_ns - self.releasing_ns) / 1e6
-
-
-class Repeated(msgspec.Struct, frozen=True):
-    """A request that wrote more than once, and how often it did."""
-
-    request: str
-    times: int
-
-
-def short(key: str) -> str:
-    """A key without the run and the stage in front."""
-    return key.rpartition(":")[2]
-
-
-def deadlock(waits: Sequence[Wait]) -> tuple[Wait, Wait] | None:
-    """The first two of whom each held what the other wanted, at the same time."""
-    for one, other in combinations(waits, 2):
-        crossed = one.holding and one.holding == other.wanted and other.holding == one.wanted != one.holding
-        if crossed and one.asked_ns < other.until_ns and other.asked_ns < one.until_ns:
-            return one, other
-    return None
+    def _overtaken(self, grant: Grant) -> None:
+        """Count the requests that asked later and got the lock before."""
+        later = sum(asked_ns > grant.asked_ns for asked_ns in self.asked_before_ns)
+        if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
+            self.findings.overtaken = Overtaken(grant.request, grant.replica, later, grant.asked_ns, grant.got_ns)
+        self.asked_before_ns.append(grant.asked_ns)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lab.report.timeline_model import NEVER, DrawnFault, Held, Life, Loss, Timeline
+from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 from lab.text import counted, thousands
 
 
@@ -20,10 +20,10 @@ def caption(picture: Timeline) -> str:
     say = _clock(picture)
     if picture.focus != NEVER:
         of_a_loss = _of_a_loss(picture, say)
-        return f"{picture.tale}. {of_a_loss}" if picture.tale else of_a_loss
+        return f"{picture.claim_story}. {of_a_loss}" if picture.claim_story else of_a_loss
     if picture.focus_fault != NEVER:
         return _of_a_fault(picture, picture.faults[picture.focus_fault], say)
-    return f"{picture.tale}; {_cost(picture)}." if picture.tale else _of_a_quiet_run(picture)
+    return f"{picture.claim_story}; {_cost(picture)}." if picture.claim_story else _of_a_quiet_run(picture)
 
 
 Clock = Callable[[int], str]
@@ -55,16 +55,16 @@ class _Pair:
     """Culprit and victim of a loss, and the same two by who got the lock first."""
 
     picture: Timeline
-    culprit: Held
-    victim: Held
+    culprit: DrawnGrant
+    victim: DrawnGrant
     say: Clock
 
     @property
-    def elder(self) -> Held:
+    def elder(self) -> DrawnGrant:
         return min(self.culprit, self.victim, key=lambda held: held.got)
 
     @property
-    def younger(self) -> Held:
+    def younger(self) -> DrawnGrant:
         return max(self.culprit, self.victim, key=lambda held: held.got)
 
     @property
@@ -72,7 +72,7 @@ class _Pair:
         """The elder's, as the store had it."""
         return self.picture.lives[self.elder.lease] if self.elder.lease != NEVER else None
 
-    def who(self, held: Held) -> str:
+    def who(self, held: DrawnGrant) -> str:
         return f"{held.request} at {self.picture.replicas[held.replica]}"
 
     def reads_inside(self) -> str:
@@ -92,11 +92,11 @@ class _Pair:
         )
 
 
-def _it(culprit: Held, victim: Held) -> str:
+def _it(culprit: DrawnGrant, victim: DrawnGrant) -> str:
     return "it" if culprit.overwrote == victim.wrote else str(culprit.overwrote)
 
 
-def _read(held: Held) -> str:
+def _read(held: DrawnGrant) -> str:
     return "came in" if held.read is None else f"read {held.read}"
 
 
@@ -125,7 +125,7 @@ def _price(picture: Timeline, destroyed: int) -> str:
     return f"{counted(destroyed, 'increment')} destroyed, and {thousands(picture.lost)} lost in the whole run"
 
 
-def _fault_before(picture: Timeline, loss: Loss, say: Clock) -> str:
+def _fault_before(picture: Timeline, loss: DrawnLoss, say: Clock) -> str:
     """A fault that hit one of the two belongs to their story."""
     requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
     fault = next((fault for fault in picture.faults if fault.request in requests), None)
@@ -185,7 +185,7 @@ def _process_local(pair: _Pair) -> str:
     return f"{each}: {pair.reads_inside()}; {pair.writes()}"
 
 
-def _home(pair: _Pair, held: Held) -> str:
+def _home(pair: _Pair, held: DrawnGrant) -> str:
     return pair.picture.replicas[held.replica]
 
 
@@ -217,12 +217,12 @@ def _of_a_fault(picture: Timeline, fault: DrawnFault, say: Clock) -> str:
     return f"{hurt}{_lasting(fault)}; {_aftermath(picture, fault, holder, say)}; {_cost(picture)}."
 
 
-def _holding(picture: Timeline, fault: DrawnFault) -> Held | None:
+def _holding(picture: Timeline, fault: DrawnFault) -> DrawnGrant | None:
     """The grant under which the fault struck."""
     return next((held for held in picture.held if held.request == fault.request and held.got <= fault.at <= held.until), None)
 
 
-def _aftermath(picture: Timeline, fault: DrawnFault, holder: Held | None, say: Clock) -> str:
+def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, say: Clock) -> str:
     """What became of the lock."""
     if fault.next_got == NEVER:
         return _never_again(picture, fault)

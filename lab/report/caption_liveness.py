@@ -10,12 +10,12 @@ from collections.abc import Callable
 import msgspec
 
 from app.lock import Claim
+from lab.judge.examples import Wait, deadlock, short
 from lab.judge.findings import Findings
-from lab.judge.waits import Wait, deadlock, short
 from lab.text import counted, thousands
 
 
-class Tale(msgspec.Struct, frozen=True):
+class ClaimStory(msgspec.Struct, frozen=True):
     """A sentence without its full stop, and from when to when it took place, in CLOCK_MONOTONIC nanoseconds (0: all the time)."""
 
     words: str
@@ -23,9 +23,9 @@ class Tale(msgspec.Struct, frozen=True):
     until_ns: int = 0
 
 
-def tale(findings: Findings) -> Tale | None:
+def claim_story(findings: Findings) -> ClaimStory | None:
     """The story of the claim under test; None where it is no such claim, or nothing was granted or waited for."""
-    tell = STORIES.get(findings.tests)
+    tell = STORIES.get(findings.run.tests)
     return tell(findings) if tell is not None and (findings.waits_ns or findings.in_vain) else None
 
 
@@ -33,12 +33,12 @@ def _at(findings: Findings, at_ns: int) -> str:
     return f"+{max(0, at_ns - findings.origin_ns) / 1e9:.2f} s"
 
 
-def _fair(findings: Findings) -> Tale:
+def _fair(findings: Findings) -> ClaimStory:
     one, grants = findings.overtaken, thousands(len(findings.waits_ns))
     if one is None:
-        return Tale(f"Nobody was overtaken: {grants} grants went in the order in which they had been asked for")
+        return ClaimStory(f"Nobody was overtaken: {grants} grants went in the order in which they had been asked for")
     asked, waited_ms = _at(findings, one.asked_ns), (one.got_ns - one.asked_ns) / 1e6
-    return Tale(
+    return ClaimStory(
         f"{one.request} at {one.replica} asked for the lock at {asked} and got it after {waited_ms:.0f} ms: until then "
         f"{counted(one.overtaken, 'grant')} of {grants} went to requests that had asked after it, as none would in a queue",
         one.asked_ns,
@@ -46,12 +46,12 @@ def _fair(findings: Findings) -> Tale:
     )
 
 
-def _prompt_handover(findings: Findings) -> Tale | None:
+def _prompt_handover(findings: Findings) -> ClaimStory | None:
     idle, one = sorted(findings.idle_ns), findings.idlest
     if one is None:
         return None
     median = _ms(idle[len(idle) // 2] / 1e6)
-    return Tale(
+    return ClaimStory(
         f"Half of {counted(len(idle), 'time')} the free lock stayed unused for {median} or more while somebody waited; "
         f"the longest time, {one.taken_by} took {_ms(one.ms)} to take what {one.released_by} let go of "
         f"at {_at(findings, one.releasing_ns)}",
@@ -60,36 +60,36 @@ def _prompt_handover(findings: Findings) -> Tale | None:
     )
 
 
-def _counts_once(findings: Findings) -> Tale:
+def _counts_once(findings: Findings) -> ClaimStory:
     waited, tries = findings.measures["waited"], len(findings.waits_ns)
     if not findings.repeated:
-        return Tale(f"No request did its work twice: {thousands(waited)} of {thousands(tries)} grants had to be waited for")
+        return ClaimStory(f"No request did its work twice: {thousands(waited)} of {thousands(tries)} grants had to be waited for")
     most = findings.repeated[0]
     beyond = f"{counted(findings.duplicated, 'write')} beyond one for each request"
-    return Tale(f"{most.request} did its work {most.times} times; all requests together made {beyond}")
+    return ClaimStory(f"{most.request} did its work {most.times} times; all requests together made {beyond}")
 
 
-def _reentrant(findings: Findings) -> Tale | None:
+def _reentrant(findings: Findings) -> ClaimStory | None:
     if (one := findings.freed_first) is not None:
         words = (
             f"{one.request} at {one.replica} took {_named(short(one.key))} twice and got it; the inner release freed it, "
             "and the outer one found nothing left to let go of"
         )
-        return Tale(words, one.asked_ns, one.released_ns)
+        return ClaimStory(words, one.asked_ns, one.released_ns)
     wait = findings.in_vain[0] if findings.in_vain else findings.longest
-    if wait is None or not findings.nested:
+    if wait is None or not findings.run.nested:
         return None
     held = f"{wait.request} at {wait.replica} held {_named(wait.wanted)} and asked for it again:"
     if not wait.got:
         words = f"{held} it waited for itself and gave up after {_ms(wait.ms)}"
-    elif findings.ttl_ms and wait.ms >= findings.ttl_ms:
-        words = f"{held} it waited for itself for {_ms(wait.ms)}, until its own lease of {findings.ttl_ms} ms had ended"
+    elif findings.run.ttl_ms and wait.ms >= findings.run.ttl_ms:
+        words = f"{held} it waited for itself for {_ms(wait.ms)}, until its own lease of {findings.run.ttl_ms} ms had ended"
     else:
         words = f"{held} it had both within {_ms(wait.ms)}, and nobody took longer"
-    return Tale(words, wait.asked_ns, wait.until_ns)
+    return ClaimStory(words, wait.asked_ns, wait.until_ns)
 
 
-def _breaks_deadlock(findings: Findings) -> Tale | None:
+def _breaks_deadlock(findings: Findings) -> ClaimStory | None:
     both = deadlock(findings.in_vain)
     if both is not None:
         one, other = both
@@ -97,7 +97,7 @@ def _breaks_deadlock(findings: Findings) -> Tale | None:
             f"{_held_and_wanted(one)}, while {_held_and_wanted(other)}: "
             f"they gave up after {_ms(one.ms)} and {_ms(other.ms)}, and {counted(findings.gave_up, 'request')} gave up in all"
         )
-        return Tale(words, min(one.asked_ns, other.asked_ns), max(one.until_ns, other.until_ns))
+        return ClaimStory(words, min(one.asked_ns, other.asked_ns), max(one.until_ns, other.until_ns))
     wait = findings.in_vain[0] if findings.in_vain else findings.longest
     if wait is None:
         return None
@@ -105,7 +105,7 @@ def _breaks_deadlock(findings: Findings) -> Tale | None:
         words = f"{wait.request} at {wait.replica} waited for {_named(wait.wanted)} and gave up after {_ms(wait.ms)}"
     else:
         words = f"Everybody got out of it: the longest, {wait.request} at {wait.replica}, had both locks after {_ms(wait.ms)}"
-    return Tale(words, wait.asked_ns, wait.until_ns)
+    return ClaimStory(words, wait.asked_ns, wait.until_ns)
 
 
 def _held_and_wanted(wait: Wait) -> str:
@@ -120,7 +120,7 @@ def _ms(value: float) -> str:
     return f"{value:.0f} ms" if value >= 10 else f"{value:.2g} ms"
 
 
-STORIES: dict[str, Callable[[Findings], Tale | None]] = {
+STORIES: dict[str, Callable[[Findings], ClaimStory | None]] = {
     Claim.fair.name: _fair,
     Claim.prompt_handover.name: _prompt_handover,
     Claim.counts_once.name: _counts_once,

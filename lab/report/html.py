@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import msgspec
 
 from lab.text import thousands
 
@@ -34,5 +35,6 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["thousands"] = thousands
+    environment.filters["facts"] = msgspec.to_builtins
     environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
     return environment.get_template(template).render(**values)

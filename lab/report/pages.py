@@ -11,7 +11,8 @@ import msgspec
 
 from lab.evidence.run_folder import save
 from lab.judge.findings import Findings
-from lab.judge.verdict import Judgement, judge
+from lab.judge.judgement import Judgement
+from lab.judge.verdict import judge
 from lab.report import chart, run_data, timeline_reader
 from lab.report.caption import caption
 from lab.report.chart import FEW, Chart

@@ -6,7 +6,7 @@ from functools import cache
 
 from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 from lab.paths import REFERENCE
 from lab.report import matrix, pages, run_data
 from lab.report.matrix import Cell

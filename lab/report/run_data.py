@@ -9,10 +9,10 @@ import msgspec
 
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
-from lab.judge.concurrency import BIN_NS, scenes
+from lab.judge.concurrency import BIN_NS, samples
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 
 POINTS = 200
 
@@ -123,7 +123,7 @@ def load(folder: Path) -> Result:
     """A run folder that has been judged and has its series. Raises BadInput, OSError or msgspec's errors."""
     return Result(
         record=load_record(folder),
-        judgement=msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Judgement),
+        judgement=Judgement.load(folder),
         series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
         folder=folder,
     )
@@ -136,13 +136,13 @@ def _band(fault: FaultOutcome, origin_ns: int) -> FaultBand:
 
 
 def _taken(findings: Findings, bins: int, step: int) -> Taken:
-    scene = scenes(findings.crowd, findings.origin_ns, bins, step)
+    scene = samples(findings.concurrency, findings.origin_ns, bins, step)
     return Taken(
         at_s=[round(at_ns / 1e9, 3) for at_ns in scene.at_ns],
         waiting=list(scene.waiting),
         inside=list(scene.inside),
         on_the_way=list(scene.on_the_way),
-        last_got_s=round(max(0, findings.crowd.last_got_ns - findings.origin_ns) / 1e9, 3),
+        last_got_s=round(max(0, findings.concurrency.last_got_ns - findings.origin_ns) / 1e9, 3),
     )
 
 

@@ -146,7 +146,7 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         claim=judgement.claim,
         verdict=judgement.verdict,
         said=in_short(cell),
-        why=judgement.danger["why"],
+        why=judgement.why,
         label=result.label,
         acknowledged=judgement.acknowledged,
         final=judgement.final,

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.lock import Claim, Stage
 from lab.judge.findings import Findings
+from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
-from lab.judge.verdict import Judgement
 from lab.paths import shown
 from lab.scenario.scenario import Scenario
 from lab.text import counted
@@ -129,7 +129,7 @@ def in_words(judgement: Judgement, causes: Mapping[str, int]) -> str:
     """
     promise = f"“{Claim[judgement.claim].value}”"
     made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
-    why = judgement.danger["why"]
+    why = judgement.why
     happened = {
         "KEPT": "The danger was real, and the promise was kept.",
         "ADMITTED": f"This is what happened: {why}.",

@@ -1,7 +1,7 @@
-"""Whose a key's life at the lock's store was, and whose release ended it, as far as stamps tell.
+"""Match the lives of keys at the lock's store with grants and releases, as far as the stamps allow.
 
-The store's events name no request. The lab hears of them some time after the fact, and a replica stamps a grant some time
-after the store gave it: what is said here is the best fit, for drawing and telling; no verdict rests on it.
+The store's events name no request. The lab receives them some time after the fact, and a replica stamps a grant some time after
+the store gave it. So each match is the best fit, for pictures and captions. No verdict rests on it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from lab.report.timeline_model import NEVER, Held, Life, Timeline
+from lab.report.timeline_model import NEVER, DrawnGrant, Life, Timeline
 
-HEARD_WITHIN_US = 100_000  # an expiry is heard up to this late, the rest much sooner
+RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
 DELETED_WITHIN_US = 20_000
-STOLEN_US = 20_000  # where locks were stolen: by how much nearer to a life's begin its holder is than another who ended it
-CANDIDATES = 64  # grants near a life's begin that are looked at
+STOLEN_US = 20_000  # where locks were stolen: so much a fit costs whose release did not end the life
+CANDIDATES = 64  # grants near the beginning of a life that are tried
 
 
-def belong(picture: Timeline, thefts: bool) -> None:
-    """Say of each key's life whose grant it was and whose release ended it, as far as the stamps tell.
+def assign_lives(picture: Timeline, thefts: bool) -> None:
+    """Find for each key's life the grant that it belongs to, and the release that ended it.
 
-    The best fits are settled first, since the lab may hear so late that a life's begin alone would fit several grants. thefts:
-    whether any release can have deleted another's lock; where none can, whose release ended a life had held it.
+    The best fits are settled first: the lab may receive events so late that several grants fit the beginning of one life.
+    thefts: whether a release can have deleted another holder's lock. Without thefts, a life was ended by its own holder.
     """
     granted: dict[int, list[tuple[int, int]]] = {}
     released: dict[int, list[tuple[int, int]]] = {}
-    slow: list[int] = []  # whose release was long under way: its stamp tells little of when the store heard it
+    slow: list[int] = []  # their releases took long: the stamps hardly show when the store received the command
     for place, held in enumerate(picture.held):
         granted.setdefault(held.key, []).append((held.got, place))
         if held.released != NEVER and held.result == "ok":
@@ -36,7 +36,7 @@ def belong(picture: Timeline, thefts: bool) -> None:
     fits = sorted(
         (*_strangeness(picture.held[place], life, number, thefts), number, place)
         for number, life in enumerate(picture.lives)
-        for place in _around(granted.get(life.key, []), life.born, HEARD_WITHIN_US)
+        for place in _around(granted.get(life.key, []), life.born, RECEIVED_WITHIN_US)
         if picture.held[place].asked <= life.born
     )
     for *_, number, place in fits:
@@ -48,8 +48,11 @@ def belong(picture: Timeline, thefts: bool) -> None:
             life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
 
 
-def _strangeness(held: Held, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
-    """By what fits are settled: by both ends in the order of the lives; where locks were stolen, by the begin above all."""
+def _strangeness(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
+    """Return how badly a grant fits a life: smaller is better.
+
+    Without thefts, both ends count, in the order of the lives. With thefts, the beginning counts most.
+    """
     ended = life.how == "del" and held.result == "ok" and held.until <= life.gone <= held.released + DELETED_WITHIN_US
     begin, end = abs(held.got - life.born), abs(held.released - life.gone) if ended else 0
     if thefts:
@@ -58,13 +61,13 @@ def _strangeness(held: Held, life: Life, number: int, thefts: bool) -> tuple[int
 
 
 def _around(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
-    """The places stamped near a time, the nearest first."""
+    """Return the places that are stamped near a time, the nearest first."""
     since, until = bisect_left(stamped, (at - within,)), bisect_left(stamped, (at + within,))
     return [place for _, place in sorted(stamped[since:until], key=lambda one: abs(one[0] - at))][:CANDIDATES]
 
 
-def _deleter(held: Sequence[Held], life: Life, places: Sequence[int]) -> int:
-    """Whose release was under way when the key was deleted; its holder's own, if that was, else the one that ended nearest."""
+def _deleter(held: Sequence[DrawnGrant], life: Life, places: Sequence[int]) -> int:
+    """Return the grant whose release was under way when the key was deleted: the holder's own, or else the nearest one."""
     under_way = [place for place in places if held[place].until <= life.gone <= held[place].released + DELETED_WITHIN_US]
     if life.holder in under_way:
         return life.holder

@@ -1,7 +1,7 @@
 """The data of a run's timeline, small enough to sit in a page.
 
-Times are whole microseconds since the first request, NEVER where a thing did not happen. All records are JSON arrays
-(``array_like``): the names stand here once, and not in every line.
+Times are whole microseconds since the first request, NEVER where an event did not happen. The records are JSON arrays
+(``array_like``): their fields' names stand here once, and not in every line. A *place* is an index into a list of the timeline.
 """
 
 from __future__ import annotations
@@ -13,58 +13,76 @@ import msgspec
 from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
 
 NEVER = -1
-FIRST_GRANTS = 30  # where nothing happened, a picture opens on so many
+FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
 
 
-class Held(msgspec.Struct, array_like=True):
-    """One grant and what was done under it. replica, lease: places in their lists. slot: where it is stacked in its lane.
-
-    until: the end of belief, the stamp before the release is sent; of one that never let go, its death or the run's end.
-    """
+class DrawnGrant(msgspec.Struct, array_like=True):
+    """A grant as the timeline draws it."""
 
     request: str
+    # the place of the replica
     replica: int
+    # the place of the key; NEVER without a key
     key: int
+    # when the request asked for the lock
     asked: int
+    # when the request had the lock
     got: int
+    # the row of its lane
     slot: int = 0
+    # when the read was sent
     reading: int = NEVER
+    # when the read was answered, and with which value
     read_at: int = NEVER
     read: int | None = None
+    # when the write was confirmed, which value it left, and which value it replaced
     wrote_at: int = NEVER
     wrote: int | None = None
     overwrote: int | None = None
+    # until when the holder believed to hold the lock: before the release is sent; without a release, its death or the run's end
     until: int = NEVER
+    # when the release was answered
     released: int = NEVER
+    # how the release went
     result: str = ""
+    # the place of its key's life at the store; NEVER where the evidence does not name it
     lease: int = NEVER
+    # commands sent to the lock's store for the grant
     commands: int = 0
 
 
 class Life(msgspec.Struct, array_like=True):
-    """A key's life at the lock's store, as the lab heard of it. how: what ended it, empty while it lives.
+    """A key's life at the lock's store, as the lab received it."""
 
-    due: when its time to live was over, NEVER if it was given none; it is gone when the store notices. holder, by: the
-    grants it belongs to and whose release ended it, NEVER where the evidence does not tell. touched: its renewals.
-    """
-
+    # the place of the key
     key: int
+    # when the key was set
     born: int
+    # when its time to live was over; NEVER without one
     due: int = NEVER
+    # when the store removed it
     gone: int = NEVER
+    # what ended it: an event of the store, or ``set over``; empty while it lives
     how: str = ""
+    # the place of the grant that it belongs to; NEVER where the evidence does not name it
     holder: int = NEVER
+    # the place of the grant whose release ended it; NEVER where the evidence does not name it
     by: int = NEVER
+    # its row
     slot: int = 0
+    # when it was renewed
     touched: list[int] = []
 
 
-class Loss(msgspec.Struct, array_like=True):
-    """A write that destroyed increments. culprit, victim: grants; victim NEVER where the evidence does not name it."""
+class DrawnLoss(msgspec.Struct, array_like=True):
+    """A write that destroyed increments, as the timeline draws it."""
 
+    # the places of the two grants; the victim is NEVER where the evidence does not name it
     culprit: int
     victim: int
+    # how many increments it destroyed
     destroyed: int
+    # the place of the mechanism
     mechanism: int
 
 
@@ -101,73 +119,83 @@ class Waited(msgspec.Struct, array_like=True):
     """A request that gave up without a grant."""
 
     request: str
+    # the place of the replica
     replica: int
     asked: int
     gave_up: int
+    # the reason, in the stage's words
     why: str
 
 
 class Renewal(msgspec.Struct, array_like=True):
-    """A command outside any request, and the store's answer."""
+    """A command outside any request."""
 
+    # the place of the replica
     replica: int
+    # the place of the key
     key: int
     at: int
+    # the store's answer
     answer: str
 
 
 class Timeline(msgspec.Struct, kw_only=True):
-    """A run as a picture needs it. shown: from when to when grants are in it; opens: what to show first.
-
-    focus: the loss, focus_fault: the fault that the picture opens on, NEVER without one. tale: of the claim under
-    test, where it can be told without either; about: from when to when it took place. grants: how many the run had.
-    ttl: 0 without one. destroyed: by all losses of the run, restored: what was brought back. asked_store: whether the
-    stage locks outside the process.
-    """
+    """A run as a picture needs it: the content of ``timeline.json``."""
 
     run: str
     stage: str
     scenario: str
+    # the lock's time to live; 0 without one
     ttl: int = 0
+    # whether the stage locks outside the process
     asked_store: bool = True
+    # the names of the replicas, keys and mechanisms
     replicas: list[str] = []
     keys: list[str] = []
     mechanisms: list[str] = []
+    # when the run was over
     end: int = 0
+    # the span in which no grant is missing
     shown: tuple[int, int] = (0, 0)
+    # the span that the picture shows first
     opens: tuple[int, int] = (0, 0)
+    # the place of the loss, or of the fault, that the picture opens on; NEVER without one
     focus: int = NEVER
     focus_fault: int = msgspec.field(name="focus_hit", default=NEVER)
-    tale: str = ""
+    # the story of the claim under test, where it can be given without a loss or a fault; and its span
+    claim_story: str = msgspec.field(name="tale", default="")
     about: tuple[int, int] = (NEVER, NEVER)
+    # how many grants the run had, also those that are not in the picture
     grants: int = 0
+    # of the judgement
     writes: int = 0
     lost: int = 0
-    destroyed: int = 0
     duplicated: int = 0
-    held: list[Held] = []
+    # increments that all losses of the run destroyed, also those that were restored
+    destroyed: int = 0
+    held: list[DrawnGrant] = []
     lives: list[Life] = []
-    losses: list[Loss] = []
+    losses: list[DrawnLoss] = []
     faults: list[DrawnFault] = msgspec.field(name="hits", default_factory=list)
     waited: list[Waited] = []
     renewals: list[Renewal] = []
 
 
-FIELDS = {  # how a page is to read the arrays
+FIELDS = {  # by which a page reads the arrays
     name: kind.__struct_fields__
     for name, kind in {
-        "held": Held, "lives": Life, "losses": Loss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
+        "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
     }.items()
 }  # fmt: skip
 
 
 def load(path: Path) -> Timeline | None:
-    """What ``report`` has put into a run folder; None if it has not."""
+    """Return the timeline in a file, or None without the file."""
     return msgspec.json.decode(path.read_bytes(), type=Timeline) if path.exists() else None
 
 
-def story(picture: Timeline) -> tuple[int, int]:
-    """From when to when what the picture is about took place."""
+def story_span(picture: Timeline) -> tuple[int, int]:
+    """Return the span of what the picture is about: a loss, a fault, the claim's story, or else the first grants."""
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]

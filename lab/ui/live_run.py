@@ -17,14 +17,14 @@ import msgspec
 
 from app.journal import AnyEvent, Wrote, WroteAgain
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.history import ACKNOWLEDGED, FAILED, OUTCOMES, UNKNOWN, Request
+from lab.evidence.history import Outcome, Request
 from lab.evidence.tail import Tail
 from lab.ui.lock_holders import LockHolders
 
 LATE_NS = 60_000_000  # by so much may a replica's line come late: bins are told when they are that old
 SPEED_OVER_S = 1.0
 POINTS = 600  # of the envelope, for who comes late; beyond that every other one goes
-MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in OUTCOMES}
+MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in Outcome}
 
 
 class LiveRun:
@@ -38,10 +38,10 @@ class LiveRun:
         self._requests = Tail(folder / "requests.jsonl")
         names = [f"replica-{number}" for number in range(1, replicas + 1)]
         self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
-        self._inside = LockHolders(names, self._since_ns)
+        self._holders = LockHolders(names, self._since_ns)
         self._healed = Tail(folder / "faults.jsonl")
         self._faults: dict[str, FaultRecord] = {}
-        self._counts = dict.fromkeys(OUTCOMES, 0)
+        self._counts = dict.fromkeys(Outcome, 0)
         self._parts: dict[str, tuple[int, int]] = {}  # of the counter: when it was written last, and what
         self._speed: deque[tuple[float, int]] = deque()
         self._decode_event: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
@@ -72,12 +72,12 @@ class LiveRun:
         self._keep(at_s)
         return {
             "at_s": at_s,
-            "acknowledged": self._counts[ACKNOWLEDGED],
-            "failed": self._counts[FAILED],
-            "unknown": self._counts[UNKNOWN],
+            "acknowledged": self._counts[Outcome.ACKNOWLEDGED],
+            "failed": self._counts[Outcome.FAILED],
+            "unknown": self._counts[Outcome.UNKNOWN],
             "counter": self.counter,
             "per_s": self._per_s(at_s),
-            "bins": self._inside.until(now_ns - LATE_NS),
+            "bins": self._holders.until(now_ns - LATE_NS),
             "faults": self._bands(),
             "oldest_ns": oldest_ns,
         }
@@ -110,19 +110,19 @@ class LiveRun:
                 part = event.part if isinstance(event, Wrote) else ""
                 self._parts[part] = max(self._parts.get(part, (0, 0)), (event.wrote_ns, event.value))
             else:
-                self._inside.feed(replica, event)
+                self._holders.feed(replica, event)
 
     def _per_s(self, at_s: float) -> float:
-        self._speed.append((at_s, self._counts[ACKNOWLEDGED]))
+        self._speed.append((at_s, self._counts[Outcome.ACKNOWLEDGED]))
         while len(self._speed) > 2 and at_s - self._speed[1][0] >= SPEED_OVER_S:
             self._speed.popleft()
         since_s, before = self._speed[0]
-        return round((self._counts[ACKNOWLEDGED] - before) / (at_s - since_s), 1) if at_s > since_s else 0.0
+        return round((self._counts[Outcome.ACKNOWLEDGED] - before) / (at_s - since_s), 1) if at_s > since_s else 0.0
 
     def _keep(self, at_s: float) -> None:
         self._looks += 1
         if self._looks % self._every == 0:
-            self.points.append((at_s, self._counts[ACKNOWLEDGED], self._counts[UNKNOWN], self.counter))
+            self.points.append((at_s, self._counts[Outcome.ACKNOWLEDGED], self._counts[Outcome.UNKNOWN], self.counter))
         if len(self.points) > POINTS:
             self.points = self.points[::2]
             self._every *= 2

@@ -64,7 +64,7 @@ class LiveState:
         judgement = done.judgement
         self.predictions.settle(None if judgement.verdict == "VOID" else judgement.lost > 0)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"why": f"{judgement.danger['why']}. {also_seen(judgement)}".rstrip()}
+        result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip()}
         with self._mutex:
             if self._live is not None:
                 if not self._live.over:

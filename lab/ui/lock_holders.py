@@ -1,7 +1,7 @@
-"""Who is inside the lock, replica by replica, in short bins of time: what the live page's strip shows.
+"""The holders of the lock, replica by replica, in short bins of time: the strip of the live page.
 
-Of each bin, for which share of it a replica had a holder, and for which share one that was not alone: somebody else, at
-whatever replica, held the same key. At any speed of a run a bin is two digits a replica.
+For each bin and replica: the share of the bin in which the replica had a holder, and the share in which that holder was not
+alone, because another request held the same key in any replica. However fast a run is, a bin costs two digits a replica.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ from math import ceil
 from typing import Any
 
 from app.journal import AnyEvent, Got, Released, Started
+from lab.judge.grant import Grant, Grants
 
 BIN_NS = 25_000_000
-KEPT = 400  # bins of a look at most: what is older has left the strip
+KEPT = 400  # bins of one answer at most: older bins have left the strip
 
 
 class LockHolders:
-    """Fed with journals' events in about the order of time, asked for the bins that are over.
-
-    since_ns: where the first bin begins.
-    """
+    """Take journals' events in about the order of time, and return the bins that are over."""
 
     def __init__(self, replicas: Sequence[str], since_ns: int) -> None:
+        """since_ns: where the first bin begins."""
         self.replicas = list(replicas)
         self._since_ns = self._now_ns = since_ns
-        self._waiting: list[tuple[int, str, AnyEvent]] = []
-        self._keys: dict[tuple[str, str], list[str]] = {}  # what each request holds, by replica and request
-        self._holders: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self._waiting: list[tuple[int, str, AnyEvent]] = []  # events that are not due yet
+        self._grants = Grants()
+        self._holders: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))  # by key and replica
         self._held: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
         self._crowded: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-        self._given = 0  # bins told so far
+        self._given = 0  # bins returned so far
 
     def feed(self, replica: str, event: AnyEvent) -> None:
-        """An event as it was read."""
+        """Take one event."""
         if isinstance(event, Got | Started):
             self._waiting.append((event.at_ns, replica, event))
         elif isinstance(event, Released):
             self._waiting.append((event.releasing_ns, replica, event))
 
     def until(self, horizon_ns: int) -> dict[str, Any]:
-        """The bins that are over by then and were not told yet: the number of the first, and a digit a bin, 0 never to 9
-        all the time, by replica: ``held`` and, of that, not alone (``crowded``).
+        """Return the bins that are over by then and were not returned yet: the number of the first bin, and digits by replica.
+
+        A digit is a share of its bin, from 0 (never) to 9 (all the time): ``held`` with a holder, ``crowded`` with one not alone.
         """
-        self._waiting.sort(key=lambda one: one[0])
+        self._waiting.sort(key=lambda waiting: waiting[0])
         due = 0
         for at_ns, replica, event in self._waiting:
             if at_ns > horizon_ns:
@@ -56,12 +56,12 @@ class LockHolders:
         self._pass(horizon_ns)
         over = max(self._given, (self._now_ns - self._since_ns) // BIN_NS)
         first = max(self._given, over - KEPT)
-        told = {name: self._digits(bins, first, over) for name, bins in (("held", self._held), ("crowded", self._crowded))}
+        digits = {name: self._digits(bins, first, over) for name, bins in (("held", self._held), ("crowded", self._crowded))}
         for bins in (self._held, self._crowded):
             for number in [number for number in bins if number < over]:
                 del bins[number]
         self._given = over
-        return {"first": first, **told}
+        return {"first": first, **digits}
 
     def _digits(self, bins: Any, first: int, over: int) -> dict[str, str]:
         return {
@@ -72,24 +72,28 @@ class LockHolders:
         }
 
     def _happen(self, replica: str, event: AnyEvent) -> None:
-        match event:
-            case Got():
-                own = self._keys.setdefault((replica, event.request), [])
-                self._holders[event.key][replica] += event.key not in own  # who gets in again is still one
-                own.append(event.key)
-            case Released():
-                if keys := self._keys.get((replica, event.request)):
-                    key = keys.pop()
-                    self._holders[key][replica] -= key not in keys
-                    if not keys:
-                        del self._keys[replica, event.request]
-            case Started():  # whoever was inside there is no more
-                for name in [name for name in self._keys if name[0] == replica]:
-                    for key in set(self._keys.pop(name)):
-                        self._holders[key][replica] -= 1
+        """Apply an event that is due."""
+        grant = self._grants.take(replica, event)
+        if isinstance(event, Started):  # the holders in that replica died with the process before
+            for lost in self._grants.lost_with_process(replica):
+                self._left(lost)
+        elif isinstance(event, Got) and grant is not None:
+            self._holders[grant.key][replica] += not self._holds_besides(grant)
+        elif isinstance(event, Released) and grant is not None:
+            self._left(grant)
+
+    def _left(self, grant: Grant) -> None:
+        """Count a holder out, unless its request still holds the key by another grant."""
+        self._holders[grant.key][grant.replica] -= not self._holds_besides(grant)
+
+    def _holds_besides(self, grant: Grant) -> bool:
+        """Return whether the request holds the key by another grant: a request that enters again is still one holder."""
+        same = (grant.replica, grant.request, grant.key)
+        grants = self._grants.open.values()
+        return any((other.replica, other.request, other.key) == same for other in grants if other is not grant)
 
     def _pass(self, until_ns: int) -> None:
-        """Time goes on: whoever is inside is inside for that long."""
+        """Let time pass: each holder holds the lock for that long."""
         if until_ns <= self._now_ns:
             return
         held, crowded = set(), set()

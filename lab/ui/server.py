@@ -165,7 +165,7 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     judgement = done.judgement
     names = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown")
     facts = {name: getattr(judgement, name) for name in names}
-    return facts | {"counter": judgement.final, "why": judgement.danger["why"], "report": os.path.relpath(report)}
+    return facts | {"counter": judgement.final, "why": judgement.why, "report": os.path.relpath(report)}
 
 
 def _line(done: Conducted, report: Path) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from app.journal import AnyEvent, Got, Released, Writing, Wrote
-from lab.evidence.history import ACKNOWLEDGED, KeyEvent, Request
+from lab.evidence.history import KeyEvent, Outcome, Request
 from lab.evidence.run_folder import RunRecord, save
 from lab.experiments.benchmark import Measured, Promise, Unmeasured
 from lab.prerequisites import program
@@ -110,7 +110,7 @@ class Evidence:
 
     def answered(self, number: int, start_ns: int, end_ns: int) -> None:
         """A line of the load's record."""
-        request = Request(f"r{number}", start_ns, start_ns, end_ns, ACKNOWLEDGED, 200, self._names[number % REPLICAS])
+        request = Request(f"r{number}", start_ns, start_ns, end_ns, Outcome.ACKNOWLEDGED, 200, self._names[number % REPLICAS])
         self._requests.write(self._encode(request) + b"\n")
 
 

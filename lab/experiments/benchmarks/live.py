@@ -16,7 +16,7 @@ import msgspec
 
 from app.journal import AnyEvent, Got, Released, Writing, Wrote
 from app.locks import stages
-from lab.evidence.history import ACKNOWLEDGED, Request
+from lab.evidence.history import Outcome, Request
 from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
 from lab.experiments.statistics import mean, mean_of_ratios
 from lab.pipeline import by_locust, conduct
@@ -55,7 +55,7 @@ def _busy() -> float:
         for _ in range(LOOKS):
             taken = [(next(numbers), now_ns + place * int(EVERY_S * 1e9) // PER_LOOK) for place in range(PER_LOOK)]
             now_ns += int(EVERY_S * 1e9)
-            requests = [Request(f"r{one}", at_ns, at_ns, at_ns, ACKNOWLEDGED, 200, "replica-1") for one, at_ns in taken]
+            requests = [Request(f"r{one}", at_ns, at_ns, at_ns, Outcome.ACKNOWLEDGED, 200, "replica-1") for one, at_ns in taken]
             _append(folder / "requests.jsonl", encode(requests))
             for replica in range(REPLICAS):
                 events = [event for one, at_ns in taken[replica::REPLICAS] for event in _events(one, at_ns)]

@@ -6,11 +6,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from lab.experiments.benchmark import Measured, Promise, Unmeasured
 from lab.experiments.statistics import mean_of_ratios
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 
 REQUESTS = 2000
 ROUNDS = 5
@@ -57,7 +55,7 @@ def _rush(stage: str) -> Judgement:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     if not done.stdout.startswith("{"):
         raise Unmeasured(f"rush on {stage} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
-    judgement = msgspec.json.decode(done.stdout, type=Judgement)
+    judgement = Judgement.decode(done.stdout)
     if judgement.acknowledged != REQUESTS or judgement.lost:
-        raise Unmeasured(f"rush on {stage} lost {judgement.lost} and failed {judgement.failed}: {judgement.danger['why']}")
+        raise Unmeasured(f"rush on {stage} lost {judgement.lost} and failed {judgement.failed}: {judgement.why}")
     return judgement

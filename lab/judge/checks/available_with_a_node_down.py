@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.lock import Claim
-from lab.judge.check import Violation, stuck_after
+from lab.judge.check import stuck_after
 from lab.judge.findings import Findings
+from lab.judge.violation import Violation
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
-    if findings.tests == Claim.available_with_a_node_down.name:
+    if findings.run.tests == Claim.available_with_a_node_down.name:
         yield from stuck_after(findings.faults, Claim.available_with_a_node_down, "its only store was gone", findings)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from app.lock import Claim
-from lab.judge.check import Violation
 from lab.judge.findings import Findings
+from lab.judge.violation import Violation
 
 LIMIT = 2  # times the number of users: in a queue it would be none
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
     one = findings.overtaken
-    if findings.tests == Claim.fair.name and one is not None and one.overtaken > LIMIT * findings.users:
+    if findings.run.tests == Claim.fair.name and one is not None and one.overtaken > LIMIT * findings.run.users:
         what = f"one request was overtaken {one.overtaken} times by others who had come later"
-        yield Violation(Claim.fair.name, "whoever tries at the right moment wins", what, [msgspec.to_builtins(one)])
+        yield Violation(Claim.fair.name, "whoever tries at the right moment wins", what, [one])

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from app.failpoints import ACQUIRE
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
-from lab.judge.check import Violation, stuck_after
+from lab.judge.check import stuck_after
 from lab.judge.findings import Findings
+from lab.judge.violation import Violation
 
 
 def violations(findings: Findings) -> Iterator[Violation]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.lock import Claim
-from lab.judge.check import Violation, losses_against
+from lab.judge.check import losses_against
 from lab.judge.findings import Findings
+from lab.judge.violation import Violation
 
 
 def violations(findings: Findings) -> Iterator[Violation]:

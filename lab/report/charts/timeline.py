@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.report.chart import BLUE, GREEN, GREY, RED, conditions, title
 from lab.report.run_data import Result
-from lab.report.timeline_model import NEVER, Held, Life, Timeline, load
+from lab.report.timeline_model import NEVER, DrawnGrant, Life, Timeline, load
 
 FOR = "one"
 BELIEF, ALONE = "#a9d3ee", "#f2bd4d"  # as on the page
@@ -66,7 +66,7 @@ class _Still:
             self.bottom += 1 + max((held.slot for _, held in self.visible() if held.replica == place), default=0)
         self.labelled = sum(1 for _ in self.visible()) <= MOST_LABELS
 
-    def visible(self) -> Iterable[tuple[int, Held]]:
+    def visible(self) -> Iterable[tuple[int, DrawnGrant]]:
         return (
             (place, held) for place, held in enumerate(self.picture.held) if held.got <= self.until and held.until >= self.since
         )
@@ -88,7 +88,7 @@ class _Still:
         self.bars([(life.born, _lease_end(life, self.picture)) for life in lives], -0.3, 0.4, GREEN)
         self.bars([(_lease_end(life, self.picture), _gone(life, self.picture)) for life in lives], -0.3, 0.4, GREEN, 0.35)
 
-    def held(self, place: int, held: Held) -> None:
+    def held(self, place: int, held: DrawnGrant) -> None:
         y = self.row[held.replica] + held.slot
         self.bars([(held.got, held.until)], y - 0.42, 0.36, BELIEF)
         if held.lease != NEVER:
@@ -98,7 +98,7 @@ class _Still:
                 self.bars([(max(end, held.got), held.until)], y - 0.42, 0.36, ALONE)
         self.effects(held, y)
 
-    def effects(self, held: Held, y: float) -> None:
+    def effects(self, held: DrawnGrant, y: float) -> None:
         if held.read_at != NEVER:
             self.axes.vlines(held.read_at / 1e6, y - 0.42, y + 0.4, color="#222222", linewidth=1)
         if held.wrote_at != NEVER:

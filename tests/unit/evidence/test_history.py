@@ -57,7 +57,7 @@ def test_a_torn_last_line_ends_a_journal_and_a_torn_middle_is_damage(tmp_path):
 
     journal.write_bytes(whole[:20] + b"\n" + whole)
     with pytest.raises(Damaged, match=r"replica-1\.jsonl, line 1"):
-        made.examine(final=1)
+        made.analyse(final=1)
 
 
 @pytest.mark.parametrize(

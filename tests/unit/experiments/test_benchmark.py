@@ -96,7 +96,7 @@ def test_a_made_up_history_is_judged_as_what_it_says(kind, loses, mechanisms, tm
     assert judgement.requests == judgement.writes == 3000
     assert (judgement.lost > 2000) == loses
     assert {violation.mechanism for violation in judgement.violations} == mechanisms
-    assert not judgement.danger["why"].startswith("the history is damaged")
+    assert not judgement.why.startswith("the history is damaged")
 
 
 def test_every_single_loss_of_a_made_up_history_is_told(tmp_path: Path):

@@ -12,7 +12,7 @@ from tests.builders import MS, found
 def test_a_clean_history_has_no_violation(made):
     made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
 
-    findings = made.examine(final=2)
+    findings = made.analyse(final=2)
 
     assert (findings.account.writes, findings.account.lost, findings.duplicated) == (2, 0, 0)
     assert not found(findings)
@@ -23,12 +23,12 @@ def test_a_clean_history_has_no_violation(made):
 def test_a_lost_increment_names_the_write_that_destroyed_it(made):
     made.increment("victim", 0, 0, at=(0, 1, 4, 5)).increment("culprit", 0, 1, at=(1, 2, 6, 7), replica="replica-2")
 
-    findings = made.examine(final=1)
+    findings = made.analyse(final=1)
 
     assert findings.account.lost == findings.account.destroyed == 1
     (losses,) = findings.losses.values()
-    assert losses.examples[0]["culprit"]["request"] == "culprit"
-    assert losses.examples[0]["victim"]["request"] == "victim"
+    assert losses.examples[0].culprit.request == "culprit"
+    assert losses.examples[0].victim.request == "victim"
 
 
 def test_one_write_can_destroy_three(made):
@@ -37,7 +37,7 @@ def test_one_write_can_destroy_three(made):
         start = 10 * (number + 1)
         made.increment(f"v{number}", number, number, at=(start, start + 1, start + 2, start + 3), replica="replica-2")
 
-    findings = made.examine(final=1)
+    findings = made.analyse(final=1)
 
     assert findings.account.lost == findings.account.destroyed == 3
     assert [(one.destroyed, one.writes) for one in findings.losses.values()] == [(3, 1)]
@@ -49,7 +49,7 @@ def test_a_write_can_bring_increments_back_and_the_sum_stays_exact(made):
     made.increment("stale", 0, 2, at=(1, 2, 12, 13), replica="replica-2")  # destroys two
     made.increment("restorer", 2, 1, at=(10, 11, 14, 15), replica="replica-3")  # had read before that: one is back
 
-    findings = made.examine(final=3)
+    findings = made.analyse(final=3)
 
     assert findings.account.lost == findings.account.destroyed == 1
     assert sum(one.destroyed for one in findings.losses.values()) == 2
@@ -62,7 +62,7 @@ def test_a_replica_of_many_is_measured_against_an_even_share(made):
             f"r{number}", number, number, at=tuple(10 * number + step for step in range(4)), replica=f"replica-{number % 12}"
         )
 
-    measures = made.examine(final=24).measures
+    measures = made.analyse(final=24).measures
 
     assert (measures["least_share_percent"], measures["least_of_even_share_percent"]) == (8, 100)
 
@@ -70,7 +70,7 @@ def test_a_replica_of_many_is_measured_against_an_even_share(made):
 def test_a_duplicate_is_a_duplicate_and_not_a_gain(made):
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
 
-    findings = made.examine(final=2)
+    findings = made.analyse(final=2)
 
     assert (findings.account.lost, findings.duplicated) == (0, 1)
     assert found(findings) == [("counts_once", "the work was done again")]
@@ -80,7 +80,7 @@ def test_a_duplicate_and_a_loss_do_not_cancel(made):
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 14, 15), turn=2, outcome=None)
     made.increment("stale", 1, 2, at=(11, 12, 20, 21), replica="replica-2")
 
-    findings = made.examine(final=2)
+    findings = made.analyse(final=2)
 
     assert findings.outcomes["acknowledged"] - 2 == 0  # net arithmetic sees nothing
     assert (findings.account.lost, findings.duplicated) == (1, 1)
@@ -91,7 +91,7 @@ def test_an_unknown_that_was_applied_is_recognised_by_its_trace(made):
     made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
     made.increment("c", 2, 2, at=(20, 21, 22, 23))
 
-    account = made.examine(final=3).account
+    account = made.analyse(final=3).account
 
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, "")
 
@@ -103,7 +103,7 @@ def test_an_unknown_whose_replica_lived_to_say_that_it_failed_is_recognised_as_w
     )
     made.line("journal/replica-1.jsonl", failed)
 
-    account = made.examine(final=2).account
+    account = made.analyse(final=2).account
 
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 1, "")
 
@@ -113,7 +113,7 @@ def test_an_unknown_that_was_not_applied_counts_as_no_write(made):
     made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
     made.increment("c", 1, 1, at=(20, 21, 22, 23))
 
-    account = made.examine(final=2).account
+    account = made.analyse(final=2).account
 
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 0, "")
 
@@ -123,7 +123,7 @@ def test_an_unknown_that_was_applied_last_and_destroyed_one_is_counted(made):
     made.increment("a", 0, 0, at=(1, 2, 3, 4))
     made.increment("b", 1, 1, at=(10, 11, 12, 13))
 
-    account = made.examine(final=1).account
+    account = made.analyse(final=1).account
 
     assert (account.writes, account.lost, account.destroyed) == (3, 2, 2)
 
@@ -131,7 +131,7 @@ def test_an_unknown_that_was_applied_last_and_destroyed_one_is_counted(made):
 def test_a_write_that_nobody_journalled_makes_the_witnesses_disagree(made):
     made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 7, 7, at=(10, 11, 12, 13))
 
-    assert "7" in made.examine(final=8).account.disagreement
+    assert "7" in made.analyse(final=8).account.disagreement
 
 
 @pytest.mark.parametrize(
@@ -144,19 +144,19 @@ def test_the_load_and_the_replicas_must_tell_the_same_story(made, outcome, wrote
     else:
         made.answer("a", outcome)
 
-    assert complaint in made.examine(final=int(wrote)).mismatches[0]
+    assert complaint in made.analyse(final=int(wrote)).mismatches[0]
 
 
 def test_a_stranger_who_wrote_is_noticed(made):
     made.increment("stranger", 0, 0, outcome=None)
 
-    assert "never sent" in made.examine(final=1).mismatches[0]
+    assert "never sent" in made.analyse(final=1).mismatches[0]
 
 
 def test_overlapping_beliefs_without_harm_are_a_finding_and_no_violation(made):
     made.increment("a", 0, 0, at=(0, 1, 2, 20)).increment("b", 1, 1, at=(5, 6, 7, 8), replica="replica-2")
 
-    findings = made.examine(final=2)
+    findings = made.analyse(final=2)
 
     assert findings.overlapping_beliefs == 1
     assert not found(findings)
@@ -165,7 +165,7 @@ def test_overlapping_beliefs_without_harm_are_a_finding_and_no_violation(made):
 def test_overlapping_beliefs_with_harm_are_a_violation(made):
     made.increment("a", 0, 0, at=(0, 1, 7, 20)).increment("b", 0, 1, at=(5, 6, 9, 10), replica="replica-2")
 
-    findings = made.examine(final=1)
+    findings = made.analyse(final=1)
 
     assert findings.overlapping_beliefs == 1
     assert found(findings) == [("exclusive", "unexplained")]
@@ -175,7 +175,7 @@ def test_a_release_in_flight_is_no_belief(made):
     """A sound lock is not accused: the next holder can be in before the release's answer is back."""
     made.increment("a", 0, 0, at=(0, 1, 2, 10)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
 
-    assert made.examine(final=2).overlapping_beliefs == 0
+    assert made.analyse(final=2).overlapping_beliefs == 0
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, even
 
     claim, mechanism = expected
 
-    assert found(made.examine(final=1, has_store=has_store)) == [(claim.name, mechanism)]
+    assert found(made.analyse(final=1, has_store=has_store)) == [(claim.name, mechanism)]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, ans
     made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").told("expired", 71)
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
 
-    assert found(made.examine(final=2, ttl_ms=30)) == [expected]
+    assert found(made.analyse(final=2, ttl_ms=30)) == [expected]
 
 
 def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
@@ -235,27 +235,27 @@ def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
     made.answer("intruder", "acknowledged")
     made.increment("second", 0, 1, at=(5, 6, 25, 31), replica="replica-2")
 
-    assert ("releases_only_its_own", "deleted by another") in found(made.examine(final=1))
+    assert ("releases_only_its_own", "deleted by another") in found(made.analyse(final=1))
 
 
 def test_a_holder_whose_session_ended_in_its_work_is_told_from_the_fault(made):
     made.increment("victim", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
     made.increment("culprit", 0, 1, at=(0, 1, 9, 10)).fault("end_session", "culprit", at_ms=2, recovered_ms=8)
 
-    assert found(made.examine(final=1)) == [("survives_session_loss", "its session ended in the work")]
+    assert found(made.analyse(final=1)) == [("survives_session_loss", "its session ended in the work")]
 
 
 def test_a_handover_counts_only_when_somebody_was_waiting(made):
     made.increment("a", 0, 0, at=(10, 11, 12, 20))
     made.increment("b", 1, 1, at=(21, 22, 23, 24), replica="replica-2")  # asked a nanosecond before it got
 
-    assert made.examine(final=2).measures["handovers"] == 0
+    assert made.analyse(final=2).measures["handovers"] == 0
 
 
 def test_the_work_that_outlasts_the_ttl_is_measured(made):
     made.increment("a", 0, 0, at=(0, 1, 500, 501)).increment("b", 1, 1, at=(600, 601, 602, 603))
 
-    assert made.examine(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1
+    assert made.analyse(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1
 
 
 def test_a_renewal_that_failed_prolongs_nothing(made):
@@ -265,7 +265,7 @@ def test_a_renewal_that_failed_prolongs_nothing(made):
     made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2")
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
 
-    assert found(made.examine(final=2, ttl_ms=30)) == [("releases_only_its_own", "deleted by another")]
+    assert found(made.analyse(final=2, ttl_ms=30)) == [("releases_only_its_own", "deleted by another")]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mec
     made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
     made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
 
-    assert found(made.examine(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
+    assert found(made.analyse(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mec
 def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made, answer, released_at, expected):
     made.increment("a", 0, 0, at=(10, 11, 12, released_at), answer=answer, command="EVALSHA")
 
-    assert found(made.examine(final=1, ttl_ms=300, nested="same")) == expected
+    assert found(made.analyse(final=1, ttl_ms=300, nested="same")) == expected
 
 
 @pytest.mark.parametrize(
@@ -310,6 +310,6 @@ def test_a_loss_around_a_fault_is_laid_to_the_fault(made, kind, claim, mechanism
     made.increment("holder", 0, 1, at=(0, 1, 60, 61)).increment("next", 0, 0, at=(30, 31, 32, 33), replica="replica-2")
     made.fault(kind, "holder", at_ms=2, recovered_ms=50)
 
-    findings = made.examine(final=1, ttl_ms=10)
+    findings = made.analyse(final=1, ttl_ms=10)
 
     assert found(findings) == [(claim, mechanism)]

@@ -9,7 +9,7 @@ import pytest
 from lab.evidence.history import History
 from lab.evidence.run_folder import save
 from lab.judge import analysis_without_clock
-from lab.judge.findings import Circumstances
+from lab.judge.findings import RunFacts
 from lab.judge.mechanisms import UNREAD
 from lab.judge.verdict import judge
 from lab.scenario import scenario
@@ -36,16 +36,16 @@ def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **dange
 
 
 def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
-    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+    found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, "")
     assert list(found.losses) == ["wrote over what it had not read"]
     (loss,) = found.losses[UNREAD].examples
-    assert (loss["culprit"]["request"], loss["victim"]["request"]) == ("r1", "r0")
+    assert (loss.culprit.request, loss.victim.request) == ("r1", "r0")
 
 
 def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
-    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+    found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert found.overlapping_beliefs == 0
     assert not found.idle_ns
@@ -53,7 +53,7 @@ def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
 
 
 def test_hand_overs_are_counted_in_the_order_of_the_values(skewed):
-    found = analysis_without_clock.examine(History(skewed.folder), Circumstances(has_store=True, final={"": 2}))
+    found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert found.measures["handovers_between_replicas"] == 1  # who came before r2, its value alone does not say
 
@@ -63,7 +63,7 @@ def test_the_verdict_says_that_only_values_were_compared(skewed):
 
     assert judgement.verdict == "BROKEN"
     assert judgement.clocks == 2
-    assert "the clocks of 2 machines cannot be compared" in judgement.danger["why"]
+    assert "the clocks of 2 machines cannot be compared" in judgement.why
 
 
 def test_a_claim_about_time_proves_nothing_between_hosts(tmp_path):
@@ -73,7 +73,7 @@ def test_a_claim_about_time_proves_nothing_between_hosts(tmp_path):
     judgement = judged(made, clocks=2, tests="starvation", final=3)
 
     assert judgement.verdict == "VOID"
-    assert "fair is judged by one clock" in judgement.danger["why"]
+    assert "fair is judged by one clock" in judgement.why
 
 
 def test_one_clock_is_judged_as_ever(skewed):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lab.judge.concurrency import BIN_NS, Crowd, Presence, scenes
+from lab.judge.concurrency import BIN_NS, Concurrency, Occupancy, samples
 from lab.judge.findings import Findings
 from lab.judge.verdict import weigh
 from lab.report.charts import crowd as chart
@@ -33,7 +33,7 @@ def waits_for_nothing(made: Made) -> Made:
 
 
 def test_each_is_counted_from_when_it_comes_until_it_goes_at_the_end_of_each_bin():
-    presence = Presence()
+    presence = Occupancy()
     presence.stay(0, 3 * BIN_NS)
     presence.stay(BIN_NS, 2 * BIN_NS)
     presence.stay(5, BIN_NS - 1)  # within one bin
@@ -43,12 +43,12 @@ def test_each_is_counted_from_when_it_comes_until_it_goes_at_the_end_of_each_bin
 
 
 def test_thinning_keeps_the_fullest_moment_and_never_mixes_two():
-    crowd = Crowd()
+    crowd = Concurrency()
     crowd.waiting.stay(3 * BIN_NS, 4 * BIN_NS)
     crowd.inside.stay(5 * BIN_NS, 6 * BIN_NS)
     crowd.on_the_way.stay(0, 8 * BIN_NS)
 
-    scene = scenes(crowd, origin_ns=0, bins=8, step=4)
+    scene = samples(crowd, origin_ns=0, bins=8, step=4)
 
     assert (list(scene.at_ns), scene.waiting, scene.inside, scene.on_the_way) == (
         [4 * BIN_NS, 6 * BIN_NS],
@@ -59,7 +59,7 @@ def test_thinning_keeps_the_fullest_moment_and_never_mixes_two():
 
 
 def test_memory_grows_with_the_time_and_not_with_the_requests():
-    presence = Presence()
+    presence = Occupancy()
     for number in range(10_000):
         presence.stay(number, number + 3 * BIN_NS)
 
@@ -67,7 +67,7 @@ def test_memory_grows_with_the_time_and_not_with_the_requests():
 
 
 def test_a_holder_that_was_killed_is_inside_until_it_was(made):
-    findings = waits_for_nothing(made).examine(final=0)
+    findings = waits_for_nothing(made).analyse(final=0)
 
     taken = result_of(findings).series.taken
 
@@ -78,7 +78,7 @@ def test_a_holder_that_was_killed_is_inside_until_it_was(made):
 def test_who_does_the_work_again_has_not_waited_in_between(made):
     made.increment("a", 0, 0, at=(110, 111, 112, 113)).increment("a", 1, 1, at=(900, 901, 902, 903), turn=2, outcome=None)
 
-    assert list(made.examine(final=2).crowd.waiting.counts(0, 50)) == [0] * 50
+    assert list(made.analyse(final=2).concurrency.waiting.counts(0, 50)) == [0] * 50
 
 
 @pytest.mark.parametrize(
@@ -89,22 +89,22 @@ def test_who_does_the_work_again_has_not_waited_in_between(made):
     ],
 )
 def test_the_title_says_that_nobody_got_it_any_more_and_whether_all_threads_were_taken(made, threads, said):
-    findings = waits_for_nothing(made).examine(final=0)
+    findings = waits_for_nothing(made).analyse(final=0)
 
     assert title_of(result_of(findings, threads)) == said
 
 
 def test_the_title_says_how_many_waited_where_all_got_it(made):
     made.increment("a", 0, 0, at=(10, 20, 200, 201)).increment("b", 1, 1, at=(202, 203, 300, 301), replica="replica-2")
-    findings = made.examine(final=2)
-    findings.crowd.waiting.stay(11 * MS, 202 * MS)
+    findings = made.analyse(final=2)
+    findings.concurrency.waiting.stay(11 * MS, 202 * MS)
     findings.measures["waited"] = 1
 
     assert title_of(result_of(findings)) == "mine: up to 1 waited for the lock at once, on 3 threads"
 
 
 def test_there_is_no_such_chart_where_nobody_waited_or_where_facts_of_older_runs_do_not_tell(made):
-    quiet = result_of(made.increment("a", 0, 0).examine(final=1))
+    quiet = result_of(made.increment("a", 0, 0).analyse(final=1))
     busy = result_of(Findings(), threads=0)
     busy.series.taken = Taken([0.1], [1], [0], [1], 0.0)
 

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
+from lab.judge.judgement import Verdict
 from lab.judge.ledger import Account
-from lab.judge.verdict import Verdict, weigh
+from lab.judge.verdict import weigh
 from lab.report.terminal import also_seen
 from tests.builders import findings_of_ten, record_of_ten
 
@@ -53,7 +54,7 @@ def test_witnesses_that_disagree_void_the_run(doubt):
     judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten(**doubt))
 
     assert judgement.verdict == "VOID"
-    assert judgement.danger["why"] in str(doubt)
+    assert judgement.why in str(doubt)
 
 
 @pytest.mark.parametrize("changes", [{"in_flight_left": True}, {"final": None}])
@@ -87,5 +88,5 @@ def test_a_danger_that_was_never_reached_says_what_was_missing():
     refused = findings_of_ten(handovers=0, requests=1, whys=whys)
     refused.outcomes["failed"] = 9
 
-    assert "10 requests may be too few" in few.danger["why"]
-    assert "9 of 10 requests were not served, 8 of them because: TypeError" in weigh(record_of_ten(), refused).danger["why"]
+    assert "10 requests may be too few" in few.why
+    assert "9 of 10 requests were not served, 8 of them because: TypeError" in weigh(record_of_ten(), refused).why

@@ -5,20 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.journal import GaveUp, Started
-from lab.evidence.fault_record import FaultRecord
 from lab.report.caption import caption
 from tests.builders import MS, Made, outlived, picture_of
-
-
-def fault(made: Made, kind: str, request: str, at_ms: int, recovered_ms: int, replica: str = "replica-1") -> Made:
-    made.line("faults.jsonl", FaultRecord(f"{kind}-1", replica, 1, request, at_ms * MS, kind, "read.after", recovered_ms * MS))
-    return made
 
 
 def killed(made: Made) -> Made:
     made.increment("r0", 0, None, at=(100, 101, 102, 103), outcome="unknown")
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
-    return fault(made, "kill", "r0", 110, 111)
+    return made.fault("kill", "r0", 110, 111)
 
 
 def test_the_ttl_ran_out(made):
@@ -71,7 +65,7 @@ def test_granted_twice(made):
 
 def test_a_mechanism_that_is_not_known_here_is_told_from_the_stale_read_on_with_the_fault_that_struck(made):
     made.told("set", 10).told("del", 300)
-    fault(made, "some_new_harm", "stale", 30, 230)
+    made.fault("some_new_harm", "stale", 30, 230)
     made.increment("stale", 0, 2, at=(10, 20, 250, 251))
     made.increment("a", 0, 0, at=(100, 110, 120, 121), replica="replica-2")
     made.increment("b", 1, 1, at=(140, 150, 160, 161), replica="replica-2")
@@ -104,7 +98,7 @@ def test_who_died_with_the_lock_and_the_ttl_freed_it(made):
 
 
 def test_a_fault_without_harm(made):
-    fault(made, "some_new_harm", "a", 11, 30).increment("a", 0, 0, at=(10, 11, 40, 41))
+    made.fault("some_new_harm", "a", 11, 30).increment("a", 0, 0, at=(10, 11, 40, 41))
 
     told = caption(picture_of(made, final=1))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lab.judge.waits import Wait, deadlock
+from lab.judge.examples import Wait, deadlock
 from lab.report.caption import caption
-from lab.report.caption_liveness import tale
+from lab.report.caption_liveness import claim_story
 from tests.builders import Made, picture_of
 
 
 def told(made: Made, final: int, tests: str, **about: object) -> str:
-    one = tale(made.examine(final=final, tests=tests, **about))
+    one = claim_story(made.analyse(final=final, tests=tests, **about))
     assert one is not None
     return one.words
 
@@ -104,7 +104,7 @@ def test_a_deadlock_takes_two_who_cross_at_the_same_time():
 def test_a_claim_that_is_told_by_its_losses_has_no_tale(made):
     waits(made, "a", 10, 20, 0)
 
-    assert tale(made.examine(final=1, tests="exclusive")) is None
+    assert claim_story(made.analyse(final=1, tests="exclusive")) is None
 
 
 def test_the_caption_tells_it_with_its_cost_and_the_picture_opens_on_it(made):

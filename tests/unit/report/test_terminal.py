@@ -16,9 +16,9 @@ from rich.console import Console
 from lab import pipeline
 from lab.commands import run as command
 from lab.evidence.run_folder import RunFolder, save
-from lab.judge.attribution import Losses
 from lab.judge.findings import Findings
 from lab.judge.ledger import Account
+from lab.judge.losses import Losses
 from lab.judge.net_losses import UNCONFIRMED, net_losses
 from lab.judge.verdict import weigh
 from lab.pipeline import Conducted

@@ -7,7 +7,6 @@ import shutil
 import msgspec
 
 from app.journal import GaveUp, Renewed, Started
-from lab.evidence.fault_record import FaultRecord
 from lab.report import pages, run_data
 from lab.report.timeline_model import NEVER, load
 from tests.builders import MS, outlived, picture_of
@@ -51,7 +50,7 @@ def test_who_died_believed_until_its_process_died_and_the_strike_knows_when_it_w
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=0, pid=1))
     made.increment("a", 0, None, at=(5, 6, 7, 8), outcome="unknown")
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=50 * MS, pid=2))
-    made.line("faults.jsonl", FaultRecord("kill-1", "replica-1", 1, "a", 8 * MS, "kill", "write.before", 9 * MS))
+    made.fault("kill", "a", 8, 9, "write.before")
 
     picture = picture_of(made, final=0)
 

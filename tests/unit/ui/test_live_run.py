@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from app.journal import Got, Released, Started, Wrote
-from lab.evidence.history import ACKNOWLEDGED, UNKNOWN, Request
+from lab.evidence.history import Outcome, Request
 from lab.evidence.tail import Tail
 from lab.ui import ladder_panel
 from lab.ui.event_stream import BEHIND, EventStream
@@ -21,19 +21,19 @@ MS = 1_000_000
 QUESTION = ("none", "rush")
 
 
-def got(request: str, at_ns: int, key: str = "lock") -> Got:
-    return Got(request=request, key=key, asked_ns=at_ns, got_ns=at_ns, commands=1)
+def got(request: str, at_ns: int, key: str = "lock", turn: int = 1) -> Got:
+    return Got(request=request, turn=turn, key=key, asked_ns=at_ns, got_ns=at_ns, commands=1)
 
 
-def released(request: str, at_ns: int) -> Released:
-    return Released(request=request, releasing_ns=at_ns, released_ns=at_ns, result="ok", commands=1)
+def released(request: str, at_ns: int, turn: int = 1) -> Released:
+    return Released(request=request, turn=turn, releasing_ns=at_ns, released_ns=at_ns, result="ok", commands=1)
 
 
 def wrote(request: str, at_ns: int, value: int, part: str = "") -> Wrote:
     return Wrote(request=request, wrote_ns=at_ns, value=value, overwrote=value - 1, part=part)
 
 
-def answered(number: int, at_ns: int, outcome: str = ACKNOWLEDGED) -> Request:
+def answered(number: int, at_ns: int, outcome: Outcome = Outcome.ACKNOWLEDGED) -> Request:
     return Request(f"r{number}", at_ns, at_ns, at_ns, outcome, 200, "replica-1")
 
 
@@ -83,7 +83,7 @@ def test_the_gap_is_what_was_acknowledged_and_is_not_in_the_counter(run):
     folder, _, look = run
     append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1 * MS, 1), wrote("r1", 3 * MS, 2))
     append(folder / "journal" / "replica-2.jsonl", wrote("r2", 2 * MS, 2), wrote("r3", 4 * MS, 2))
-    append(folder / "requests.jsonl", *(answered(number, 5 * MS) for number in range(4)), answered(4, 6 * MS, UNKNOWN))
+    append(folder / "requests.jsonl", *(answered(number, 5 * MS) for number in range(4)), answered(4, 6 * MS, Outcome.UNKNOWN))
 
     told = look(100)
 
@@ -133,46 +133,46 @@ def test_a_fault_is_told_while_it_hurts_and_until_when_once_it_is_healed(run):
 
 
 def test_one_alone_is_inside_for_as_long_as_it_was():
-    inside = LockHolders(["a", "b"], 0)
+    holders = LockHolders(["a", "b"], 0)
     for event in (got("r1", 0), released("r1", BIN_NS)):
-        inside.feed("a", event)
+        holders.feed("a", event)
 
-    assert inside.until(3 * BIN_NS) == {"first": 0, "held": {"a": "900", "b": "000"}, "crowded": {"a": "000", "b": "000"}}
-    assert inside.until(4 * BIN_NS)["first"] == 3
+    assert holders.until(3 * BIN_NS) == {"first": 0, "held": {"a": "900", "b": "000"}, "crowded": {"a": "000", "b": "000"}}
+    assert holders.until(4 * BIN_NS)["first"] == 3
 
 
 @pytest.mark.parametrize(("key", "crowded"), [("lock", "9"), ("another", "0")])
 def test_two_at_once_are_a_crowd_only_where_both_hold_the_same(key, crowded):
-    inside = LockHolders(["a", "b"], 0)
-    inside.feed("a", got("r1", 0))
-    inside.feed("b", got("r2", 0, key))
+    holders = LockHolders(["a", "b"], 0)
+    holders.feed("a", got("r1", 0))
+    holders.feed("b", got("r2", 0, key))
 
-    assert inside.until(BIN_NS)["crowded"] == {"a": crowded, "b": crowded}
+    assert holders.until(BIN_NS)["crowded"] == {"a": crowded, "b": crowded}
 
 
 def test_who_enters_again_is_no_crowd_and_is_out_after_the_last_release():
-    inside = LockHolders(["a"], 0)
-    for event in (got("r1", 0), got("r1", 1), released("r1", BIN_NS), released("r1", 2 * BIN_NS)):
-        inside.feed("a", event)
+    holders = LockHolders(["a"], 0)
+    for event in (got("r1", 0), got("r1", 1, turn=2), released("r1", BIN_NS, turn=2), released("r1", 2 * BIN_NS)):
+        holders.feed("a", event)
 
-    told = inside.until(3 * BIN_NS)
+    told = holders.until(3 * BIN_NS)
     assert (told["held"]["a"], told["crowded"]["a"]) == ("990", "000")
 
 
 def test_who_was_inside_a_replica_that_was_killed_is_inside_no_more():
-    inside = LockHolders(["a"], 0)
-    inside.feed("a", got("r1", 0))
-    inside.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
+    holders = LockHolders(["a"], 0)
+    holders.feed("a", got("r1", 0))
+    holders.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
 
-    assert inside.until(2 * BIN_NS)["held"] == {"a": "90"}
+    assert holders.until(2 * BIN_NS)["held"] == {"a": "90"}
 
 
 def test_a_line_that_comes_a_little_late_still_counts_where_it_belongs():
-    inside = LockHolders(["a", "b"], 0)
-    inside.feed("a", released("r1", BIN_NS))
-    inside.feed("a", got("r1", 0))
+    holders = LockHolders(["a", "b"], 0)
+    holders.feed("a", released("r1", BIN_NS))
+    holders.feed("a", got("r1", 0))
 
-    assert inside.until(2 * BIN_NS)["held"]["a"] == "90"
+    assert holders.until(2 * BIN_NS)["held"]["a"] == "90"
 
 
 def test_predictions_count_from_the_run_that_starts_next_and_are_tallied():

@@ -1,0 +1,47 @@
+"""Collect what followed from each fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.journal import Renewed
+from lab.evidence.fault_record import FaultRecord
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.findings import Findings
+from lab.judge.grant import Grant
+
+
+class Faults:
+    """Report each grant, release and renewal, in the order of time. The results are in the findings."""
+
+    def __init__(self, findings: Findings, records: Iterable[FaultRecord]) -> None:
+        self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
+        self.ttl_ns = findings.run.ttl_ms * 1_000_000
+        self.measures = findings.measures
+        findings.faults = self.outcomes
+
+    def got(self, grant: Grant) -> None:
+        for outcome in self.outcomes:
+            outcome.granted(grant.request, grant.replica, grant.got_ns)
+            self.measures["asked_while_struck"] += outcome.during(grant.asked_ns)
+
+    def released(self, grant: Grant) -> None:
+        for outcome in self.outcomes:
+            outcome.released(grant.request, grant.released_ns)
+
+    def renewed(self, replica: str, event: Renewed) -> None:
+        for outcome in self.outcomes:
+            outcome.renewed(replica, event.renewed_ns, succeeded=event.answer == "1")
+
+    def close(self) -> None:
+        """Measure: all journals have been read."""
+        measures = self.measures
+        measures["struck"] = len(self.outcomes)
+        measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
+        for outcome in self.outcomes:
+            past_ttl = outcome.lasted_longer_than(self.ttl_ns)
+            granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
+            measures["struck_past_ttl"] += past_ttl
+            measures["sessions_ended"] += outcome.record.sessions_ended
+            measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.ttl_ns
+            measures["late_releases"] += past_ttl and (granted_meanwhile or outcome.renewals > 0)

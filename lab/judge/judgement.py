@@ -1,0 +1,134 @@
+"""The judgement on a run: the record in ``verdict.json``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from lab.errors import ExitStatus
+from lab.judge import judgement_schema_1
+from lab.judge.violation import Violation
+
+SCHEMA = 2
+
+
+class Verdict(StrEnum):
+    """The five verdicts."""
+
+    KEPT = "KEPT"
+    BROKEN = "BROKEN"
+    ADMITTED = "ADMITTED"
+    UNSEEN = "UNSEEN"
+    VOID = "VOID"
+
+    @property
+    def meaning(self) -> str:
+        """Return what the verdict means, as a sentence without its full stop."""
+        return MEANING[self]
+
+    @property
+    def exit_status(self) -> int:
+        """Return the exit status of a command whose run came to this verdict."""
+        good = {Verdict.KEPT: ExitStatus.GOOD, Verdict.ADMITTED: ExitStatus.GOOD, Verdict.BROKEN: ExitStatus.BROKEN}
+        return good.get(self, ExitStatus.NOTHING_SHOWN)
+
+
+MEANING = {
+    Verdict.KEPT: "the danger was real, and the promise held",
+    Verdict.BROKEN: "the stage promised it, and did not keep it",
+    Verdict.ADMITTED: "the stage does not promise it, and here is what happens",
+    Verdict.UNSEEN: "the stage does not promise it, and yet nothing happened: the scenario was too gentle",
+    Verdict.VOID: "this run proves nothing",
+}
+
+
+class Measure(msgspec.Struct):
+    """A part of the scenario's danger, as a number."""
+
+    # the least that makes the run worth anything
+    needed: int
+    # what happened in the run
+    seen: int
+
+    @property
+    def reached(self) -> bool:
+        return self.seen >= self.needed
+
+
+class Judgement(msgspec.Struct, kw_only=True):
+    """The content of ``verdict.json``. Lost, duplicated, failed and unknown are four figures, never netted against each other.
+
+    The file's schema is 2. Schema 1 had the reason in ``danger.why``, one untyped table for ``danger``, and evidence without
+    ``what``, the tag that names its kind. ``load`` and ``decode`` read both schemas.
+    """
+
+    schema: int = SCHEMA
+    # the name of the run
+    run: str
+    scenario: str
+    stage: str
+    # the claim that the scenario tests, by its name
+    claim: str
+    # whether the stage makes this claim
+    claimed: bool
+    verdict: Verdict
+    # the reason for the verdict, as a sentence without its full stop
+    why: str
+    # how many requests the load has on record
+    requests: int
+    # requests by their outcome
+    acknowledged: int
+    failed: int
+    unknown: int
+    # how many writes the resource carried out
+    writes: int
+    # the counter after the run; None if nobody could read it
+    final: int | None
+    # increments that were acknowledged and are not in the counter
+    lost: int
+    # writes beyond one for each request
+    duplicated: int
+    # the broken promises of all claims, also of claims that the stage does not make
+    violations: list[Violation]
+    # what must have happened for the run to be worth anything, by the measure's name
+    danger: dict[str, Measure]
+    # how often a request got a lock while another request still believed to hold it
+    overlapping_beliefs: int = 0
+    # acknowledged requests a second
+    throughput_per_s: float
+    # the waits from asking for the lock to getting it: p50, p99, max
+    wait_ms: dict[str, float]
+    # commands that the lock's store carried out, by its own count, those inside scripts included
+    commands_per_increment: float
+    # commands that the replicas sent to the lock's store, by their own count
+    sent_per_increment: float = 0.0
+    # from the first request's start to the last one's end
+    duration_s: float
+    # how many replicas took part
+    replicas: int = 0
+    # how many machines stamped the history; with more than one, the judge compares no stamps
+    clocks: int = 1
+
+    @property
+    def exit_status(self) -> int:
+        return self.verdict.exit_status
+
+    @property
+    def danger_reached(self) -> bool:
+        """Return whether everything happened that must happen for the run to be worth anything."""
+        return all(measure.reached for measure in self.danger.values())
+
+    @staticmethod
+    def decode(text: bytes | str) -> Judgement:
+        """Return the judgement in a ``verdict.json`` of any schema. Raises msgspec's errors."""
+        content = msgspec.json.decode(text)
+        if isinstance(content, dict) and content.get("schema") == 1:
+            content = judgement_schema_1.upgraded(content)
+        return msgspec.convert(content, Judgement)
+
+    @staticmethod
+    def load(folder: Path) -> Judgement:
+        """Return the judgement in a run folder. Raises OSError or msgspec's errors."""
+        return Judgement.decode((folder / "verdict.json").read_bytes())

@@ -1,0 +1,24 @@
+"""A broken promise: which claim, by which mechanism, and the evidence."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lab.evidence.loss import Loss
+from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, Wait
+from lab.judge.fault_outcome import FaultOutcome
+
+Evidence = Loss | FaultOutcome | Wait | Overtaken | Idle | Repeated | HalfDone | FreedEarly | Refusals | OldEvidence
+
+
+class Violation(msgspec.Struct):
+    """One broken promise."""
+
+    # the name of the claim
+    claim: str
+    # the reason: a name in lab/judge/mechanisms.py, or a name of the check
+    mechanism: str
+    # what was seen, as a part of a sentence
+    what: str
+    # the first examples; each says in its field ``what`` which kind it is
+    evidence: list[Evidence]

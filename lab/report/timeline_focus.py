@@ -1,0 +1,75 @@
+"""What a timeline opens on: a loss, a fault, or the story of the claim under test."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lab.evidence.loss import Loss
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.findings import Findings
+from lab.judge.judgement import Judgement
+from lab.report.caption_liveness import claim_story
+from lab.report.timeline_model import NEVER, DrawnLoss, Timeline, story_span
+
+DELETED = "deleted by another"
+
+
+class Focus(msgspec.Struct):
+    """What the run is about: a loss by its mechanism, a fault by its name, or a span of time."""
+
+    # when it began
+    at_ns: int = 0
+    mechanism: str = ""
+    fault: str = ""
+    span: tuple[int, int] | None = None
+
+
+def focus_of(judgement: Judgement, findings: Findings) -> Focus:
+    """Return the first violation, of the claim under test if possible; else the first fault, the claim's story, or the start."""
+    own_first = sorted(judgement.violations, key=lambda violation: violation.claim != judgement.claim)
+    for violation in own_first:
+        match violation.evidence[:1]:
+            case [Loss() as loss]:
+                return Focus(loss.culprit.got_ns, mechanism=violation.mechanism)
+            case [FaultOutcome() as outcome]:
+                return Focus(outcome.record.at_ns, fault=outcome.record.name)
+    for outcome in findings.faults[:1]:
+        return Focus(outcome.record.at_ns, fault=outcome.record.name)
+    if (story := claim_story(findings)) is not None and story.until_ns:
+        return Focus(story.until_ns, span=(story.since_ns, story.until_ns))
+    return Focus(findings.origin_ns)
+
+
+def loss_in_focus(picture: Timeline, mechanism: str) -> int:
+    """Return the place of the first loss by that mechanism whose stamps show everything; else of the first; else NEVER."""
+    alike = [place for place, loss in enumerate(picture.losses) if picture.mechanisms[loss.mechanism] == mechanism]
+    clear = [place for place in alike if _shows_both(picture, picture.losses[place])]
+    if mechanism == DELETED:  # and if possible the thief as well
+        clear.sort(key=lambda place: not _shows_thief(picture, picture.losses[place]))
+    return next(iter([*clear, *alike]), NEVER)
+
+
+def opening(picture: Timeline) -> tuple[int, int]:
+    """Return the span that the picture shows first: the story and two TTLs around it, but never so much that it gets lost."""
+    since, until = story_span(picture)
+    if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_fault == NEVER:
+        return 0, max(1, until)
+    length = max(until - since, 1000)
+    margin = 2 * picture.ttl or length // 2
+    if picture.focus_fault == NEVER:
+        margin = min(margin, 2 * length)
+    return max(0, since - margin), max(1, min(picture.end, until + margin))
+
+
+def _shows_both(picture: Timeline, loss: DrawnLoss) -> bool:
+    """Return whether the victim is known and stamped before the culprit: a thread can be held up before it stamps its write."""
+    grants = picture.held
+    return loss.victim != NEVER and grants[loss.victim].wrote_at < grants[loss.culprit].wrote_at
+
+
+def _shows_thief(picture: Timeline, loss: DrawnLoss) -> bool:
+    """Return whether the store's events name the request that deleted the lock of the earlier of the two."""
+    grants = picture.held
+    elder = min((loss.culprit, loss.victim), key=lambda place: grants[place].got)
+    lease = picture.lives[grants[elder].lease] if grants[elder].lease != NEVER else None
+    return lease is not None and lease.how == "del" and lease.by not in (NEVER, elder)
