@@ -26,8 +26,6 @@ class FaultRecord(msgspec.Struct):
     at_ns: int
     # Written by the injector: the name of the fault's file.
     kind: str = ""
-    # when the lab had done its part, which a busy machine does late; 0 where there is no such part, or in an old run
-    injected_ns: int = 0
     # the failpoint, phase.moment; the file calls it a gate
     failpoint: str = msgspec.field(name="gate", default="")
     # when the recovery was complete; 0 before
@@ -40,6 +38,8 @@ class FaultRecord(msgspec.Struct):
     sessions_ended: int = 0
     # what the fault does; a record of an old run has none, and gets that of its kind
     effect: Effect = Effect.OTHER
+    # when the lab had done its part, which a busy machine does late; 0 where there is no such part, or in an old run
+    injected_ns: int = 0
 
     def __post_init__(self) -> None:
         if self.effect is Effect.OTHER:
