@@ -1,4 +1,6 @@
-"""Where Locust asks the lab: a Unix socket. What is said there is told in ``lab/ui/locust_plugin.py``, Locust's side."""
+"""The Unix socket on which Locust asks the lab. The messages are described in
+``lab/ui/locust_plugin.py``, Locust's side.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,10 @@ Check = Callable[[Mapping[str, str]], RunRequest]
 
 
 class ControlSocket(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """A socket in a folder that only this user can enter. Runs are put into ``runs``.
+    """A socket in a folder that only this user can enter. It puts requested runs into ``runs``.
 
-    check: reads a form, and raises BadInput for what cannot be run. offer: what its drop-downs say.
+    check: parses a form, and raises BadInput for a form that cannot be run. offer: returns the
+    choices of the form's drop-downs.
     """
 
     daemon_threads = True
@@ -37,7 +40,7 @@ class ControlSocket(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 class ControlHandler(socketserver.StreamRequestHandler):
-    """One connection of Locust's."""
+    """Answers one connection of Locust."""
 
     server: ControlSocket
 
@@ -46,24 +49,24 @@ class ControlHandler(socketserver.StreamRequestHandler):
         run = LocustRun(question.get("form", {}), self.wfile)
         match question.get("ask"):
             case "shelf":
-                run.say(**self.server.offer())
+                run.send(**self.server.offer())
             case "check":
-                run.say(**self._check(run.form))
+                run.send(**self._check(run.form))
             case "run":
-                self._converse(run)
+                self._wait_for_end(run)
 
     def _check(self, form: Mapping[str, str]) -> dict[str, Any]:
         try:
             request = self.server.check(form)
         except BadInput as reason:
             return {"refused": str(reason)}
-        except Exception as error:  # noqa: BLE001 - such as a stage's file that cannot be imported just now
+        except Exception as error:  # noqa: BLE001 - for example, a stage's file that cannot be imported
             return {"refused": failure(error)}
         return {} if request.scenario.rate else {"users": request.scenario.users}
 
-    def _converse(self, run: LocustRun) -> None:
+    def _wait_for_end(self, run: LocustRun) -> None:
         self.server.runs.put(run)
-        for line in self.rfile:  # the only thing Locust has to say is that it has ended
+        for line in self.rfile:  # Locust sends one message: that its test has ended
             run.complete = json.loads(line)["ended"]
             run.ended.set()
         run.lost = not run.ended.is_set()
@@ -71,5 +74,5 @@ class ControlHandler(socketserver.StreamRequestHandler):
 
 
 def failure(error: Exception) -> str:
-    """What Locust is told where the lab is wrong, and not the form."""
+    """Return the message for Locust where the lab failed, and not the form."""
     return f"the lab itself failed: {type(error).__name__}: {error}"

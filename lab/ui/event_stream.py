@@ -1,4 +1,6 @@
-"""News for whoever listens, as server-sent events: made once, sent to all, and never more than the last few for who is slow."""
+"""Server-sent events for all listeners of the live page. Each event is encoded once; a slow
+listener gets only the last few.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from contextlib import contextmanager
 
 import msgspec
 
-BEHIND = 100  # messages: a browser that takes no more is left to connect again, and is told then how things stand
+BEHIND = 100  # messages: a slower browser is disconnected; it connects again and gets the current state
 LISTENERS = 200
 
 
-class TooManyListeners(Exception):  # noqa: N818 - says what happened
-    """As many listen as can."""
+class TooManyListeners(Exception):  # noqa: N818 - states what happened
+    """The stream has its largest number of listeners."""
 
 
 class EventStream:
-    """Safe to use from many threads."""
+    """A stream of events. Safe to use from many threads."""
 
     def __init__(self) -> None:
         self._listeners: list[queue.Queue[bytes | None]] = []
@@ -26,11 +28,11 @@ class EventStream:
 
     @property
     def has_listeners(self) -> bool:
-        """Whether anybody listens."""
+        """Return whether any browser listens."""
         return bool(self._listeners)
 
     def publish(self, **news: object) -> None:
-        """To everybody who listens now."""
+        """Send an event to all current listeners."""
         message = encoded(news)
         with self._mutex:
             for one in list(self._listeners):
@@ -42,11 +44,11 @@ class EventStream:
 
     @contextmanager
     def listening(self) -> Iterator[queue.Queue[bytes | None]]:
-        """The messages from now on; None is the end of them. Raises TooManyListeners."""
+        """Yield a queue of the messages from now on; None ends it. Raises TooManyListeners."""
         mine: queue.Queue[bytes | None] = queue.Queue(BEHIND)
         with self._mutex:
             if len(self._listeners) >= LISTENERS:
-                raise TooManyListeners(f"{LISTENERS} browsers listen already")
+                raise TooManyListeners(f"{LISTENERS} browsers listen already, which is the most")
             self._listeners.append(mine)
         try:
             yield mine
@@ -56,7 +58,7 @@ class EventStream:
                     self._listeners.remove(mine)
 
     def end(self) -> None:
-        """No more news."""
+        """Disconnect all listeners."""
         with self._mutex:
             for one in self._listeners:
                 _cut(one)
@@ -64,7 +66,7 @@ class EventStream:
 
 
 def encoded(news: object) -> bytes:
-    """One event on the wire."""
+    """Return one event as it is sent."""
     return b"data: " + msgspec.json.encode(news) + b"\n\n"
 
 

@@ -1,7 +1,9 @@
-"""A run while it is going on, as the live page shows it: read from the files that the run leaves anyway.
+"""A run while it goes on, as the live page shows it: read from the files that the run writes
+anyway.
 
-Nothing is asked of the system under test. The load's record is read before the replicas' journals, so what was acknowledged
-is in the counter's value of the same look, and a gap between the two is never an error of reading.
+The system under test is not queried. The load's record is read before the replicas' journals, so
+the counter's value includes all acknowledged increments, and a gap between the two is never an
+artefact of reading.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from lab.evidence.history import Outcome, Request
 from lab.evidence.tail import Tail
 from lab.ui.lock_holders import LockHolders
 
-LATE_NS = 60_000_000  # by so much may a replica's line come late: bins are told when they are that old
+LATE_NS = 60_000_000  # a replica's line may arrive so late; younger bins are not published yet
 SPEED_OVER_S = 1.0
-POINTS = 600  # of the envelope, for who comes late; beyond that every other one goes
+POINTS = 600  # of the envelope, for browsers that connect late; beyond that every second point is dropped
 MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in Outcome}
 
 
 class LiveRun:
-    """One run, followed. clock: nanoseconds of the clock that the journals use."""
+    """Follows one run. clock: returns nanoseconds of the clock that the journals use."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], replicas: int, clock: Callable[[], int] = monotonic_ns) -> None:
         self.about = dict(about)
@@ -42,7 +44,7 @@ class LiveRun:
         self._healed = Tail(folder / "faults.jsonl")
         self._faults: dict[str, FaultRecord] = {}
         self._counts = dict.fromkeys(Outcome, 0)
-        self._parts: dict[str, tuple[int, int]] = {}  # of the counter: when it was written last, and what
+        self._parts: dict[str, tuple[int, int]] = {}  # of the counter: the time and the value of the last write
         self._speed: deque[tuple[float, int]] = deque()
         self._decode_event: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         self._decode_request = msgspec.json.Decoder(Request)
@@ -53,16 +55,16 @@ class LiveRun:
 
     @property
     def counter(self) -> int:
-        """The value that the counter has by the last write of each of its parts."""
+        """Return the counter's value after the last write of each of its parts."""
         return sum(value for _, value in self._parts.values())
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to be seen: every request is on record, and the last look found nothing new."""
+        """Return whether nothing more will come: every request is on record, and the last look found nothing new."""
         return self._rested and sum(self._counts.values()) >= self.about["requests"]
 
     def look(self) -> dict[str, Any]:
-        """What the page is told now: figures, the strip's new bins, faults; its size does not grow with the run."""
+        """Return the news for the page: figures, new bins, faults. Their size does not grow with the run."""
         now_ns = self._clock()
         oldest_ns = self._read_requests()
         self._rested = oldest_ns == 0
@@ -83,7 +85,7 @@ class LiveRun:
         }
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for tail in (self._requests, self._healed, *self._journals.values()):
             tail.close()
 
@@ -91,7 +93,9 @@ class LiveRun:
         return round((at_ns - self._since_ns) / 1e9, 3)
 
     def _read_requests(self) -> int:
-        """Count outcomes without decoding: of a block only its first line is; returns when that request ended."""
+        """Count outcomes without decoding each line. Return when the first request of the new block
+        ended; 0 if there is none.
+        """
         block = self._requests.lines()
         for outcome, mark in MARKS.items():
             self._counts[outcome] += block.count(mark)
@@ -104,7 +108,7 @@ class LiveRun:
         try:
             events = self._decode_event.decode_lines(tail.lines())
         except msgspec.DecodeError:
-            return  # the verdict will name the line; the page goes on
+            return  # the verdict will name the broken line; the page continues
         for event in events:
             if isinstance(event, Wrote | WroteAgain):
                 part = event.part if isinstance(event, Wrote) else ""

@@ -1,4 +1,4 @@
-"""The live page, the news that it shows, and the runs' own pages, at one address beside Locust's page."""
+"""The live page, its events, and the runs' own pages, at one address next to Locust's page."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from lab.ui.live_state import LiveState
 from lab.ui.predictions import Full
 from lab.ui.run_form import scenario_names
 from lab.ui.same_origin import LOOPBACK, foreign
-from lab.ui.static_server import Reader, Site
+from lab.ui.static_server import Site, SiteHandler
 
-LONGEST = 4096  # bytes of a prediction
+LONGEST = 4096  # bytes of a posted prediction
 SILENT_S = 15.0
-LETTERS = 64  # of a browser's own number
-# what a page may load: itself, and nothing of anybody else; and nobody may frame it
+LETTERS = 64  # the length of a browser's own number
+# a page may load content from this server only, and no page may show it in a frame
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "frame-ancestors 'none'"
@@ -40,34 +40,38 @@ POLICY = (
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-class Said(msgspec.Struct):
-    """A prediction as it is posted. reader: a number that the browser made up."""
+class PostedPrediction(msgspec.Struct):
+    """A prediction as a browser posts it."""
 
-    reader: str
+    reader: str  # a number that the browser made up
     stage: str
     scenario: str
-    loses: bool
-    name: str = ""
+    loses: bool  # whether the run will lose increments
+    name: str = ""  # the visitor's name; may be empty
 
 
 class LiveServer(Site):
-    """Serves from its own threads until it is closed. password: asked for if not empty. Raises OSError without the port."""
+    """Serves from its own threads until it is closed. password: required if not empty. Raises
+    OSError without the port.
+    """
 
     def __init__(
         self, state: LiveState, host: str, port: int, locust_port: int, password: str = "", reports: Path = REPORTS
     ) -> None:
         self.state, self.locust_port, self.password = state, locust_port, password
-        super().__init__(reports, port, host, LiveReader, () if password else LOOPBACK)
+        super().__init__(reports, port, host, LiveHandler, () if password else LOOPBACK)
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         self.shutdown()
         self.server_close()
 
 
-class LiveReader(Reader):
-    """One connection: the live page at /live, what it asks for below it, and the site of runs everywhere else."""
+class LiveHandler(SiteHandler):
+    """Answers one connection: the live page at /live with its data below, and the site of runs at
+    all other addresses.
+    """
 
     server: LiveServer
     disable_nagle_algorithm = True
@@ -79,22 +83,22 @@ class LiveReader(Reader):
         asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
         match address.path:
             case "/live":
-                return self._say(self._page(), "text/html; charset=utf-8")
+                return self._send(self._page(), "text/html; charset=utf-8")
             case "/live/ladder":
                 return self._answer(lambda: self._ladder(asked))
             case "/live/news" if self.command == "GET":
                 return self._news()
             case "/" if self.server.file("/") is None:
-                return self._to("live")  # there are no runs yet
+                return self._to("live")  # no run has finished yet
         return super().send_head()
 
     def do_POST(self) -> None:  # noqa: N802 - the library's name
-        """The only thing to be posted: a prediction."""
+        """Accept a prediction; nothing else can be posted."""
         body = self._body()
         if body is None or not self._admitted():
             return
         if urlsplit(self.path).path != "/live/prediction":
-            self._refuse(HTTPStatus.NOT_FOUND, "nothing is taken here")
+            self._refuse(HTTPStatus.NOT_FOUND, "only predictions can be posted, to /live/prediction")
             return
         if answer := self._answer(lambda: self._predict(body)):
             self.copyfile(answer, self.wfile)
@@ -103,35 +107,35 @@ class LiveReader(Reader):
         length = self.headers.get("Content-Length") or ""
         if not length.isdecimal() or int(length) > LONGEST:
             self.close_connection = True
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {LONGEST} bytes, and their number first")
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a prediction needs a Content-Length of at most {LONGEST} bytes")
             return None
         return self.rfile.read(int(length))
 
     def _admitted(self) -> bool:
-        """Not another site's page, and one who knows the password where there is one."""
+        """Refuse pages of other sites, and visitors without the password where there is one."""
         if why := foreign(self.command, dict(self.headers), self.server.names):
             self._refuse(HTTPStatus.FORBIDDEN, why)
             return False
         if self.server.password and not secrets.compare_digest(self._password(), self.server.password.encode()):
             self.send_response(HTTPStatus.UNAUTHORIZED)
-            self.send_header("WWW-Authenticate", 'Basic realm="the lock lab: any name, and the password that it printed"')
+            self.send_header("WWW-Authenticate", 'Basic realm="the lock lab: any name, and the password that the lab printed"')
             self.send_header("Content-Length", "0")
             self.end_headers()
             return False
         return True
 
     def _password(self) -> bytes:
-        kind, _, said = (self.headers.get("Authorization") or "").partition(" ")
+        kind, _, credentials = (self.headers.get("Authorization") or "").partition(" ")
         with contextlib.suppress(ValueError):
             if kind == "Basic":
-                return base64.b64decode(said, validate=True).partition(b":")[2]
+                return base64.b64decode(credentials, validate=True).partition(b":")[2]
         return b""
 
     def _page(self) -> bytes:
         offered = {name: scenarios.load(name).title for name in scenario_names()}
         about = {"stages": stages(), "scenarios": offered, "locust_port": self.server.locust_port}
         ideas = {name: stage.story.idea for name, stage in stages().items()}
-        text = msgspec.json.encode(ideas).decode().replace("<", "\\u003c")  # </script> would end it, whatever it stands in
+        text = msgspec.json.encode(ideas).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
         return page("live.html", TEMPLATES, ideas=text, **about).encode()
 
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
@@ -147,22 +151,22 @@ class LiveReader(Reader):
 
     def _predict(self, body: bytes) -> dict[str, Any]:
         try:
-            said = msgspec.json.decode(body, type=Said)
+            posted = msgspec.json.decode(body, type=PostedPrediction)
         except msgspec.DecodeError as error:
             raise BadInput(f"this is no prediction: {error}") from None
-        if not 0 < len(said.reader) <= LETTERS:
-            raise BadInput(f"a reader's number has 1 to {LETTERS} letters")
-        question = (choose_from("stage", said.stage, stages()), choose_from("scenario", said.scenario, scenario_names()))
-        self.server.state.predictions.predict(said.reader, said.name, question, said.loses)
-        return self._ladder({"reader": said.reader, "stage": said.stage, "scenario": said.scenario})
+        if not 0 < len(posted.reader) <= LETTERS:
+            raise BadInput(f"reader: must have 1 to {LETTERS} characters")
+        question = (choose_from("stage", posted.stage, stages()), choose_from("scenario", posted.scenario, scenario_names()))
+        self.server.state.predictions.predict(posted.reader, posted.name, question, posted.loses)
+        return self._ladder({"reader": posted.reader, "stage": posted.stage, "scenario": posted.scenario})
 
     def _answer(self, what: Any) -> BytesIO | None:
         try:
-            return self._say(msgspec.json.encode(what()), "application/json")
+            return self._send(msgspec.json.encode(what()), "application/json")
         except (BadInput, Full) as reason:
-            return self._say(msgspec.json.encode({"refused": str(reason)}), "application/json", HTTPStatus.BAD_REQUEST)
+            return self._send(msgspec.json.encode({"refused": str(reason)}), "application/json", HTTPStatus.BAD_REQUEST)
 
-    def _say(self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> BytesIO:
+    def _send(self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> BytesIO:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
@@ -173,7 +177,7 @@ class LiveReader(Reader):
         return BytesIO(content)
 
     def _news(self) -> None:
-        """Server-sent events, until the browser or the server has enough."""
+        """Send events until the browser disconnects or the server ends."""
         self.close_connection = True
         try:
             with self.server.state.news.listening() as news:
@@ -182,7 +186,7 @@ class LiveReader(Reader):
                 self.send_header("Cache-Control", "no-store")
                 self.send_header("Connection", "close")
                 self.end_headers()
-                self.wfile.write(encoded(self.server.state.how_things_stand()))
+                self.wfile.write(encoded(self.server.state.snapshot()))
                 while True:
                     try:
                         message = news.get(timeout=SILENT_S)
@@ -194,4 +198,4 @@ class LiveReader(Reader):
         except TooManyListeners as reason:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(reason))
         except (OSError, ValueError):
-            return  # the browser went away
+            return  # the browser has disconnected

@@ -1,4 +1,6 @@
-"""What the live page shows now: who is told of a run's beginning, of how it goes, of its end, and of what was predicted."""
+"""The state of the live page: it follows each run from begin to verdict, keeps the predictions, and
+publishes all changes.
+"""
 
 from __future__ import annotations
 
@@ -19,31 +21,31 @@ from lab.ui.predictions import Predictions
 from lab.ui.run_form import RunRequest
 
 EVERY_S = 0.1
-UNHEARD_EVERY_S = 0.2  # nobody looks; who comes later shall find a curve
+UNWATCHED_EVERY_S = 0.2  # no browser listens; a browser that connects later still gets a curve
 FIGURES = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final")
 
 
 class LiveState:
-    """One after the other, any number of runs. Safe to use from many threads."""
+    """The current run, one after the other. Safe to use from many threads."""
 
     def __init__(self) -> None:
         self.news = EventStream()
         self.predictions = Predictions()
-        self._mutex = threading.RLock()  # what is told and what is kept for who comes later are the same
+        self._mutex = threading.RLock()  # what is published and what is kept for later browsers must agree
         self._now: dict[str, Any] = {"phase": "waiting"}
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
         self._thread.start()
 
-    def how_things_stand(self) -> dict[str, Any]:
-        """For who comes now: everything that was told of this run, in few numbers."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that was published about the current run, for a browser that connects now."""
         with self._mutex:
             points = self._live.points if self._live else self._now.get("points", [])
             return {"kind": "hello", "tally": self.predictions.tally(), **self._now, "points": points}
 
     def begin(self, request: RunRequest, folder: Path) -> None:
-        """Requests are about to be sent, and recorded in this folder."""
+        """Start to follow a run, whose requests are recorded in this folder from now on."""
         stage, scenario = request.stage, request.scenario
         about = {
             "stage": stage.name,
@@ -60,7 +62,7 @@ class LiveState:
             self.news.publish(kind="begin", phase="running", about=about)
 
     def judged(self, done: Conducted) -> None:
-        """It is over, and the verdict is known."""
+        """Publish the verdict, and settle the predictions."""
         judgement = done.judgement
         self.predictions.settle(None if judgement.verdict == "VOID" else judgement.lost > 0)
         result = {name: getattr(judgement, name) for name in FIGURES}
@@ -76,15 +78,15 @@ class LiveState:
             self.news.publish(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
 
     def drawn(self, done: Conducted) -> None:
-        """The run's page is there."""
+        """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
-        said = {"caption": caption(picture), "run": done.folder.name}
+        page = {"caption": caption(picture), "run": done.folder.name}
         with self._mutex:
-            self._now |= {"phase": "drawn", "drawn": said}
-            self.news.publish(kind="drawn", phase="drawn", drawn=said)
+            self._now |= {"phase": "drawn", "drawn": page}
+            self.news.publish(kind="drawn", phase="drawn", drawn=page)
 
     def refused(self, why: str) -> None:
-        """There is no run, or there will be no verdict on it."""
+        """Publish that there is no run, or that it will have no verdict."""
         with self._mutex:
             if self._live is not None:
                 self._live.close()
@@ -94,13 +96,13 @@ class LiveState:
             self.news.publish(kind="refused", phase="refused", why=why)
 
     def close(self) -> None:
-        """Nothing more is shown."""
+        """Stop following, and disconnect all browsers."""
         self._over.set()
         self._thread.join()
         self.news.end()
 
     def _go(self) -> None:
-        while not self._over.wait(EVERY_S if self.news.has_listeners else UNHEARD_EVERY_S):
+        while not self._over.wait(EVERY_S if self.news.has_listeners else UNWATCHED_EVERY_S):
             with self._mutex:
                 if self._live is not None and not self._live.over:
                     self._try_to_look(self._live)
@@ -108,7 +110,7 @@ class LiveState:
     def _try_to_look(self, live: LiveRun) -> None:
         try:
             self._look(live)
-        except Exception:  # noqa: BLE001 - what cannot be shown of this run must not keep the next from being shown
+        except Exception:  # noqa: BLE001 - an error in showing this run must not prevent showing the next
             traceback.print_exc()
             live.close()
             self._live = None

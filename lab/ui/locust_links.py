@@ -1,7 +1,8 @@
-"""What is put beside Locust's own page, which has no place for it: the way to the live page, and links in the tab's cells.
+"""Additions to Locust's own page: the link to the live page, and links to reports in the cells of
+the tab.
 
-Locust's page is a program that writes its own elements; what is added stands outside of them, and cells are made links
-again whenever they were written anew.
+Locust's page has no place for them and rewrites its own elements. So the additions stand outside of
+these elements, and cells become links again whenever Locust rewrites them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ SCRIPT = Path(__file__).with_name("templates") / "locust_links.js"
 
 
 def add_links(page: str, port: str) -> str:
-    """Locust's page with ours added. port: where the live page is served, nothing is added if empty."""
+    """Return Locust's page with the additions. port: of the live page; nothing is added if empty."""
     if not port:
         return page
     script = SCRIPT.read_text(encoding="utf-8").replace('"PORT"', json.dumps(port))

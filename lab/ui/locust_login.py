@@ -1,4 +1,4 @@
-"""Locust's own login page, asked for when the page is served to more than this machine."""
+"""Locust's own login page, required when the page is served to other machines."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from flask import redirect, request, session, url_for
 from flask_login import UserMixin, login_user
 
 
-class Reader(UserMixin):
-    """Whoever knew the password."""
+class User(UserMixin):
+    """A visitor who knew the password."""
 
     id = "lab"
 
 
 def require(web_ui: Any, password: str) -> None:
-    """Let nobody in without it. web_ui: Locust's, started with ``--web-login``."""
+    """Admit nobody without the password. web_ui: Locust's, started with ``--web-login``."""
     web_ui.app.config["SECRET_KEY"] = secrets.token_hex()
     web_ui.app.config["SESSION_COOKIE_SAMESITE"] = "Strict"
-    web_ui.login_manager.user_loader(lambda name: Reader() if name == Reader.id else None)
+    web_ui.login_manager.user_loader(lambda name: User() if name == User.id else None)
     web_ui.auth_args = {"username_password_callback": "/lab/login"}
 
-    def enter() -> Any:
+    def log_in() -> Any:
         if secrets.compare_digest(request.form.get("password", "").encode(), password.encode()):
-            login_user(Reader())
+            login_user(User())
             return redirect(url_for("locust.index"))
-        session["auth_error"] = "That is not the password; the lab printed it when it started."
+        session["auth_error"] = "Wrong password. The lab printed the password when it started."
         return redirect(url_for("locust.login"))
 
-    web_ui.app.add_url_rule("/lab/login", "lab_login", enter, methods=["POST"])
+    web_ui.app.add_url_rule("/lab/login", "lab_login", log_in, methods=["POST"])

@@ -1,4 +1,4 @@
-"""Locust with its web page, in a process of its own: started, and watched."""
+"""Locust with its web page in a process of its own: start it and watch it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ UP_WITHIN_S = 30.0
 
 @dataclass(frozen=True)
 class PageSettings:
-    """Where pages are served. password: what is asked for, nothing if empty. processes: that send the requests."""
+    """Where the pages are served, and how."""
 
-    host: str
-    port: int
-    live_port: int
-    password: str = ""
-    processes: int = 1
+    host: str  # the address to listen on
+    port: int  # of Locust's page
+    live_port: int  # of the live page
+    password: str = ""  # the pages' password; none if empty
+    processes: int = 1  # how many processes send the requests
 
     @property
     def visible(self) -> str:
-        """A name under which this machine itself reaches it."""
+        """Return a name under which this machine itself reaches the page."""
         return "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104 - compared, not listened on
 
     @property
@@ -49,7 +49,7 @@ class PageSettings:
 
 
 class LocustProcess:
-    """The running page."""
+    """Locust's process, with its page."""
 
     def __init__(self, supervisor: Supervisor, place: PageSettings, control: Path, log: Path) -> None:
         self.place = place
@@ -62,7 +62,9 @@ class LocustProcess:
         self._pid = supervisor.start(_argv(place), env, LOCUSTFILES.parent, log)
 
     def wait(self) -> None:
-        """Until it answers: this page, not whatever else may have got the port, with all its workers. Raises NotReady."""
+        """Wait until this page answers (and not another program on its port) with all its workers.
+        Raises NotReady.
+        """
         until = time.monotonic() + UP_WITHIN_S
         while time.monotonic() < until:
             self.check()
@@ -74,24 +76,24 @@ class LocustProcess:
         raise NotReady(f"Locust's page did not come up at {self.place.address}; the end of its log:\n{last_words(self._log)}")
 
     def _answer(self) -> Any:
-        """Which lab's page is at the address."""
+        """Return which lab's page is at the address."""
         with contextlib.closing(http.client.HTTPConnection(self.place.visible, self.place.port, timeout=1)) as connection:
             connection.request("GET", "/lab")
             return json.load(connection.getresponse())
 
     def check(self) -> None:
-        """Raises NotReady when Locust has ended."""
+        """Raise NotReady if Locust has ended."""
         if (status := self._supervisor.exit_of(self._pid)) is not None:
-            raise NotReady(f"Locust ended with {status}; the end of its log:\n{last_words(self._log)}")
+            raise NotReady(f"Locust ended with status {status}; the end of its log:\n{last_words(self._log)}")
 
     def kill(self) -> None:
-        """End it at once."""
+        """End Locust at once."""
         self._supervisor.signal(self._pid, signal.SIGKILL)
 
 
 def _argv(place: PageSettings) -> list[str]:
     options: dict[str, object] = {"locustfile": LOCUSTFILE, "web-host": place.host, "web-port": place.port}
-    options |= {"users": USERS, "spawn-rate": USERS, "requests": 0}  # what the form shows at first
+    options |= {"users": USERS, "spawn-rate": USERS, "requests": 0}  # the form's initial values
     if place.processes > 1:
         port = free_port()
         options |= {"processes": place.processes, "expect-workers": place.processes}

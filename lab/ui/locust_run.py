@@ -1,4 +1,4 @@
-"""One press of Start in Locust's page, and the drive of the run that it asks for."""
+"""One press of Start in Locust's page, and the drive of the run that it requests."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ QUIET_WITHIN_S = 5.0
 
 @dataclass
 class LocustRun:
-    """The form, and the line on which Locust is told about its run.
+    """A run that Locust's page requests."""
 
-    ended: nothing more is sent, because Locust said so (``complete``: all was) or because it is gone (``lost``).
-    """
-
-    form: Mapping[str, str]
-    line: Any
+    form: Mapping[str, str]  # the form's fields
+    line: Any  # the connection to Locust
+    # set when nothing more is sent: Locust reported it, or Locust is gone
     ended: threading.Event = field(default_factory=threading.Event)
-    complete: bool = False
-    lost: bool = False
+    complete: bool = False  # Locust reported that all requests were sent and answered
+    lost: bool = False  # Locust is gone
 
-    def say(self, **message: Any) -> None:
-        """Tell Locust, if it is still there."""
+    def send(self, **message: Any) -> None:
+        """Send Locust a message, if it still runs."""
         with contextlib.suppress(OSError, ValueError):
             self.line.write(json.dumps(message).encode() + b"\n")
 
 
 def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], follow: Callable[[Path], None]) -> Drive:
-    """The drive of this run: Locust is told where the servers are, and says when it has ended.
+    """Return the drive of this run: Locust gets the servers' address, and reports when it has
+    ended.
 
-    kill: ends Locust at once. follow: called with the run's folder when requests are about to be sent.
+    kill: ends Locust at once. follow: called with the run's folder just before requests are sent.
     """
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
@@ -51,31 +50,33 @@ def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], 
         follow(folder)
         where = {"host": f"http://{system.address}", "record": str(record)}
         what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
-        run.say(plan=where | what | {"timeout_s": scenario.request_timeout_s})
+        run.send(plan=where | what | {"timeout_s": scenario.request_timeout_s})
         try:
-            trouble = _watch(run, record, scenario, well)
-            if trouble:
-                run.say(stop=trouble)
+            reason = _watch(run, record, scenario, well)
+            if reason:
+                run.send(stop=reason)
                 if not run.ended.wait(STOPPED_WITHIN_S):
                     kill()
         except KeyboardInterrupt:
-            kill()  # or it would go on recording
+            kill()  # otherwise Locust would continue to record
             raise
         if run.lost:
-            raise LoadFailed("Locust is gone")
+            raise LoadFailed("Locust has ended in the middle of the run")
         if not well():
             return
-        if trouble:
-            raise LoadFailed(trouble)
+        if reason:
+            raise LoadFailed(reason)
         if not run.complete:
-            system.quiet(QUIET_WITHIN_S)  # or the counter would be read before what was on its way has been written
+            system.quiet(QUIET_WITHIN_S)  # so that requests in flight are written before the counter is read
             raise CutShort("stopped by hand")
 
     return drive
 
 
 def _watch(run: LocustRun, record: Path, scenario: Scenario, well: Callable[[], bool]) -> str:
-    """Wait until Locust says that it has ended; or the reason why it has to be told to."""
+    """Wait until Locust reports its end, and return an empty string; or return the reason why the
+    run must end early.
+    """
     size, moved_s = 0, time.monotonic()
     while not run.ended.wait(0.02):
         if not well():

@@ -1,7 +1,8 @@
 """What a class predicts of runs, and how often it was right, for as long as the page's server runs.
 
-A prediction is for a stage under a scenario: will it lose any? It counts from the run that starts next, and can be changed
-until then. Who predicts is known by a number that the browser made up, and by a name if one was given.
+A prediction is about a stage under a scenario: will it lose increments? It counts for the next run
+of the two, and can be changed until that run starts. A visitor is known by a number that the
+browser made up, and by a name if the visitor gave one.
 """
 
 from __future__ import annotations
@@ -11,55 +12,58 @@ from dataclasses import dataclass, field
 from typing import Any
 
 NAME_LETTERS = 40
-READERS = 1000  # a class, and not whoever fills the memory
+VISITORS = 1000  # enough for a class; a limit, so that posts cannot fill the memory
 Question = tuple[str, str]  # stage, scenario
 
 
-class Full(Exception):  # noqa: N818 - says what happened
-    """There are as many readers as will be counted."""
+class Full(Exception):  # noqa: N818 - states what happened
+    """The largest number of visitors has predicted."""
 
 
 @dataclass
-class Reader:
-    """One who predicts. open: by question, whether it will lose any; settled: the questions of runs that have begun."""
+class Visitor:
+    """A visitor who predicts."""
 
     name: str = ""
-    right: int = 0
+    right: int = 0  # how many predictions were right
     wrong: int = 0
+    # the prediction for the next run, by question: will it lose increments?
     open: dict[Question, bool] = field(default_factory=dict)
-    settled: set[Question] = field(default_factory=set)
+    settled: set[Question] = field(default_factory=set)  # the questions of runs that have begun
 
 
 class Predictions:
-    """All readers' predictions. Safe to use from many threads."""
+    """All visitors' predictions. Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._readers: dict[str, Reader] = {}
+        self._visitors: dict[str, Visitor] = {}
         self._playing: tuple[Question, dict[str, bool]] | None = None
         self._shown: set[Question] = set()
         self._mutex = threading.Lock()
 
     def predict(self, reader: str, name: str, question: Question, loses: bool) -> None:
-        """Keep it until the next run. Raises Full."""
+        """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
-            if reader not in self._readers and len(self._readers) >= READERS:
-                raise Full(f"{READERS} readers are counted already")
-            one = self._readers.setdefault(reader, Reader())
+            if reader not in self._visitors and len(self._visitors) >= VISITORS:
+                raise Full(f"{VISITORS} visitors have predicted already, which is the most")
+            one = self._visitors.setdefault(reader, Visitor())
             one.name = " ".join(name.split())[:NAME_LETTERS]
             one.open[question] = loses
 
     def begin(self, question: Question) -> dict[str, int]:
-        """A run starts: what was predicted of it can be changed no more. How many say that it loses some, and none."""
+        """Start a run: its predictions are fixed. Return how many predict that it loses some, and none."""
         with self._mutex:
-            taken = {key: one.open.pop(question) for key, one in self._readers.items() if question in one.open}
+            taken = {key: one.open.pop(question) for key, one in self._visitors.items() if question in one.open}
             self._playing = (question, taken)
             for key in taken:
-                self._readers[key].settled.add(question)
+                self._visitors[key].settled.add(question)
             return _sides(taken)
 
     def settle(self, lost: bool | None) -> dict[str, int]:
-        """The run is over. lost: whether it lost any; None where it proves nothing: nobody is counted, and what was predicted
-        stands for the next one.
+        """Count the predictions when the run is over. Return them.
+
+        lost: whether the run lost increments. None: it proves nothing, so no prediction counts, and
+        all stand for the next run.
         """
         with self._mutex:
             question, taken = self._playing or (("", ""), {})
@@ -67,34 +71,39 @@ class Predictions:
             if lost is not None:
                 self._shown.add(question)
                 for key, loses in taken.items():
-                    self._readers[key].right += loses == lost
-                    self._readers[key].wrong += loses != lost
+                    self._visitors[key].right += loses == lost
+                    self._visitors[key].wrong += loses != lost
             else:
                 for key, loses in taken.items():
-                    self._readers[key].open.setdefault(question, loses)
+                    self._visitors[key].open.setdefault(question, loses)
             return _sides(taken)
 
     def asked(self, question: Question) -> dict[str, int]:
-        """How many say what of the run that has not begun."""
+        """Return the predictions for the next run."""
         with self._mutex:
-            return _sides({key: one.open[question] for key, one in self._readers.items() if question in one.open})
+            return _sides({key: one.open[question] for key, one in self._visitors.items() if question in one.open})
 
     def of(self, reader: str, question: Question) -> bool | None:
-        """What this reader says of the run that has not begun; None for nothing."""
+        """Return this visitor's prediction for the next run, or None."""
         with self._mutex:
-            one = self._readers.get(reader)
+            one = self._visitors.get(reader)
             return None if one is None else one.open.get(question)
 
     def may_see(self, reader: str, question: Question) -> bool:
-        """Whether the reference's result gives nothing away: it was predicted, or everybody has seen a run of it."""
+        """Return whether the reference result may be shown: the visitor predicted it, or a run has
+        shown it to everyone.
+        """
         with self._mutex:
-            one = self._readers.get(reader)
+            one = self._visitors.get(reader)
             return question in self._shown or (one is not None and (question in one.open or question in one.settled))
 
     def tally(self) -> dict[str, Any]:
-        """Right and wrong, of all and by name, the best first; who gave no name is counted among all."""
+        """Return the numbers of right and wrong predictions, in all and by name, the best first.
+
+        Visitors without a name count only in the total.
+        """
         with self._mutex:
-            played = [one for one in self._readers.values() if one.right + one.wrong]
+            played = [one for one in self._visitors.values() if one.right + one.wrong]
         named = sorted((one for one in played if one.name), key=lambda one: (-one.right, one.wrong, one.name))
         return {
             "right": sum(one.right for one in played),
@@ -103,5 +112,5 @@ class Predictions:
         }
 
 
-def _sides(said: dict[str, bool]) -> dict[str, int]:
-    return {"some": sum(said.values()), "none": len(said) - sum(said.values())}
+def _sides(predicted: dict[str, bool]) -> dict[str, int]:
+    return {"some": sum(predicted.values()), "none": len(predicted) - sum(predicted.values())}

@@ -1,8 +1,9 @@
-"""Which requests of a browser are refused: those that another site's page made it send.
+"""Refuse requests that a browser sends on behalf of another site's page.
 
-A page of any site can have a reader's browser post to this machine, and one whose name was made to point here can read as
-well. A browser says where a request comes from (Origin, Sec-Fetch-Site) and what it takes this server to be called (Host);
-what says nothing, as curl, is no browser, and is no stranger's tool.
+A page of any site can make a visitor's browser post to this machine. If its host name resolves to
+this machine, it can read answers as well. A browser states where a request comes from (Origin,
+Sec-Fetch-Site) and the server's name (Host). A client that sends none of these, such as curl, is no
+browser, and no page controls it.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
 READING = ("GET", "HEAD", "OPTIONS")
-OWN = ("same-origin", "none")  # none: the reader typed the address, or used a bookmark
+OWN = ("same-origin", "none")  # none: the visitor typed the address, or used a bookmark
 STRANGE = "this request was made by a page of another site"
 LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def foreign(method: str, headers: Mapping[str, str], names: Collection[str] = ()) -> str:
-    """Why this request is refused; empty where it is not. names: what this server may be called, any name if empty."""
-    said = {name.lower(): value for name, value in headers.items()}  # as a proxy may have written them
-    host, origin, site = said.get("host", ""), said.get("origin"), said.get("sec-fetch-site", "none")
+    """Return why this request is refused; empty where it is not. names: the server's names, any name if empty."""
+    sent = {name.lower(): value for name, value in headers.items()}  # a proxy may have changed their case
+    host, origin, site = sent.get("host", ""), sent.get("origin"), sent.get("sec-fetch-site", "none")
     try:
         name, at = urlsplit(f"//{host}").hostname, host if origin is None else urlsplit(origin).netloc
     except ValueError:
-        return "its Host or Origin cannot be read"
+        return "its Host or Origin cannot be parsed"
     if names and name not in names:
-        return f"this server is called {' or '.join(names)}"
-    if method in READING:  # following a link to here is no harm; being read, or kept open, by another site's page is
-        return STRANGE if site == "cross-site" and said.get("sec-fetch-mode") != "navigate" else ""
+        return f"the Host must be {' or '.join(names)}"
+    if method in READING:  # a link to this server is allowed; another site's page may not read its answers
+        return STRANGE if site == "cross-site" and sent.get("sec-fetch-mode") != "navigate" else ""
     return STRANGE if at != host or site not in OWN else ""

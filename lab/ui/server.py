@@ -1,7 +1,9 @@
-"""``lab ui``: Locust's own page, where each press of Start is a whole run of the lab, and the live page beside it.
+"""``lab ui``: Locust's own page, where each press of Start is a whole run of the lab, and the live
+page.
 
-Three processes at work: this one starts servers, judges and draws, run after run, exactly as ``lab run`` does, and serves
-the live page; Locust serves its page and sends the requests, itself or by workers; the supervisor ends all of them.
+Three processes: this one starts servers, judges and draws, run after run, exactly as ``lab run``
+does, and serves the live page. Locust serves its page and sends the requests, itself or by workers.
+The supervisor ends all of them.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, ExitStatus, MissingProgram, NotReady
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
+from lab.run.runner import INTERRUPTED
 from lab.servers.process import free_port
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor
@@ -41,38 +44,38 @@ def serve(
     processes: int = 1,
     offer: Callable[[], dict[str, Any]] = offered,
 ) -> int:
-    """Keep the pages up until Ctrl-C; port 0 for any free one. processes: that send. offer: what the form's drop-downs say.
-    Returns the exit status: 130 if Ctrl-C cut a run short.
+    """Serve the pages until Ctrl-C. Return the exit status: 130 if Ctrl-C cut a run short.
 
-    Raises BadInput when a port cannot be had or the offer is none, MissingProgram, and NotReady when Locust ends.
+    port: 0 for any free port. processes: how many send the requests. offer: returns the choices of
+    the form's drop-downs. Raises BadInput when a port is not available or an offered name is
+    unknown, MissingProgram, and NotReady when Locust ends.
     """
     offer()
     for name in missing() if engine() == LOCAL else ():
-        program(name)  # says how to install it
+        program(name)  # its error states how to install it
     _check_port(host, port)
     password = "" if host in LOOPBACK else secrets.token_urlsafe(9)
-    left: list[Conducted] = []
+    cut_short: Conducted | None = None
     with (
         contextlib.suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
         ControlSocket(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
         supervised() as supervisor,
-        _showing(host, live_port, port := port or free_port(), password) as live,
+        _live_server(host, live_port, port := port or free_port(), password) as live,
     ):
         place = PageSettings(host, port, live.server_port, password, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
         page.wait()
         _welcome(place)
-        _run_presses(supervisor, control, page, live.state, left)
-    for done in left:
-        if done.folder.path.name != done.folder.name:  # not yet published
-            _say(_line(done, finish(done)))
+        cut_short = _serve_runs(supervisor, control, page, live.state)
+    if cut_short is not None and cut_short.folder.path.name != cut_short.folder.name:  # not yet published
+        _print(_line(cut_short, finish(cut_short)))
     sys.stderr.write("\nstopped; nothing is left running\n")
-    return ExitStatus.INTERRUPTED if left else ExitStatus.GOOD
+    return ExitStatus.GOOD if cut_short is None else ExitStatus.INTERRUPTED
 
 
 @contextlib.contextmanager
-def _showing(host: str, port: int, locust_port: int, password: str) -> Iterator[LiveServer]:
+def _live_server(host: str, port: int, locust_port: int, password: str) -> Iterator[LiveServer]:
     state = LiveState()
     try:
         server = LiveServer(state, host, port, locust_port, password)
@@ -87,66 +90,67 @@ def _showing(host: str, port: int, locust_port: int, password: str) -> Iterator[
 
 
 def _welcome(place: PageSettings) -> None:
-    _say(f"{place.address}  the lab in Locust's page, until Ctrl-C; it links to the live page, {place.live_address}")
+    _print(f"{place.address}  the lab in Locust's page, until Ctrl-C; the live page is {place.live_address}")
     if place.password:
-        _say(
-            f"warning: these pages are served to whoever reaches {place.host}, unencrypted; pressing Start starts servers here\n"
-            f"password: {place.password}  (Locust's login takes any name with it, and so does the live page)"
+        _print(
+            f"warning: any machine that reaches {place.host} can open these pages, unencrypted, and start servers here\n"
+            f"password: {place.password}  (Locust's login and the live page accept any name with it)"
         )
 
 
-def _run_presses(
-    supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState, left: list[Conducted]
-) -> None:
-    """One run after the other, until an interrupt. ``left`` gets a run that was conducted but not yet published then."""
+def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState) -> Conducted | None:
+    """Make one run after the other, as the page requests them.
+
+    Return the run that an interrupt cut short. An interrupt between two runs is raised.
+    """
     while True:
         page.check()
         try:
-            press = control.runs.get(timeout=0.2)
+            run = control.runs.get(timeout=0.2)
         except queue.Empty:
             continue
         try:
-            order = read(press.form, page.place.processes)
-            _say(order.introduction)
-            if not _run(supervisor, page, state, press, order, left):
-                return
+            request = read(run.form, page.place.processes)
+            _print(request.introduction)
+            if cut_short := _run(supervisor, page, state, run, request):
+                return cut_short
         except (BadInput, MissingProgram, NotReady) as reason:
-            _say(f"not run: {reason}")
+            _print(f"not run: {reason}")
             state.refused(str(reason))
-            press.say(refused=str(reason))
-        except Exception as error:  # noqa: BLE001 - a stage or check in the making must not take the page down
+            run.send(refused=str(reason))
+        except Exception as error:  # noqa: BLE001 - an error in a new stage or check must not end the page
             traceback.print_exc()
             state.refused(failure(error))
-            press.say(refused=failure(error))
-        left.clear()
+            run.send(refused=failure(error))
 
 
-def _shown(tell: Callable[..., None], *about: object) -> None:
-    """LiveState it, if it can be shown: a run must not be lost over its picture."""
+def _shown(publish: Callable[..., None], *about: object) -> None:
+    """Publish news on the live page. An error is printed: a run must not be lost because it cannot be shown."""
     try:
-        tell(*about)
-    except Exception:  # noqa: BLE001 - whatever it is, the run goes on
+        publish(*about)
+    except Exception:  # noqa: BLE001 - any error; the run continues
         traceback.print_exc()
 
 
-def _run(
-    supervisor: Supervisor, page: LocustProcess, state: LiveState, press: LocustRun, order: RunRequest, left: list[Conducted]
-) -> bool:
-    """One run, shown, judged and drawn. False when an interrupt ended it."""
-    drive = drive_by_page(press, order.scenario, page.kill, lambda folder: _shown(state.begin, order, folder))
-    left.append(conduct(supervisor, order.stage, order.scenario, drive, order.command))
-    if left[0].record.ended == "interrupted":
-        return False
-    _shown(state.judged, left[0])
-    report = finish(left[0])
-    _shown(state.drawn, left[0])
-    _say(_line(left[0], report))
-    press.say(verdict=_facts(left[0], report))
-    return True
+def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: LocustRun, request: RunRequest) -> Conducted | None:
+    """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
+    drive = drive_by_page(run, request.scenario, page.kill, lambda folder: _shown(state.begin, request, folder))
+    done = conduct(supervisor, request.stage, request.scenario, drive, request.command)
+    if done.record.ended == INTERRUPTED:
+        return done
+    try:
+        _shown(state.judged, done)
+        report = finish(done)
+        _shown(state.drawn, done)
+        _print(_line(done, report))
+        run.send(verdict=_facts(done, report))
+    except KeyboardInterrupt:
+        return done
+    return None
 
 
 def _check_port(host: str, port: int) -> None:
-    """Raises BadInput when it cannot be listened on."""
+    """Raise BadInput when the port is not available."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -157,11 +161,11 @@ def _check_port(host: str, port: int) -> None:
 
 def _port_taken(host: str, port: int, option: str, error: OSError) -> BadInput:
     why = (error.strerror or str(error)).lower()
-    return BadInput(f"port {port} of {host} cannot be had: {why}; give another with {option} (0: any free one)")
+    return BadInput(f"port {port} of {host} is not available: {why}; choose another with {option} (0: any free port)")
 
 
 def _facts(done: Conducted, report: Path) -> dict[str, Any]:
-    """The verdict, for the page."""
+    """Return the verdict and its figures, for the page."""
     judgement = done.judgement
     names = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown")
     facts = {name: getattr(judgement, name) for name in names}
@@ -174,10 +178,10 @@ def _line(done: Conducted, report: Path) -> str:
     figures = ", ".join(f"{facts[name]} {name}" for name in ("lost", "duplicated", "failed", "unknown"))
     why = f" ({facts['why']})" if facts["verdict"] != "KEPT" else ""
     return (
-        f"{facts['stage']} under {facts['scenario']}: {facts['acknowledged']} acknowledged, the counter says {counter}; "
+        f"{facts['stage']} under {facts['scenario']}: {facts['acknowledged']} acknowledged, the counter reads {counter}; "
         f"{figures}: {facts['verdict']}{why}  {facts['report']}"
     )
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text, flush=True)

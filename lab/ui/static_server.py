@@ -1,7 +1,8 @@
-"""``lab serve``: the site of runs at an address of this machine, for pages that are to be shown and not copied.
+"""``lab serve``: the site of runs at an address of this machine.
 
-Only what lies in ``reports`` is given out, wherever a path or a link points to; only to this machine, and only under its own
-names: a page of somebody else's, whose name was made to point here, gets nothing.
+It serves only files below ``reports``, wherever a path or a link points to, only to this machine,
+and only under this machine's own names: a page of another site whose name resolves to this machine
+gets nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ NAMES = (HERE, "localhost")
 
 
 def serve(port: int, reports: Path = REPORTS) -> int:
-    """Write the site and serve it until an interrupt. Returns the exit status. Raises BadInput when the port cannot be had."""
+    """Write the site and serve it until an interrupt. Return the exit status. Raises BadInput when
+    the port is not available.
+    """
     site.write(reports)
     try:
         server = Site(reports, port)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise BadInput(f"port {port} of {HERE} cannot be had: {why}; give another with --port (0: any free one)") from None
+        raise BadInput(f"port {port} of {HERE} is not available: {why}; choose another with --port (0: any free port)") from None
     with server:
         sys.stdout.write(f"{server.address}  shows the runs in {reports}/ until Ctrl-C\n")
         sys.stdout.flush()
@@ -42,34 +45,36 @@ def serve(port: int, reports: Path = REPORTS) -> int:
 
 
 class Site(ThreadingHTTPServer):
-    """A server of one folder, on loopback alone unless another host is given. names: what it may be called, any if empty."""
+    """A server of one folder, on loopback unless another host is given. names: the accepted Host
+    names, any if empty.
+    """
 
     daemon_threads = True
 
     def __init__(
-        self, folder: Path, port: int, host: str = HERE, reader: type[Reader] | None = None, names: tuple[str, ...] = NAMES
+        self, folder: Path, port: int, host: str = HERE, handler: type[SiteHandler] | None = None, names: tuple[str, ...] = NAMES
     ) -> None:
         self.folder, self.names = folder.resolve(), names
-        super().__init__((host, port), reader or Reader)
+        super().__init__((host, port), handler or SiteHandler)
 
     @property
     def address(self) -> str:
         return f"http://{HERE}:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader who went away in the middle is no error; anything else is."""
+        """Ignore a browser that disconnects in the middle; report any other error."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def file(self, path: str) -> Path | None:
-        """The file that an address means; None where it is none of the folder's, or hidden, as what is still being made is."""
+        """Return the file at an address; None where it is outside the folder, or hidden, as unfinished runs are."""
         names = [name for name in unquote(urlsplit(path).path).split("/") if name]
         if "\0" in path or any(name.startswith(".") or "\\" in name or "\0" in name for name in names):
             return None
         try:
             found = self.folder.joinpath(*names).resolve(strict=True)
             found = (found / site.INDEX).resolve(strict=True) if found.is_dir() else found
-        except (OSError, RuntimeError):  # not there, or links in a circle
+        except (OSError, RuntimeError):  # it does not exist, or its links form a circle
             return None
         inside = found.is_relative_to(self.folder) and not any(
             part.startswith(".") for part in found.relative_to(self.folder).parts
@@ -77,24 +82,24 @@ class Site(ThreadingHTTPServer):
         return found if inside and found.is_file() else None
 
 
-class Reader(SimpleHTTPRequestHandler):
-    """One connection. What can be asked for is GET and HEAD of a file."""
+class SiteHandler(SimpleHTTPRequestHandler):
+    """Answers one connection: GET and HEAD of a file."""
 
     server: Site
     protocol_version = "HTTP/1.1"
     timeout = 30
 
     def send_head(self) -> Any:
-        """The answer's head, and the open file; None where it is refused."""
+        """Send the answer's head and return the open file; None where the request is refused."""
         host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
         if self.server.names and host not in self.server.names:
-            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"this server is called {' or '.join(self.server.names)}")
+            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"the Host must be {' or '.join(self.server.names)}")
         found = self.server.file(self.path)
         if found is None:
             return self._refuse(HTTPStatus.NOT_FOUND, "there is no such page among the runs")
         address = urlsplit(self.path).path
         if found.name == site.INDEX and not address.endswith(("/", site.INDEX)):
-            return self._to(address + "/")  # or its links would lead astray
+            return self._to(address + "/")  # without the slash, relative links would be wrong
         return self._give(found)
 
     def _give(self, path: Path) -> BinaryIO:
@@ -118,4 +123,4 @@ class Reader(SimpleHTTPRequestHandler):
         self.send_error(status, explain=why)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Who looks at what is nobody's business."""
+        """Log nothing: it is private which pages a visitor reads."""

@@ -66,7 +66,7 @@ def predict(page, stage: str, loses: bool, name: str = "Ann") -> None:
 
 def outcome(page, stage: str):
     """What the live page says of a run of this stage, when its page is there as well."""
-    page.locator("#phase").filter(has_text=f"{stage} under rush: over.").wait_for(timeout=60_000)
+    page.locator("#phase").filter(has_text=f"{stage} under rush: ended.").wait_for(timeout=60_000)
     page.locator("#timeline svg").wait_for()
     return page.locator("#outcome")
 
@@ -88,7 +88,7 @@ def test_none_loses_and_lua_loses_none_in_the_tab_and_on_the_live_page_and_predi
     live.locator("#phase").filter(has_text="running").wait_for(timeout=30_000)
     said = outcome(live, "none").inner_text()
     assert "ADMITTED none under rush" in said
-    assert "1 said it would lose some" in said
+    assert "1 for some lost" in said
     assert "1 of 1 right" in said
     assert (number(live, "gap"), number(live, "acknowledged")) == (600 - number(live, "counter"), 600)
     assert number(live, "gap") > 0
@@ -160,7 +160,7 @@ def test_who_comes_in_the_middle_sees_what_has_happened_and_what_goes_on(browser
     browser.look(live, "live-during", sizes=("wide", "phone", "projector"))
     lab.stop()
     live.locator("#outcome").filter(has_text="VOID").wait_for(timeout=30_000)
-    assert "nobody's prediction counts" in live.locator("#against").inner_text()
+    assert "no prediction counts" in live.locator("#against").inner_text()
 
 
 def test_a_wrong_stage_is_refused_and_shown_above_the_button(browser, lab):

@@ -67,7 +67,7 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
     status, out, err = ui.end()
     assert status == 0
-    assert "lua under rush: 601 acknowledged, the counter says 601; 0 lost" in out
+    assert "lua under rush: 601 acknowledged, the counter reads 601; 0 lost" in out
     assert "nothing is left running" in err
 
 

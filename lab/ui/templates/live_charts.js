@@ -1,4 +1,4 @@
-// The live page's pictures, drawn by hand on canvases: what they need is drawn again ten times a second, whatever a run's length.
+// The live page's pictures, drawn on canvases ten times a second; the effort does not grow with the run.
 const STRIP_S = 10, BIN_S = 0.025;
 
 class Paper { // a canvas in its own pixels, with the page's colours
@@ -18,7 +18,7 @@ class Paper { // a canvas in its own pixels, with the page's colours
 
 const thin = (number, digits = 0) => number === null || number === undefined ? "?" : number.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
 
-function round(most) { // a figure at or above it that is easy to read
+function round(most) { // the next round number
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
   return [1, 2, 5, 10].map((step) => step * power).find((one) => one >= most) || 10 * power;
 }
@@ -89,17 +89,17 @@ function speed(paper, points, faults) {
   line(paper.to, slope, (one) => at.x(one[0]), (one) => at.y(one[1]), paper.ink("counted"), 2.5);
 }
 
-class Strip { // who is inside, a lane a replica; moves with time
+class Strip { // the holders over time, with a lane for each replica
   constructor(paper) { this.paper = paper; this.clear([]); }
-  clear(replicas) { this.replicas = replicas; this.bins = new Map(replicas.map((name) => [name, []])); this.first = 0; this.told = 0; }
+  clear(replicas) { this.replicas = replicas; this.bins = new Map(replicas.map((name) => [name, []])); this.first = 0; this.known = 0; }
   add(bins) {
     for (const [name, digits] of Object.entries(bins.held)) {
       if (!this.bins.has(name)) { this.replicas.push(name); this.bins.set(name, []); }
       const lane = this.bins.get(name);
       [...digits].forEach((digit, number) => { lane[bins.first + number] = [Number(digit), Number(bins.crowded[name][number])]; });
-      this.told = Math.max(this.told, bins.first + digits.length);
+      this.known = Math.max(this.known, bins.first + digits.length);
     }
-    const kept = this.told - 2 * STRIP_S / BIN_S; // what has left is forgotten
+    const kept = this.known - 2 * STRIP_S / BIN_S; // forget what has left the strip
     if (kept > 0) for (const lane of this.bins.values()) for (const number of Object.keys(lane)) { if (number >= kept) break; delete lane[number]; }
   }
   draw(nowS) { // nowS: of the right end
@@ -110,7 +110,7 @@ class Strip { // who is inside, a lane a replica; moves with time
       to.fillStyle = this.paper.ink("hover"); to.fillRect(left, top, wide - left - 4, high - 4);
       to.fillStyle = this.paper.ink("text"); to.textAlign = "left"; to.textBaseline = "middle"; to.fillText(name, 4, top + high / 2 - 2);
       const lane = this.bins.get(name);
-      for (let number = Math.max(0, Math.floor(startS / BIN_S)); number < this.told; number++) {
+      for (let number = Math.max(0, Math.floor(startS / BIN_S)); number < this.known; number++) {
         if (!lane[number]) continue;
         const [held, crowded] = lane[number], place = left + (number * BIN_S - startS) * across;
         if (held === 0 || place < left) continue;

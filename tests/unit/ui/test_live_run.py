@@ -292,7 +292,7 @@ def test_another_sites_page_may_lead_here_and_not_listen(mode, refused):
 
 
 def test_a_host_that_cannot_be_read_is_refused():
-    assert "cannot be read" in foreign("GET", {"Host": "["}, LOOPBACK)
+    assert "cannot be parsed" in foreign("GET", {"Host": "["}, LOOPBACK)
 
 
 def test_a_name_that_was_made_to_point_here_gets_nothing():

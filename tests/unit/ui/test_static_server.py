@@ -125,7 +125,7 @@ def test_a_port_that_is_taken_is_a_clear_error(tmp_path):
         done = lab("serve", "--port", port, cwd=tmp_path)
 
     assert done.status == 2
-    assert f"port {port} of 127.0.0.1 cannot be had: address already in use" in done.err
+    assert f"port {port} of 127.0.0.1 is not available: address already in use" in done.err
     assert "--port" in done.err
 
 
