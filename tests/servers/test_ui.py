@@ -241,7 +241,7 @@ def test_a_locust_that_ends_is_reported(ui):
 
     _, err = ui.process.communicate(timeout=120)
     assert ui.process.returncode == 4
-    assert "Locust ended with -9" in err
+    assert "Locust ended with status -9" in err
 
 
 def test_a_port_that_is_taken_is_named(tmp_path):

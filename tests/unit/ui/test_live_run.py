@@ -14,7 +14,7 @@ from lab.ui import ladder_panel
 from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun
 from lab.ui.lock_holders import BIN_NS, LockHolders
-from lab.ui.predictions import READERS, Full, Predictions
+from lab.ui.predictions import VISITORS, Full, Predictions
 from lab.ui.same_origin import LOOPBACK, foreign
 
 MS = 1_000_000
@@ -208,7 +208,7 @@ def test_a_run_that_proves_nothing_counts_for_nobody_and_leaves_what_was_predict
 
 def test_there_is_an_end_to_how_many_predict():
     class_ = Predictions()
-    for number in range(READERS):
+    for number in range(VISITORS):
         class_.predict(str(number), "", QUESTION, loses=True)
 
     with pytest.raises(Full):
