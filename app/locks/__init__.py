@@ -59,7 +59,7 @@ def stage(name: str) -> Stage:
         raise ImportError(f"{path} cannot be read as a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return _stage(module, path.stem, lookup=name)
+    return _stage(module, path.stem, lookup=str(path))
 
 
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:

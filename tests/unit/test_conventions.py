@@ -19,8 +19,8 @@ from lab.judge.checks import checks
 from lab.judge.mechanisms import MECHANISMS
 from lab.paths import HOME
 from lab.scenario import scenario
+from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
-from lab.scenario.scenario import OVERRIDES
 
 STAGES = stages()
 DOCUMENTS = generate.documents()
@@ -181,7 +181,7 @@ def test_every_option_of_a_run_is_documented():
     """The options in docs/running.md are those of a run, each with its make variable."""
     rows = re.findall(r"^\| `--([\w-]+)` \| `(\w+)` \|", (HOME / "docs" / "running.md").read_text(encoding="utf-8"), re.MULTILINE)
 
-    assert sorted(name.replace("-", "_") for name, _ in rows) == sorted(OVERRIDES)
+    assert sorted(name.replace("-", "_") for name, _ in rows) == sorted(OPTIONS)
     assert all(variable == name.replace("-", "_").upper() for name, variable in rows)
 
 

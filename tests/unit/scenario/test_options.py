@@ -155,11 +155,12 @@ def test_a_rate_is_a_number_within_its_limits(value):
     assert OPTIONS["rate"].refusal(0.5) is None
 
 
-def test_a_replica_looks_up_each_stage_that_it_serves_by_its_name_or_its_path(tmp_path):
-    """A stage from a file carries its path from where it was read to the replicas' settings."""
+def test_a_replica_looks_up_each_stage_that_it_serves_by_its_name_or_its_path(tmp_path, monkeypatch):
+    """A stage from a file carries its whole path to the replicas' settings: replicas run in another folder."""
+    monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.py"
     mine.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")
-    served = [stages()["none"], find_stage(str(mine))]
+    served = [stages()["none"], find_stage("./mine.py")]
 
     settings = replica_settings(RUSH, "run", served)
 
