@@ -8,22 +8,22 @@ Intervals are those of ``lab/experiments/statistics.py``, by Student's t; the me
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from lab.errors import ExitStatus, LabError, choose_from
+from lab.errors import ExitStatus, LabError, choose_from, worst
 from lab.evidence.run_folder import save
 from lab.experiments.statistics import need_scipy
 from lab.paths import REPORTS
 from lab.prerequisites import program
+from lab.report.terminal import terminal, where_to_look
 from lab.run import environment
+from lab.text import hanging
 
 CONNECTIONS = 100
 WRK_SCRIPT = """
@@ -106,49 +106,51 @@ def wrk(address: str, folder: Path, seconds: int) -> float:
 
 
 def measure(names: Sequence[str], pairs: int) -> int:
-    """Measure and print. Return the exit status: GOOD if all promises hold, else BROKEN.
+    """Measure, and print each figure as soon as it is known. Return the exit status.
 
-    Raises BadInput, MissingPackage and the benches' own.
+    A bench that cannot be measured here is reported with its reason, and the others go on; the exit status is then that of the
+    reason, unless a promise was broken. Raises BadInput, and MissingPackage where nothing can be measured.
     """
     from lab.experiments.benchmarks import benches
 
     shelf = benches()
     wanted = [choose_from("measurement", name, shelf) for name in dict.fromkeys(names)] or list(shelf)
     need_scipy()
-    console = Console(highlight=False)
+    console = terminal()
     results: list[Measured] = []
+    unmeasured: dict[str, LabError] = {}
+    console.print(HEADING, style="bold")
     for name in wanted:
         console.print(f"measuring {name} …", style="dim")
-        results += shelf[name].measure(pairs)
-    console.print(table(results))
-    console.print(str(_write(results, pairs)), style="dim", soft_wrap=True)
-    return ExitStatus.GOOD if all(result.held for result in results) else ExitStatus.BROKEN
+        try:
+            for result in shelf[name].measure(pairs):
+                results.append(result)
+                console.print(escape(entry(result)), soft_wrap=True)
+        except LabError as reason:
+            unmeasured[name] = reason
+            console.print(escape(hanging("", f"{name} was not measured: {reason}", 0)), style="yellow", soft_wrap=True)
+    if unmeasured:
+        console.print(escape(hanging("", f"Not measured: {', '.join(unmeasured)}. The reasons are above.", 0)), soft_wrap=True)
+    where_to_look(console, _write(results, unmeasured, pairs))
+    broken = [ExitStatus.BROKEN for result in results if not result.held]
+    return worst([*broken, *(reason.exit_status for reason in unmeasured.values())])
 
 
-def table(results: Sequence[Measured]) -> Table:
-    """The figures, a line each."""
-    shown = Table(box=None, pad_edge=False)
-    for heading, justify in (
-        ("name", "left"),
-        ("measured", "right"),
-        ("95 % interval", "right"),
-        ("promise", "right"),
-        ("held", "left"),
-        ("what", "left"),
-    ):
-        shown.add_column(heading, justify=justify, no_wrap=heading != "what")  # type: ignore[arg-type] # left and right are two of its words
-    for result in results:
-        remark = f" ({result.remark})" if result.remark else ""
-        cells = (
-            result.name,
-            figure_in_words(result),
-            interval_in_words(result),
-            promise_in_words(result),
-            _held(result),
-            result.what + remark,
-        )
-        shown.add_row(*map(escape, cells))
-    return shown
+def _columns(*cells: str) -> str:
+    name, measured, interval, promise, held = cells
+    return f"{name:<24} {measured:>9}  {interval:>16}  {promise:<14}  {held}"
+
+
+HEADING = _columns("name", "measured", "95 % interval", "promise", "held")
+
+
+def entry(result: Measured) -> str:
+    """Return a figure as it is printed: one line of numbers, and below it what was measured."""
+    held = "yes" if result.held else "NO"
+    line = _columns(result.name, figure_in_words(result), interval_in_words(result), promise_in_words(result), held)
+    notes = [note for note in (result.remark, "the promise lies within the noise" * within_noise(result)) if note]
+    what = f"{result.what} ({'; '.join(notes)})" if notes else result.what
+    return f"{line}\n{hanging('    ', what, 4)}"
 
 
 def _amount(value: float, unit: str) -> str:
@@ -157,35 +159,35 @@ def _amount(value: float, unit: str) -> str:
 
 
 def figure_in_words(result: Measured) -> str:
-    """The figure with its unit."""
+    """Return the figure with its unit."""
     return _amount(result.value, result.unit)
 
 
 def interval_in_words(result: Measured) -> str:
-    """From where to where."""
+    """Return the bounds of the interval."""
     if result.low is None or result.high is None:
         return "once"
     return f"{_amount(result.low, '')} to {_amount(result.high, '')}"
 
 
 def promise_in_words(result: Measured) -> str:
-    """What was promised of it."""
+    """Return the bound that was promised."""
     least = result.promise.at_least
     return f"at most {result.promise.at_most:g}" if least is None else f"at least {least:g}"
 
 
-def _held(result: Measured) -> str:
-    """Held or not goes by the mean; where the promise lies inside the interval, another run may say otherwise."""
-    ends = [result.promise.holds(end) for end in (result.low, result.high) if end is not None]
-    return ("yes" if result.held else "NO") + (", within the noise" if len(set(ends)) > 1 else "")
+def within_noise(result: Measured) -> bool:
+    """Return whether the promise lies inside the interval, so that another run may judge it differently."""
+    ends = {result.promise.holds(end) for end in (result.low, result.high) if end is not None}
+    return len(ends) > 1
 
 
-def _write(results: Sequence[Measured], pairs: int) -> Path:
+def _write(results: Sequence[Measured], unmeasured: Mapping[str, LabError], pairs: int) -> Path:
     now = datetime.now(UTC)
     path = REPORTS / f"bench-{now:%Y%m%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {"schema": 1, "measured_utc": now.isoformat(timespec="seconds"), "pairs": pairs, "commit": environment.commit()}
     about |= {"versions": environment.versions(), "machine": environment.machine()}
     figures = [msgspec.to_builtins(result) | {"held": result.held} for result in results]
-    save(path, about | {"figures": figures})
+    save(path, about | {"figures": figures, "unmeasured": {name: str(reason) for name, reason in unmeasured.items()}})
     return path

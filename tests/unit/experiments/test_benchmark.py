@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lab.errors import BadInput
+from lab.errors import BadInput, MissingProgram
 from lab.experiments import benchmark
 from lab.experiments.benchmark import Measured, Promise, pairwise
 from lab.experiments.benchmarks import benches, judging
@@ -63,14 +64,55 @@ def test_a_promise_is_kept_at_its_limit_and_broken_beyond():
     assert not Promise(at_least=1.0).holds(0.99)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [(0.8, 0.9, "yes"), (0.8, 1.1, "yes, within the noise"), (None, None, "yes")],
-)
-def test_a_promise_within_the_interval_is_said_to_be_within_the_noise(low, high, said):
-    one = Measured(name="a", what="", unit="", value=0.85, low=low, high=high, promise=Promise(at_most=1.0), samples=[])
+def measured(
+    name: str = "a", low: float | None = None, high: float | None = None, what: str = "", limit: float = 1.0
+) -> Measured:
+    about = {"unit": "", "value": 0.85, "low": low, "high": high, "promise": Promise(at_most=limit), "samples": []}
+    return Measured(name=name, what=what, **about)
 
-    assert list(benchmark.table([one]).columns[4].cells) == [said]
+
+@pytest.mark.parametrize(("low", "high", "within"), [(0.8, 0.9, False), (0.8, 1.1, True), (None, None, False)])
+def test_within_noise(low, high, within):
+    """A promise that lies within the interval is marked: another run may judge it differently."""
+    one = measured(low=low, high=high)
+
+    assert ("within the noise" in benchmark.entry(one)) == within
+    assert benchmark.entry(one).splitlines()[0].split()[-1] == "yes"
+
+
+def test_eighty_columns():
+    """The heading, the numbers and the words of a figure fit 80 columns, and no word is broken."""
+    long = "how long a run of the lab takes as a share of what the same run takes " * 4
+    text = benchmark.entry(measured("waits queued throughput", 0.851, 0.859, long))
+
+    assert max(map(len, [*text.splitlines(), benchmark.HEADING])) <= 80
+    assert long.split() == text.split()[-len(long.split()) :]
+
+
+@pytest.mark.parametrize(("limit", "status"), [(1.0, 4), (0.5, 1)])
+def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
+    """A bench whose program is missing is named with its reason; the others are measured. A broken promise counts more."""
+
+    class Good:
+        def measure(self, pairs: int) -> Iterator[Measured]:
+            yield measured("good", limit=limit)
+
+    class NeedsWrk:
+        def measure(self, pairs: int) -> Iterator[Measured]:
+            raise MissingProgram("wrk is not on this machine. Install it with: apt-get install wrk")
+            yield
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lab.experiments.benchmarks.benches", lambda: {"needs-wrk": NeedsWrk(), "good": Good()})
+
+    assert benchmark.measure([], 3) == status
+
+    out = capsys.readouterr().out
+    assert "needs-wrk was not measured: wrk is not on this machine" in out
+    assert "Install it" in out
+    assert "\ngood " in out
+    (kept,) = (tmp_path / "reports").glob("bench-*.json")
+    assert [one["name"] for one in json.loads(kept.read_text(encoding="utf-8"))["figures"]] == ["good"]
 
 
 def test_a_name_that_no_measurement_has_is_refused_with_those_there_are_and_the_nearest():
