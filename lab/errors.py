@@ -1,4 +1,4 @@
-"""What can go wrong with a command of the lab, and the exit status of each. Standard library only: the set-up uses it too."""
+"""The errors of a command of the lab, and the exit status of each. Standard library only, for the set-up."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from enum import IntEnum
 class ExitStatus(IntEnum):
     """The exit statuses of every command; defined here and nowhere else."""
 
-    GOOD = 0  # as promised, or an honest failure of something that was never promised
+    GOOD = 0  # promises were kept, or what broke was never promised
     BROKEN = 1  # a promise was broken
-    BAD_INPUT = 2  # the command cannot mean what was typed
+    BAD_INPUT = 2  # the command line, a file or a setting is wrong
     NOTHING_SHOWN = 3  # the run or the measurement proves nothing
-    CANNOT_RUN = 4  # a program is missing, or a server does not start or does not stay up
+    CANNOT_RUN = 4  # a program is missing, a server does not start or does not stay up, or a run broke off
     INTERRUPTED = 130  # Ctrl-C, SIGTERM or a closed terminal: 128 + SIGINT, as shells count
 
 

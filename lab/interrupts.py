@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal: each ends the lab in the same way, with everything stopped and the partial run kept."""
+"""Ctrl-C, SIGTERM and a closed terminal end the lab in the same way: all servers stop, and the partial run is kept."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _interrupted = threading.Event()
 
 
 def unless_interrupted() -> bool:
-    """Return False, or raise Interrupted if an interrupt came before.
+    """Return False, or raise Interrupted if an interrupt came earlier.
 
-    Its exception may have been swallowed: Python drops an exception that is raised inside a finalizer.
+    The exception of that interrupt may be lost: Python drops an exception that is raised inside a finalizer.
     """
     if _interrupted.is_set():
         raise Interrupted

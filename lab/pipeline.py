@@ -29,7 +29,7 @@ from lab.servers.supervisor import Supervisor
 
 @dataclasses.dataclass(frozen=True)
 class Conducted:
-    """A finished run: its record, the judgement, and what the history said (for drawing)."""
+    """A run that was made and judged. The findings are kept for drawing."""
 
     folder: RunFolder
     record: RunRecord
@@ -38,7 +38,7 @@ class Conducted:
 
 
 def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
-    """The usual drive: Locust, headless, in a process of its own."""
+    """Return the usual drive: Locust without its page, in a process of its own."""
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))
@@ -60,7 +60,7 @@ def conduct(
     reports: Path = REPORTS,
     on_up: Callable[[Cluster], None] = lambda system: None,
 ) -> Conducted:
-    """Make one run and judge it. Its folder is not yet published. Raises MissingProgram and NotReady when it could not begin."""
+    """Make one run and judge it. Its folder is not yet published. Raises as ``lab.run.runner.run`` does."""
     folder, record = run(supervisor, stage, scenario, drive, command, cluster(), engine(), reports, on_up)
     judgement, findings = judge(folder.path)
     save(folder.path / "verdict.json", judgement)
@@ -90,7 +90,7 @@ def finish(done: Conducted, draw: bool = True) -> Path:
 
 
 def publish_site(reports: Path = REPORTS) -> None:
-    """Write the site of runs again. An error is reported and loses nothing: the run itself is published already."""
+    """Write the site of runs again. An error is only reported: the run itself is published already."""
     try:
         site.write(reports)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is installed, which versions, what is missing and how to get it. Standard library only: the set-up asks it too."""
+"""Which programs are installed, in which versions, and how to install the missing ones. Standard library only, for the set-up."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from pathlib import Path
 
 from lab.errors import MissingProgram
 
-SERVER_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where distributions keep their servers
+SERVER_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where distributions install servers
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the system. packages: its package by package manager. needed_for: in words; optional: the lab runs without.
-
-    store: only stages with this store need it. files: where it is, by system, if it is no command (a Java archive).
-    """
+    """A program of the system that the lab needs."""
 
     name: str
+    # its package, by package manager
     packages: dict[str, str]
+    # what it is for, in words
     needed_for: str
+    # makes it print its version
     version_flag: str = "--version"
+    # whether all runs work without it
     optional: bool = False
+    # only stages with this store need it; empty where all need it
     store: str = ""
+    # where it is on each system, if it is not a command (a Java archive)
     files: tuple[str, ...] = ()
 
     def found(self) -> str | None:
-        """Where it is; None if it is not here."""
+        """Return where it is; None if it is not installed."""
         return next((file for file in self.files if os.path.exists(file)), None) or shutil.which(self.name, path=search_path())  # noqa: PTH110 - as which does
 
 
@@ -43,29 +46,29 @@ ZOOKEEPER_JARS = ("/usr/share/java/zookeeper.jar", "/opt/homebrew/opt/zookeeper/
 FAKETIMES = tuple(
     f"/usr/lib/{place}/libfaketime.so.1" for place in ("x86_64-linux-gnu/faketime", "aarch64-linux-gnu/faketime", "faketime")
 )
-CLOCKS = "clocks"  # what scenarios with clocks that leap need, as stages need their store
+CLOCKS = "clocks"  # what scenarios with clocks that jump need, as stages need their store
 BROWSER = "browser"  # what the tests of the lab's pages need
 PROGRAMS = (
-    Program("redis-server", _everywhere("redis", apt="redis-server"), "the lock's store and the counter's"),
-    Program("nginx", _everywhere("nginx"), "the load balancer before the replicas", version_flag="-v"),
-    Program("mariadbd", _everywhere("mariadb-server", brew="mariadb"), "the stages that lock in a database", store="mysql"),
-    Program("etcd", _everywhere("etcd", apt="etcd-server"), "the stage etcd", store="etcd"),
+    Program("redis-server", _everywhere("redis", apt="redis-server"), "the store of the lock and of the counter"),
+    Program("nginx", _everywhere("nginx"), "the load balancer in front of the replicas", version_flag="-v"),
+    Program("mariadbd", _everywhere("mariadb-server", brew="mariadb"), "the stages whose lock is in a database", store="mysql"),
+    Program("etcd", _everywhere("etcd", apt="etcd-server"), "the stages whose lock is in etcd", store="etcd"),
     Program(
         "java",
         _everywhere("java-17-openjdk-headless", apt="default-jre-headless", brew="openjdk"),
-        "ZooKeeper, which runs on it",
+        "ZooKeeper, which runs on Java",
         store="zookeeper",
     ),
     Program(
         "zookeeper.jar",
         _everywhere("zookeeper", apt="libzookeeper-java"),
-        "the stage zookeeper",
+        "the stages whose lock is in ZooKeeper",
         store="zookeeper",
         files=ZOOKEEPER_JARS,
     ),
-    Program("libfaketime.so.1", _everywhere("libfaketime"), "scenarios in which clocks leap", store=CLOCKS, files=FAKETIMES),
+    Program("libfaketime.so.1", _everywhere("libfaketime"), "the scenarios in which clocks jump", store=CLOCKS, files=FAKETIMES),
     Program("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
-    Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with it", version_flag="-v", optional=True),
+    Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with wrk", version_flag="-v", optional=True),
 )
 
 
@@ -84,7 +87,7 @@ def program(name: str) -> str:
 
 
 def manager() -> str | None:
-    """The system's package manager: apt, dnf or brew; None where there is none of these."""
+    """Return the system's package manager: apt, dnf or brew; None where none of them is installed."""
     return next(
         (
             name
@@ -96,27 +99,27 @@ def manager() -> str | None:
 
 
 def install_line(programs: list[str], with_manager: str | None = None) -> str:
-    """The command that installs these programs, for this system or the named manager."""
-    who = with_manager or manager() or "apt"
+    """Return the command that installs these programs, for this system or for the named package manager."""
+    by = with_manager or manager() or "apt"
     by_name = {program.name: program for program in PROGRAMS}
-    packages = " ".join(by_name[name].packages[who] if name in by_name else name for name in programs)
-    sudo = "" if who == "brew" or os.geteuid() == 0 else "sudo "
-    lean = "-y --no-install-recommends " if who == "apt" else "-y " if who == "dnf" else ""
-    return f"{sudo}{who if who != 'apt' else 'apt-get'} install {lean}{packages}"
+    packages = " ".join(by_name[name].packages[by] if name in by_name else name for name in programs)
+    sudo = "" if by == "brew" or os.geteuid() == 0 else "sudo "
+    lean = "-y --no-install-recommends " if by == "apt" else "-y " if by == "dnf" else ""
+    return f"{sudo}{by if by != 'apt' else 'apt-get'} install {lean}{packages}"
 
 
 def how_to_install(name: str) -> str:
-    """One sentence, for an error message."""
+    """Return one sentence for an error message."""
     if name not in {program.name for program in PROGRAMS}:
         by_hand = f"'pip install -r requirements.txt' with {sys.executable}"
-        return f"It comes with the project's Python packages: run 'make setup', or {by_hand}."
+        return f"It is one of the project's Python packages: run 'make setup', or {by_hand}."
     if manager() is None:
         return f"Install it with your system's package manager (Debian, Ubuntu: {install_line([name], 'apt')})."
     return f"Install it with: {install_line([name])}"
 
 
 def missing(stores: Iterable[str] = ()) -> list[str]:
-    """The programs that are not here and that every stage needs, or one with one of these stores."""
+    """Return the missing programs that every stage needs, or that stages with one of these stores need."""
     return [
         program.name
         for program in PROGRAMS
@@ -125,12 +128,12 @@ def missing(stores: Iterable[str] = ()) -> list[str]:
 
 
 def examine() -> list[tuple[str, str, str]]:
-    """For each thing the lab needs: its name, what was found (or ``missing``), and what it is for or how to get it."""
+    """Return for each program its name, its version (or ``missing``), and what it is for or how to install it."""
     rows = [("python", sys.version.split()[0], "at least 3.11")]
     for program in PROGRAMS:
         path = program.found()
         if path is None:
-            rows.append((program.name, "missing", f"for {program.needed_for}. {how_to_install(program.name)}"))
+            rows.append((program.name, "missing", f"needed for {program.needed_for}. {how_to_install(program.name)}"))
         else:
             version = "present" if path in program.files else _version(path, program.version_flag)
             rows.append((program.name, version, program.needed_for))

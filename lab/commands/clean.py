@@ -11,8 +11,8 @@ from lab.report import site
 
 
 def clean(keep: int) -> list[Path]:
-    """``lab clean``: remove old runs, from the site as well; what went."""
-    gone = run_folder.clean(keep)
+    """Remove old runs, from the site as well. Return what was removed."""
+    removed = run_folder.clean(keep)
     if (REPORTS / site.INDEX).exists():
         publish_site()
-    return gone
+    return removed

@@ -9,6 +9,7 @@ from typing import Any
 
 from lab.containers.backend import as_many_as_are_up
 from lab.errors import ExitStatus
+from lab.interrupts import interruptible
 from lab.pipeline import conduct_with_progress, finish
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
@@ -34,6 +35,7 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
         sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
         sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
     summarise(out, done.judgement, done.findings)
-    page = finish(done, draw)
+    with interruptible():  # an interrupt ends the drawing, and the run keeps its verdict and gets its name
+        page = finish(done, draw)
     where_to_look(out, page)
     return ExitStatus.INTERRUPTED if done.record.ended == "interrupted" else done.judgement.exit_status

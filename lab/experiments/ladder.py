@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app.locks import stages
 from lab.errors import ExitStatus, worst
+from lab.judge.verdict import Judgement
 from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
@@ -19,12 +20,12 @@ from lab.servers.supervised import supervised
 
 
 def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
-    """``lab ladder``: every stage over three replicas, the first two in one as well; then the comparison."""
+    """Run every stage over three replicas, the first two in one replica too; then compare. Return the exit status."""
     console = terminal()
     plan = [(stage, "rush") for stage in stages().values()]
     plan += [(stages()[name], "one_replica") for name in ("none", "local")]
     fitted = [(stage, override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
-    folders, statuses = [], []
+    folders, judgements = [], []
     for stage, scenario in fitted:
         introduce(console, stage, scenario)
         with supervised() as supervisor:
@@ -34,15 +35,25 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
         if done.record.ended == "interrupted":
             return ExitStatus.INTERRUPTED
         folders.append(done.folder.path)
-        statuses.append(done.judgement.exit_status)
+        judgements.append((done.judgement, scenario.replicas))
     into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    for path in report_many(folders, into):
-        console.print(str(path), style="dim", soft_wrap=True)
+    page, *_ = report_many(folders, into)
     publish_site()
-    console.print((into / "table.md").read_text(encoding="utf-8"), soft_wrap=True)
-    return worst(statuses)
+    for line in _summary(judgements):
+        console.print(line, soft_wrap=True)
+    where_to_look(console, page)
+    return worst(judgement.exit_status for judgement, _ in judgements)
+
+
+def _summary(judgements: Sequence[tuple[Judgement, int]]) -> Iterator[str]:
+    """Yield the ladder in short, a line for each run."""
+    yield f"{'stage':<18}{'replicas':>8}{'acknowledged':>14}{'counter':>9}{'lost':>7}{'a second':>10}  verdict"
+    for one, replicas in judgements:
+        counter = "?" if one.final is None else str(one.final)
+        figures = f"{replicas:>8}{one.acknowledged:>14}{counter:>9}{one.lost:>7}{one.throughput_per_s:>10.0f}"
+        yield f"{one.stage:<18}{figures}  {one.verdict}"
 
 
 def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """One replica is one replica, whatever the others get."""
+    """Return the options for a scenario: ``one_replica`` keeps its one replica."""
     return {name: value for name, value in given.items() if not (scenario == "one_replica" and name == "replicas")}

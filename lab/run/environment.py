@@ -1,4 +1,4 @@
-"""On what a run was made: versions, machine, commit. No host name and no path: records are shared."""
+"""Where a run was made: versions, machine, commit. Records are shared, so they hold no host name and no path."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lab.prerequisites import ZOOKEEPER_JARS, search_path
 
 @cache
 def versions() -> dict[str, str]:
-    """Of Python, the libraries that matter to a result, and the servers."""
+    """Return the versions of Python, of the libraries that matter to a result, and of the servers."""
     libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "sqlalchemy")
     packages = {name: importlib.metadata.version(name) for name in libraries}
     servers = {
-        name: _said(name, flag)
+        name: _printed(name, flag)
         for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"), ("etcd", "--version"))
     }
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
@@ -30,7 +30,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def machine() -> dict[str, str | int | float]:
-    """Cores, memory and system."""
+    """Return the cores, the memory and the system."""
     model = ""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -46,7 +46,7 @@ def machine() -> dict[str, str | int | float]:
 
 @cache
 def commit() -> str:
-    """The commit of the project, with a + when files differ from it; empty outside a checkout."""
+    """Return the commit of the project, with a + when files differ from it; empty outside a checkout."""
     described = _git("describe", "--always", "--abbrev=12", "--dirty=+")
     return described.strip()
 
@@ -60,13 +60,13 @@ def _git(*words: str) -> str:
 
 
 def _of_archive(jars: tuple[str, ...]) -> str:
-    """The name with the version in it that stands beside a Java archive; empty if there is none."""
-    found = [beside.name for jar in jars for beside in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
+    """Return the name that holds the version, next to a Java archive; empty if there is none."""
+    found = [near.name for jar in jars for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
     return next(iter(found), "")
 
 
-def _said(program: str, flag: str) -> str:
-    """The first line a program prints about itself; empty if it is not there."""
+def _printed(program: str, flag: str) -> str:
+    """Return the first line that a program prints about itself; empty if it is not installed."""
     path = shutil.which(program, path=search_path())
     if path is None:
         return ""

@@ -28,14 +28,14 @@ INTERRUPTED = "interrupted"
 
 
 class CutShort(Exception):  # noqa: N818 - says what happened
-    """Not everything was sent, and nothing is wrong; the message says why."""
+    """A run ended before all requests were sent, and nothing is wrong. The message names the reason."""
 
 
 class Drive(Protocol):
-    """What sends the requests of a run."""
+    """Sends the requests of a run."""
 
     def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        """Return when all have ended, or soon after ``well`` says no. Raises LoadFailed and CutShort."""
+        """Return when all requests have ended, or soon after ``well`` returns False. Raises LoadFailed and CutShort."""
 
 
 ClusterFactory = Callable[..., AbstractContextManager[Cluster]]
@@ -52,14 +52,14 @@ def run(
     reports: Path = REPORTS,
     on_up: Callable[[Cluster], None] = lambda system: None,
 ) -> tuple[RunFolder, RunRecord]:
-    """Make one run. Returns its folder, not yet published, and its record, which is saved there as ``run.json``.
+    """Make one run. Return its folder, not yet published, and its record, which is saved there as ``run.json``.
 
-    bring_up, engine: what starts the servers, and its name. Whatever cuts the run short (an interrupt, a server that ends) is
-    in ``record.ended``. Raises MissingProgram and NotReady when the run could not begin, and RunFailed when it broke off; the
-    folder is kept then.
+    ``bring_up`` starts the servers, and ``engine`` is its name. An interrupt, or a server that ends, cuts the run short:
+    ``record.ended`` names the reason. Raises MissingProgram and NotReady when the run could not begin, and RunFailed when it
+    broke off; the folder is kept then.
     """
     for known in (environment.commit, environment.versions, environment.machine):
-        known()  # they ask programs, which takes a moment: not while there is a folder that an interrupt would leave
+        known()  # they start programs, which takes a moment: ask before there is a folder that an interrupt would leave
     folder = RunFolder.create(scenario.name, stage.name, reports)
     record = RunRecord(
         run=folder.name,
@@ -96,7 +96,7 @@ def run(
 
 
 def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, record: RunRecord) -> None:
-    """The part of a run during which everything is up."""
+    """Do the part of a run during which all servers are up."""
     lost: list[str] = []
 
     def well() -> bool:
@@ -120,15 +120,15 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
         if not well():
             record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
         with settling(record):
-            # cut short, nobody waits for answers any more: a moment is enough to know whether somebody is still inside;
-            # and after an interrupt not even to ask, which busy replicas would answer in their own time
+            # a run that was cut short does not wait for answers: a moment shows whether requests are still inside; after an
+            # interrupt the lab does not even ask, because busy replicas would answer late
             patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
             record.in_flight_left = record.ended == INTERRUPTED or not system.quiet(patience_s)
             record.commands = _difference(before, system.commands())
-            parts = system.parts()  # after the count, which it would otherwise be in
+            parts = system.parts()  # after the commands are counted: this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
-        if record.ended == INTERRUPTED:  # whoever is still inside would hold up the end
+        if record.ended == INTERRUPTED:  # requests that are still inside would delay the end
             for replica in system.replicas:
                 replica.end_now()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
@@ -136,7 +136,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
 
 @contextlib.contextmanager
 def settling(record: RunRecord) -> Iterator[None]:
-    """An interrupt while the run is being wound up: leave the rest, but say so."""
+    """On an interrupt at the end of a run, skip the rest of the block and record it."""
     try:
         yield
     except KeyboardInterrupt:

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from app.locks import stages
 from lab import pipeline
 from lab.commands import run as command
 from lab.evidence.run_folder import RunFolder, save
+from lab.experiments import ladder
 from lab.judge.findings import Findings
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
@@ -107,6 +109,18 @@ def test_eighty_columns():
     plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")
     assert max(map(len, plain.splitlines())) <= 80
     assert plain.split() == whole.split()
+
+
+def test_ladder_in_short():
+    """The ladder's summary fits 80 columns, also with the longest name of a stage."""
+    judgement = weigh(record(["exclusive"]), findings({"granted twice": 3}))
+    judgement.stage = max(stages(), key=len)
+
+    heading, line = ladder._summary([(judgement, 3)])
+
+    assert len(heading) <= 80
+    assert len(line) <= 80
+    assert line.split() == [judgement.stage, "3", "10", "10", "3", "0", "BROKEN"]
 
 
 def test_pipe():
