@@ -17,7 +17,9 @@ from time import monotonic_ns
 
 import msgspec
 
+from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
+from lab.evidence.run_folder import described
 from lab.scenario.fault import Fault, System, kind_of
 
 LOOK_EVERY_S = 0.003
@@ -35,7 +37,8 @@ def prepare(faults: Sequence[Fault], folder: Path) -> None:
 def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
     """While the block runs, do the lab's part of each fault that a replica reports, and recover in time.
 
-    When the block ends, however it ends, every fault that lasts is recovered. Raises what an injection or a recovery raised.
+    When the block ends, however it ends, every fault that lasts is recovered.
+    Raises RunFailed when an injection or a recovery fails.
     """
     if not faults:
         yield
@@ -86,13 +89,15 @@ class _Injector(threading.Thread):
     def inject(self, fault: Fault, record: FaultRecord) -> None:
         record.kind, record.failpoint, record.effect = kind_of(fault), fault.at, fault.effect
         self.active.append((fault, record))
-        fault.inject(self.system, record)
+        with _named_failure(record, "injected"):
+            fault.inject(self.system, record)
         record.injected_ns = record.injected_ns or monotonic_ns()
 
     def recover(self, fault: Fault, record: FaultRecord) -> None:
         self.active.remove((fault, record))
         record.recovering_ns = monotonic_ns()
-        fault.recover(self.system, record)
+        with _named_failure(record, "recovered"):
+            fault.recover(self.system, record)
         record.recovered_ns = monotonic_ns()
         with self.record.open("ab") as file:
             file.write(msgspec.json.encode(record) + b"\n")
@@ -106,6 +111,18 @@ class _Injector(threading.Thread):
         self.over.set()
         self.join()
         for fault, record in list(self.active):
-            self.recover(fault, record)
+            try:
+                self.recover(fault, record)
+            except RunFailed as error:  # the other faults are recovered all the same
+                self.failure = self.failure or error
         if self.failure is not None:
             raise self.failure
+
+
+@contextlib.contextmanager
+def _named_failure(record: FaultRecord, what: str) -> Iterator[None]:
+    """Name the fault in whatever the block raises. Raises RunFailed."""
+    try:
+        yield
+    except Exception as error:
+        raise RunFailed(f"the fault {record.name} could not be {what}: {described(error)}") from error

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.containers.backend import LOCAL, engine
-from lab.errors import BadInput, ExitStatus, MissingProgram, NotReady
+from lab.errors import BadInput, ExitStatus, LabError
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
 from lab.run.runner import INTERRUPTED
@@ -114,7 +114,7 @@ def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProc
             _print(request.introduction)
             if cut_short := _run(supervisor, page, state, run, request):
                 return cut_short
-        except (BadInput, MissingProgram, NotReady) as reason:
+        except LabError as reason:
             _print(f"not run: {reason}")
             state.refused(str(reason))
             run.send(refused=str(reason))

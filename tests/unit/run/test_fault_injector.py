@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lab.errors import BadInput
+from lab.errors import BadInput, RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
 from lab.run import fault_injector
@@ -98,12 +98,12 @@ def calls(one: Fault) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     return at_injection, system.calls[len(at_injection) :]
 
 
-def reach(folder: Path, kind: str) -> None:
+def reach(folder: Path, kind: str, number: int = 1) -> None:
     """Leave the note of a replica that reached the failpoint."""
-    note = {"name": f"{kind}-1", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": time.monotonic_ns()}
+    note = {"name": f"{kind}-{number}", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": time.monotonic_ns()}
     draft = folder / ".note"
     draft.write_text(json.dumps(note), encoding="utf-8")
-    draft.rename(folder / f"{kind}-1.struck")
+    draft.rename(folder / f"{kind}-{number}.struck")
 
 
 @pytest.fixture
@@ -180,6 +180,32 @@ def test_what_lasts_is_recovered_when_the_run_is_cut_short(gates):
         raise KeyboardInterrupt
 
     assert system.calls == [("resume_replica", RECORD)]
+
+
+@pytest.mark.parametrize(("method", "words"), [("pause_lock_store", "injected"), ("resume_lock_store", "recovered")])
+def test_a_fault_that_fails_is_named_and_the_others_are_recovered(gates, method, words):
+    """The error names the fault and its cause; a second fault, which lasts, is recovered all the same."""
+    system = FakeSystem()
+
+    def refuse(*_: object) -> int:
+        system.calls.append((method,))
+        raise OSError("no such server")
+
+    setattr(system, method, refuse)
+    two = [made("stall_redis", for_ms=100), made("cut_off", for_ms=100)]
+
+    def both_are_reached() -> None:
+        for kind, called in (("cut_off", ("cut_off", RECORD)), ("stall_redis", (method,))):
+            reach(gates, kind, number=1 + (kind == "cut_off"))
+            until = time.monotonic() + 5
+            while called not in system.calls and time.monotonic() < until:
+                time.sleep(0.002)
+
+    injecting = fault_injector.injecting(two, gates, system, gates.parent / "faults.jsonl")
+    with pytest.raises(RunFailed, match=f"stall_redis-1 could not be {words}: OSError: no such server"), injecting:
+        both_are_reached()
+
+    assert ("reconnect", RECORD) in system.calls
 
 
 def test_a_fault_whose_failpoint_no_request_reached_is_not_recorded(gates):
