@@ -106,8 +106,8 @@ def _price(judgement: Judgement) -> str:
     """Return how fast the run was, how long requests waited, and how many commands an increment took."""
     waits = judgement.wait_ms
     text = (
-        f"{counted(round(judgement.throughput_per_s), 'increment')} a second. "
-        f"Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, longest {_ms(waits['max'])}."
+        f"{judgement.throughput_per_s:.0f} increments/s. "
+        f"Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, max {_ms(waits['max'])}."
     )
     if judgement.sent_per_increment:
         text += f"\nCommands for each increment: {judgement.sent_per_increment:.1f} sent to the lock's store"
