@@ -113,7 +113,7 @@ def test_eighty_columns():
 
 def test_ladder_in_short():
     """The ladder's summary fits 80 columns, also with the longest name of a stage."""
-    judgement = weigh(record(["exclusive"]), findings({"granted twice": 3}))
+    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({"granted twice": 3}))
     judgement.stage = max(stages(), key=len)
 
     heading, line = ladder._summary([(judgement, 3)])
