@@ -23,7 +23,7 @@ MEANINGS = {
     ExitStatus.BROKEN: "BROKEN: a stage broke its promise",
     ExitStatus.BAD_INPUT: "the input is wrong",
     ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run proves nothing",
-    ExitStatus.CANNOT_RUN: "a program is missing, or a server does not start or stay up",
+    ExitStatus.CANNOT_RUN: "a program is missing, a server does not start or stay up, or a run broke off",
     ExitStatus.INTERRUPTED: "interrupted",
 }
 SEVERITY = (ExitStatus.GOOD, ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN, ExitStatus.BROKEN)
