@@ -36,8 +36,6 @@ class FaultRecord(msgspec.Struct):
     recovering_ns: int = msgspec.field(name="healing_ns", default=0)
     # how many sessions of the replica the lock's store ended
     sessions_ended: int = 0
-    # when the lab had done its part, which a busy machine does late; 0 where there is no such part, or in an old run
-    injected_ns: int = 0
     # what the fault does; a record of an old run has none, and gets that of its kind
     effect: Effect = Effect.OTHER
     # when the lab had done its part, which a busy machine does late; 0 where there is no such part, or in an old run

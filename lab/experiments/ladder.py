@@ -9,7 +9,7 @@ from typing import Any
 
 from app.locks import stages
 from lab.errors import ExitStatus, worst
-from lab.judge.verdict import Judgement
+from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
