@@ -68,7 +68,7 @@ def serve(
         page.wait()
         _welcome(place)
         cut_short = _serve_runs(supervisor, control, page, live.state)
-    if cut_short is not None and cut_short.folder.path.name != cut_short.folder.name:  # not yet published
+    if cut_short is not None and not (cut_short.folder.path / "report.html").exists():  # not drawn yet
         _print(_line(cut_short, finish(cut_short)))
     sys.stderr.write("\nstopped; nothing is left running\n")
     return ExitStatus.GOOD if cut_short is None else ExitStatus.INTERRUPTED

@@ -174,3 +174,5 @@ def test_interrupted_drawing(done, monkeypatch):
         pipeline.finish(done)
 
     assert (Path("reports/runs/latest") / "verdict.json").exists()
+    with pytest.raises(KeyboardInterrupt):  # drawing it again is no error, though the run has its name
+        pipeline.finish(done)
