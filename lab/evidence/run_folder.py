@@ -92,7 +92,7 @@ class RunFolder:
         return RunFolder(name, path, lock)
 
     def publish(self) -> None:
-        """Give it its name, and point ``latest`` at it, unless it has its name already. What a reader finds by either is whole."""
+        """Give the folder its name, once, and point ``latest`` at it. What a reader finds by either is whole."""
         if self.path.name == self.name:
             return
         final = self.path.parent / self.name
