@@ -1,7 +1,7 @@
-# One image for a replica, for Locust and for who judges: what they share is nearly all of it.
+# One image for the replicas, for Locust and for the judge: they share nearly all of it.
 FROM python:3.12-slim AS packages
 COPY requirements.txt .
-# above the sources: these layers are built again only when a pinned version changes; every package comes as a wheel
+# before the sources: these layers are built again only when a pinned version changes; every package is a wheel
 RUN python3 -m venv /venv \
  && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements.txt \
  && /venv/bin/pip uninstall --yes pip \
