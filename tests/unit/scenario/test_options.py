@@ -82,7 +82,7 @@ if {added}:
         name="nap_ms", help="Length of a nap.", unit="ms", least=2, form=FormField.LAB, label=Label("nap {}"))
 locust_plugin.ask = lambda control, **question: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
 parser = ArgumentParser()
-locust_plugin.Page("nowhere").add_options(parser)
+locust_plugin.LabPlugin("nowhere").add_options(parser)
 print(parser.format_help())
 """
 
