@@ -36,14 +36,16 @@ def test_what_a_page_does_wrong_is_noticed(browser, written, kind):
 
 
 @pytest.mark.parametrize("rule", UNFIT)
-def test_what_cannot_be_read_or_used_by_everybody_is_noticed(browser, written, rule):
+def test_axe_findings_are_noticed(browser, written, rule):
+    """A page that some people cannot read or use fails the look."""
     page = browser.open(written(UNFIT[rule]))
 
     with pytest.raises(AssertionError, match=rule):
         browser.look(page, "unfit")
 
 
-def test_what_sticks_out_of_a_phone_is_noticed(browser, written):
+def test_overflow_on_a_phone_is_noticed(browser, written):
+    """A page that is wider than a phone fails the look."""
     page = browser.open(written('<div style="width: 600px">wide</div>'))
 
     with pytest.raises(AssertionError, match="sticks out of a phone"):

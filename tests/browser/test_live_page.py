@@ -75,7 +75,8 @@ def number(page, name: str) -> int:
     return int(page.locator(f"#{name}").inner_text().replace("\u2009", ""))
 
 
-def test_none_loses_and_lua_loses_none_in_the_tab_and_on_the_live_page_and_predictions_are_kept(browser, lab):
+def test_two_runs_on_both_pages(browser, lab):
+    """Stage none loses and lua does not, in Locust's tab and on the live page; predictions are kept."""
     locust, live = browser.open(lab.address), browser.open(lab.live)
     browser.look(live, "live-before")
     assert live.locator("#rungs tr").first.inner_text().endswith("? predict it first")
@@ -117,7 +118,7 @@ def test_none_loses_and_lua_loses_none_in_the_tab_and_on_the_live_page_and_predi
     browser.look(live, "live-after-lua")
 
 
-def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
+def test_live_page_ends_with_the_verdict(browser):
     """Of two writes at the same moment, their stamps do not say which was the last."""
     about = {"stage": "none", "scenario": "rush", "idea": "", "title": "", "requests": 600, "replicas": 3}
     seen = {
@@ -147,7 +148,8 @@ def test_in_the_end_stands_what_was_judged_whatever_had_been_seen(browser):
         state.close()
 
 
-def test_who_comes_in_the_middle_sees_what_has_happened_and_what_goes_on(browser, lab):
+def test_late_reader_sees_the_whole_run(browser, lab):
+    """A reader who opens the live page during a run sees what has happened and what happens next."""
     lab.press(stage="lua", work_ms="20", requests="9000")
     wait_for(lambda: lab.recorded() > 100)
 
@@ -163,7 +165,8 @@ def test_who_comes_in_the_middle_sees_what_has_happened_and_what_goes_on(browser
     assert "no prediction counts" in live.locator("#against").inner_text()
 
 
-def test_a_wrong_stage_is_refused_and_shown_above_the_button(browser, lab):
+def test_wrong_stage_is_shown_at_the_button(browser, lab):
+    """A wrong stage is refused, and the page shows the reason above the button."""
     locust = browser.open(lab.address)
     locust.locator("select[name=stage]").evaluate("(one) => { one.options[0].value = 'lau'; one.value = 'lau'; }")
 
@@ -173,7 +176,8 @@ def test_a_wrong_stage_is_refused_and_shown_above_the_button(browser, lab):
     assert lab.at_rest()
 
 
-def test_everything_on_the_live_page_can_be_done_by_keyboard(browser, lab):
+def test_live_page_by_keyboard(browser, lab):
+    """Everything on the live page can be done with the keyboard."""
     live = browser.open(lab.live)
     live.locator("select[name=stage]").focus()
     live.keyboard.type("lua")
@@ -187,7 +191,8 @@ def test_everything_on_the_live_page_can_be_done_by_keyboard(browser, lab):
 
 
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset"])
-def test_another_sites_page_can_start_and_stop_nothing(lab, path):
+def test_other_site_cannot_control_runs(lab, path):
+    """A page of another site can neither start nor stop a run."""
     request = urllib.request.Request(f"{lab.address}{path}", data=b"stage=none", headers={"Origin": "http://evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(request, timeout=10)
@@ -198,7 +203,8 @@ def test_another_sites_page_can_start_and_stop_nothing(lab, path):
     assert lab.verdicts() == []
 
 
-def test_a_page_of_another_origin_cannot_start_a_run_from_a_browser(browser, lab, tmp_path):
+def test_other_origin_in_a_browser(browser, lab, tmp_path):
+    """A page of another origin cannot start a run from a real browser."""
     browser.excused = ["CORS policy", "Failed to load resource"]
     stranger = tmp_path / "stranger.html"
     stranger.write_text("<!doctype html><title>another site</title>", encoding="utf-8")
@@ -216,7 +222,8 @@ def test_a_page_of_another_origin_cannot_start_a_run_from_a_browser(browser, lab
     assert lab.asked("GET", "/live", Host="evil.example")[0] == 403
 
 
-def test_a_prediction_that_cannot_be_meant_is_refused_with_what_would_do(lab):
+def test_bad_prediction_is_refused(lab):
+    """A prediction that makes no sense is refused, and the answer lists what is allowed."""
     said = {"reader": "1", "stage": "lau", "scenario": "rush", "loses": True}
 
     assert "Did you mean 'lua'" in lab.asked("POST", "/live/prediction", said)[1]

@@ -29,12 +29,14 @@ def lost(tmp_path_factory) -> Path:
     return run("rush", "none", tmp_path_factory.mktemp("lost"), draw=True, requests=600).folder / "report.html"
 
 
-def test_a_runs_page_can_be_read_by_everybody(browser, lost):
+def test_run_page_is_accessible(browser, lost):
+    """Everybody can read the page of a run."""
     browser.look(browser.open(lost), "run")
 
 
 @pytest.mark.parametrize("name", ["", "matrix", "sweep-retry"])
-def test_a_page_of_many_runs_can_be_read_by_everybody(browser, name):
+def test_comparison_page_is_accessible(browser, name):
+    """Everybody can read a page of many runs."""
     browser.look(browser.open(REFERENCE / name / "index.html"), name or "comparison")
 
 
@@ -61,7 +63,8 @@ def test_the_site_can_be_read_by_everybody(browser, reports):
     browser.look(browser.open(reports / "index.html"), "site")
 
 
-def test_the_site_shows_the_runs_that_are_filtered_for_and_keeps_it_in_the_address(browser, reports):
+def test_filters_are_kept_in_the_address(browser, reports):
+    """The site shows the runs that pass the filters, and the address keeps the filters."""
     page = browser.open(reports / "index.html")
     whole = names(page)
     assert whole[:2] == ["lua", "none"]
@@ -80,14 +83,16 @@ def test_the_site_shows_the_runs_that_are_filtered_for_and_keeps_it_in_the_addre
     assert "#" not in again.url
 
 
-def test_a_filter_that_nothing_fits_shows_nothing(browser, reports):
+def test_filter_without_a_match(browser, reports):
+    """A filter that no run passes shows no run."""
     page = browser.open(f"{(reports / 'index.html').as_uri()}#stage=nobody")
 
     assert names(page) == []
     assert page.locator("#shown").inner_text().startswith("0 of ")
 
 
-def test_links_lead_from_the_site_to_a_run_and_back(browser, reports):
+def test_links_to_a_run_and_back(browser, reports):
+    """Links lead from the site to a run and back."""
     page = browser.open(reports / "index.html")
     page.locator("#table").get_by_role("link", name="none", exact=True).click()
     assert page.locator("h1").inner_text().startswith("none under rush")
@@ -100,7 +105,8 @@ def test_links_lead_from_the_site_to_a_run_and_back(browser, reports):
     assert page.locator("h1").inner_text().startswith("none under rush")
 
 
-def test_a_square_of_the_matrix_whose_run_was_not_drawn_leads_to_its_line(browser, reports):
+def test_matrix_links_to_an_undrawn_run(browser, reports):
+    """A cell of the matrix whose run has no page leads to the row of that run."""
     page = browser.open(reports / "index.html")
     page.locator("#matrix a[href='#stage=ttl&scenario=rush']").click()
 
@@ -109,7 +115,8 @@ def test_a_square_of_the_matrix_whose_run_was_not_drawn_leads_to_its_line(browse
     assert page.locator("#runs-title").is_visible()
 
 
-def test_runs_that_are_ticked_are_laid_over_each_other(browser, reports):
+def test_ticked_runs_are_compared(browser, reports):
+    """The runs that a reader ticks are drawn on the same axes."""
     page = browser.open(reports / "index.html")
     button = page.get_by_role("button", name="Compare", exact=True)
     page.get_by_role("checkbox", name="compare lua under rush").first.check()
@@ -158,7 +165,8 @@ def test_the_curves_are_those_of_the_runs(browser, reports):
     assert heights(page, 2, LINES[0]) == pytest.approx(first.wait_share, abs=0.01)
 
 
-def test_runs_of_one_stage_are_told_apart_and_what_is_gone_is_said(browser, reports):
+def test_labels_and_missing_runs(browser, reports):
+    """Runs of the same stage have different labels, and the page reports a run that is gone."""
     page = browser.open(reports / "index.html")
     for tick in page.get_by_role("checkbox", name="compare none under rush").all():
         tick.check()
@@ -172,7 +180,8 @@ def test_runs_of_one_stage_are_told_apart_and_what_is_gone_is_said(browser, repo
     assert "1 of the runs in the address is not here" in other.locator("#comparison .note").inner_text()
 
 
-def test_the_site_works_with_the_keyboard_alone(browser, reports):
+def test_site_by_keyboard(browser, reports):
+    """The site works with the keyboard alone."""
     page = browser.open(reports / "index.html")
     for words in ("lua", "none"):
         page.get_by_role("checkbox", name=f"compare {words} under rush").first.focus()
@@ -187,7 +196,8 @@ def test_the_site_works_with_the_keyboard_alone(browser, reports):
     assert page.evaluate("document.activeElement.id") == "comparison-title"
 
 
-def test_the_site_opens_and_filters_quickly_with_a_thousand_runs(browser, reports, tmp_path):
+def test_site_of_a_thousand_runs_is_quick(browser, reports, tmp_path):
+    """The site opens and filters quickly with a thousand runs."""
     one = runs_in(REFERENCE)[0]
     for number in range(1000):
         folder = tmp_path / "runs" / f"{one.name}{number:04}"

@@ -99,7 +99,8 @@ def test_a_drag_takes_what_is_under_it_along(browser, lost):
     assert seen.view == pytest.approx((since + 0.25 * (until - since), until + 0.25 * (until - since)), abs=0.01)
 
 
-def test_the_wheel_zooms_where_it_stands_with_ctrl_and_after_a_click_and_scrolls_the_page_without(browser, lost):
+def test_wheel_zooms_or_scrolls(browser, lost):
+    """The wheel zooms at the mouse after a click or with Ctrl; otherwise it scrolls the page."""
     seen = Seen(browser.open(lost))
     since, until = seen.view
     mouse, at = seen.page.mouse, since + 0.75 * (until - since)
@@ -124,7 +125,8 @@ def test_the_wheel_zooms_where_it_stands_with_ctrl_and_after_a_click_and_scrolls
     assert seen.span < 0.8 * (until - since)
 
 
-def test_what_is_pointed_at_is_told_and_a_click_keeps_it(browser, lost):
+def test_pointing_shows_details(browser, lost):
+    """The page shows details of what the mouse points at, and a click keeps them."""
     seen = Seen(browser.open(lost))
     bar = seen.page.locator("#timeline [data-held] .belief").first
     bar.hover()
@@ -196,7 +198,8 @@ def test_a_finger_drags_it(touched):
     assert seen.span == pytest.approx(until - since, abs=0.01)
 
 
-def test_two_fingers_zoom_it_and_what_lies_under_them_stays(touched):
+def test_two_fingers_zoom(touched):
+    """Two fingers zoom the timeline, and what is under the fingers stays under them."""
     seen, fingers = touched
     since, until = seen.view
     fingers.move((seen.point(0.4), seen.point(0.2)), (seen.point(0.6), seen.point(0.8)))
@@ -214,7 +217,8 @@ def test_a_tap_tells_what_was_done(touched):
     assert seen.told == ""
 
 
-def test_a_finger_that_moves_up_scrolls_the_page(touched):
+def test_upward_finger_scrolls(touched):
+    """A finger that moves up scrolls the page."""
     seen, fingers = touched
     seen.page.evaluate("window.scrollTo(0, 0)")
     seen.lanes.scroll_into_view_if_needed()

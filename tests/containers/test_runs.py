@@ -58,7 +58,8 @@ def files(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(("stage", "requests"), [("none", 5000), ("lua", 1500)])
-def test_a_run_in_containers_has_the_shape_and_the_verdict_of_a_local_one(stage, requests, tmp_path):
+def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
+    """A run in containers has the same files and the same verdict as a local run."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
@@ -76,7 +77,8 @@ def test_a_run_in_containers_has_the_shape_and_the_verdict_of_a_local_one(stage,
         assert shape(one) == shape(other)
 
 
-def test_six_replicas_and_two_workers_send_every_ticket_once_and_all_take_part(tmp_path):
+def test_tickets_with_six_replicas(tmp_path):
+    """Two workers send each ticket once to six replicas, and all of them take part."""
     done = contained("rush", "lua", tmp_path, replicas=6, processes=2, requests=2001)
 
     sent = [json.loads(line)["id"] for line in (done.folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -84,7 +86,8 @@ def test_six_replicas_and_two_workers_send_every_ticket_once_and_all_take_part(t
     assert (done.verdict["replicas"], done.verdict["clocks"], done.verdict["verdict"]) == (6, 1, "KEPT")
 
 
-def test_a_holder_paused_past_its_ttl_destroys_what_was_done_meanwhile(tmp_path):
+def test_paused_holder_overwrites(tmp_path):
+    """A holder that is paused longer than its TTL overwrites what was written meanwhile."""
     done = contained("frozen_holder", "lua", tmp_path)
 
     assert done.verdict["verdict"] == "ADMITTED"
@@ -93,14 +96,16 @@ def test_a_holder_paused_past_its_ttl_destroys_what_was_done_meanwhile(tmp_path)
 
 
 @pytest.mark.parametrize(("stage", "verdict"), [("watchdog", "ADMITTED"), ("fencing", "KEPT")])
-def test_a_replica_cut_off_from_the_locks_goes_on_and_only_a_fence_stops_it(stage, verdict, tmp_path):
+def test_cut_off_replica_needs_a_fence(stage, verdict, tmp_path):
+    """A replica that is cut off from the lock's store goes on; only a fence stops its writes."""
     done = contained("cut_off", stage, tmp_path)
 
     assert done.verdict["verdict"] == verdict, done.verdict["danger"]["why"]
     assert done.verdict["danger"]["seen"]["late_releases"] >= 1
 
 
-def test_containers_do_not_outlive_a_lab_that_was_killed(tmp_path):
+def test_killed_lab_leaves_no_container(tmp_path):
+    """Containers do not outlive a lab that was killed."""
     argv = [LAB, "run", "rush", "--stage", "none", "--engine", "docker", "--requests", "1000000"]
     with subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL) as running:
         assert wait_for(lambda: len(ours()) >= 5, within_s=120)  # the counter, three replicas, nginx, and who judges
@@ -115,7 +120,8 @@ def ours() -> list[str]:
     return docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project").split()
 
 
-def test_a_store_that_is_paused_through_the_engine_goes_on_afterwards(tmp_path):
+def test_store_paused_by_the_engine(tmp_path):
+    """A store that the engine paused goes on afterwards."""
     done = contained("two_nodes_silent", "redlock_no_jitter", tmp_path)
 
     assert done.verdict["verdict"] == "KEPT"
@@ -136,7 +142,9 @@ def up(tmp_path) -> Iterator[Compose]:
         compose.down()
 
 
-def test_the_file_serves_the_counter_and_leaves_runs_to_whoever_started_them(up, tmp_path):
+def test_compose_up_serves_the_counter(up, tmp_path):
+    """The compose file alone serves the counter, and its pages start no run."""
+
     def pages_up() -> list[bool]:
         """Whether Locust's page and the live page answer, be it by asking for the password."""
         return [_asked(int(PORTS[name])) in (200, 401) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
@@ -155,7 +163,8 @@ def test_the_file_serves_the_counter_and_leaves_runs_to_whoever_started_them(up,
     assert (folder / "report.html").exists()
 
 
-def test_the_sentinel_knows_the_locks_redis_and_the_one_that_follows_it():
+def test_sentinel_knows_both_redis():
+    """The sentinel knows the lock's Redis and its replica."""
     compose = Compose("lab-sentinel", os.environ | {"COMPOSE_PROFILES": "sentinel"})
 
     def said(*words: str) -> list[str]:
@@ -214,7 +223,8 @@ def _whole(service: str) -> bool:
     return have == want
 
 
-def test_a_swarm_of_one_node_runs_the_stack_and_brings_its_journals_home(swarm):
+def test_swarm_of_one_node(swarm):
+    """A swarm of one node runs the stack, and its journals are fetched."""
     judge = docker("ps", "--quiet", "--filter", f"name={STACK}_locust.1").strip()
 
     for stage, requests in (("lua", 1000), ("etcd", 300)):

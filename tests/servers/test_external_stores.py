@@ -9,7 +9,8 @@ import redis
 from tests.command import lab
 
 
-def test_a_run_on_an_outside_redis_leaves_it_as_it_was_and_writes_its_address_nowhere(tmp_path, redis_port):
+def test_outside_redis_is_left_as_it_was(tmp_path, redis_port):
+    """A run on an outside Redis leaves no key in it, and writes its address nowhere."""
     store = redis.Redis(port=redis_port, decode_responses=True)
     store.set("somebody:else", "theirs")
     before = set(store.scan_iter(match="lab:*"))

@@ -61,7 +61,8 @@ def increment(redis_port, store_url, tmp_path):
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_every_stage_reaches_the_same_failpoints_in_the_same_order(increment, activate, tmp_path, name):
+def test_failpoints_in_order(increment, activate, tmp_path, name):
+    """Every stage reaches the same failpoints in the same order."""
     increment(name)  # loads the scripts: the first request of a stage sends more commands than usual
     activate(spy := Spy(tmp_path))
     increment(name)
@@ -76,7 +77,8 @@ def test_every_stage_reaches_the_same_failpoints_in_the_same_order(increment, ac
     assert spy.reached.index("acquire.after_first") < spy.reached.index("read.before") < spy.reached.index("release.before_last")
 
 
-def test_before_the_last_command_of_a_release_is_between_look_and_delete(increment, activate, tmp_path):
+def test_before_last_of_a_release(increment, activate, tmp_path):
+    """The failpoint before the last command of a release is between the look and the delete."""
     seen = []
 
     class Watching(Spy):
@@ -100,7 +102,8 @@ def prepare(folder, **fields) -> None:
     (folder / "fault-1.json").write_text(text, encoding="utf-8")
 
 
-def test_a_fault_is_injected_once_and_leaves_a_record(increment, activate, tmp_path):
+def test_fault_is_injected_once(increment, activate, tmp_path):
+    """A fault is injected once and leaves a record."""
     prepare(tmp_path, gate="read.before", action="raise", skip=2)
     activate(Failpoints(tmp_path, "replica-7"))
 
@@ -113,7 +116,8 @@ def test_a_fault_is_injected_once_and_leaves_a_record(increment, activate, tmp_p
     assert (record["replica"], record["request"]) == ("replica-7", "r1")
 
 
-def test_after_a_lost_reply_the_client_sends_again_and_a_plain_lock_waits_for_itself(increment, activate, tmp_path):
+def test_lost_reply_blocks_a_plain_lock(increment, activate, tmp_path):
+    """After a lost reply the client sends the command again, and a plain lock waits for itself."""
     prepare(tmp_path, gate="acquire.after_first", action="lose_reply")
     activate(Failpoints(tmp_path, "replica-1"))
 
@@ -121,5 +125,6 @@ def test_after_a_lost_reply_the_client_sends_again_and_a_plain_lock_waits_for_it
         increment("lua", wait_ms=200)
 
 
-def test_nothing_is_injected_where_no_fault_is_prepared(increment):
+def test_no_fault_without_a_file(increment):
+    """Nothing is injected where no fault is prepared."""
     assert increment("watchdog").wrote == 1

@@ -13,7 +13,7 @@ from lab.servers.supervised import supervised
 from tests.new_fault import KIND, with_new_fault
 
 
-def test_a_new_fault_runs_on_real_servers_and_is_judged_from_the_folder_alone(new_fault, tmp_path):
+def test_new_fault_on_real_servers(new_fault, tmp_path):
     """The judge does not know the file: it reads the effect in the record, and finds the mechanism of that effect."""
     new_fault("STORE")
     one = stage("watchdog")

@@ -6,7 +6,8 @@ from lab.experiments import growth
 from tests.command import lab
 
 
-def test_each_part_of_a_run_is_seen_with_its_time_and_memory(tmp_path):
+def test_every_part_has_time_and_memory(tmp_path):
+    """Each part of a run is measured with its processor time and its memory."""
     planned = [("replicas", 2, "incr", {"replicas": 2, "requests": 1500}), ("store", 0, "lua", {"requests": 1500})]
 
     growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
@@ -22,7 +23,8 @@ def test_each_part_of_a_run_is_seen_with_its_time_and_memory(tmp_path):
     assert min(locked.judging_s, locked.drawing_s, locked.judging_mib, locked.drawing_mib) > 0
 
 
-def test_a_run_that_fails_is_told_with_its_last_words(tmp_path):
+def test_failed_run_is_reported(tmp_path):
+    """A run that fails is reported with the last lines of its output."""
     done = lab("growth", "--most-requests", "50", "--out", "out", cwd=tmp_path)
 
     assert done.status == 3

@@ -27,7 +27,8 @@ def started(request, tmp_path) -> Iterator[Started]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_stops_everything_and_keeps_the_partial_run_marked(started, number):
+def test_interrupt_keeps_the_partial_run(started, number):
+    """An interrupt stops every process, and the partial run is kept and marked."""
     family = started.descendants()
     assert len(family) >= 10  # supervisor, two Redis, three masters and workers, nginx, locust
 
@@ -41,7 +42,8 @@ def test_an_interrupt_stops_everything_and_keeps_the_partial_run_marked(started,
     assert done.verdict["requests"] > 100
 
 
-def test_an_interrupt_while_the_servers_come_up_leaves_nothing(tmp_path):
+def test_interrupt_at_start_leaves_nothing(tmp_path):
+    """An interrupt while the servers start leaves no process and no folder."""
     one = Started(tmp_path, "run", "rush", "--stage", "lua")
     family = wait_for(lambda: one.named("redis-server 127.0.0.1") and one.descendants())
 
@@ -53,7 +55,8 @@ def test_an_interrupt_while_the_servers_come_up_leaves_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("whole_group", [False, True])
-def test_a_kill_of_the_lab_leaves_no_process_even_with_a_replica_stopped(started, whole_group):
+def test_killed_lab_leaves_no_process(started, whole_group):
+    """After a kill of the lab no process is left, even where a replica was stopped."""
     family = started.descendants()
     stopped = started.named("gunicorn")[-1]
     stopped.suspend()
@@ -68,7 +71,8 @@ def test_a_kill_of_the_lab_leaves_no_process_even_with_a_replica_stopped(started
     assert not left[0].exists()
 
 
-def test_clean_leaves_a_run_in_progress_alone(started):
+def test_clean_keeps_a_run_in_progress(started):
+    """`lab clean` does not remove a run in progress."""
     lab("clean", "--keep", "0", cwd=started.cwd)
 
     assert len(list(started.cwd.glob("reports/runs/.*.part"))) == 1
@@ -79,7 +83,8 @@ def test_clean_leaves_a_run_in_progress_alone(started):
     [("lock-redis", "lua"), ("counter-redis", "lua"), ("nginx", "lua"), ("replica-2", "lua"), ("mariadb", "mysql_for_update")],
     indirect=["started"],
 )
-def test_a_server_that_dies_in_mid_run_ends_it_with_a_clear_message_and_an_honest_verdict(started, name):
+def test_dead_server_ends_the_run(started, name):
+    """A server that dies during a run ends it with a clear message, and the verdict is VOID."""
     ours = [one for one in started.descendants() if any(word.endswith(f"/{name}") for word in (one.cwd(), *one.cmdline()))]
     master = min(ours, key=lambda process: process.create_time())
 
@@ -103,7 +108,8 @@ def test_two_runs_at_once_do_not_meet(tmp_path):
         assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 800, 0)
 
 
-def test_nothing_listens_beyond_loopback_and_usual_ports_are_left_alone(started):
+def test_only_loopback_and_unusual_ports(started):
+    """Servers listen on loopback alone, and never on a usual port."""
     family = [process.pid for process in started.descendants()]
     listening = [one for one in psutil.net_connections("inet") if one.pid in family and one.status == psutil.CONN_LISTEN]
 
@@ -111,7 +117,8 @@ def test_nothing_listens_beyond_loopback_and_usual_ports_are_left_alone(started)
     assert not {one.laddr.port for one in listening} & {80, 6379, 5557, 8089}
 
 
-def test_a_replica_that_does_not_come_up_is_reported_with_its_last_words(tmp_path):
+def test_replica_that_does_not_start(tmp_path):
+    """A replica that does not start is reported with the last lines of its log."""
     stage = tmp_path / "broken.py"
     text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
     stage.write_text(
@@ -130,7 +137,8 @@ def test_a_replica_that_does_not_come_up_is_reported_with_its_last_words(tmp_pat
     assert not kept.exists()
 
 
-def test_up_serves_until_an_interrupt_and_chooses_a_stage_per_request(tmp_path):
+def test_up_serves_until_an_interrupt(tmp_path):
+    """`lab up` serves until an interrupt, and each request can choose a stage."""
     import urllib.request
 
     one = Started(tmp_path, "up", "--stage", "none,lua")
@@ -148,7 +156,8 @@ def test_up_serves_until_an_interrupt_and_chooses_a_stage_per_request(tmp_path):
     assert gone(family)
 
 
-def test_a_server_that_dies_under_up_is_reported_with_its_log_and_status_4(tmp_path):
+def test_dead_server_ends_up(tmp_path):
+    """A server that dies under `lab up` is reported with its log, and the status is 4."""
     one = Started(tmp_path, "up", "--stage", "lua")
     assert one.process.stdout.readline()
     family = one.descendants()

@@ -65,12 +65,14 @@ def in_thread(work) -> threading.Thread:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_run_gives_the_work_a_grant_and_returns_what_it_returned(name, store, key):
+def test_run_returns_the_works_result(name, store, key):
+    """`run` gives the work a grant and returns what the work returned."""
     assert lock(name, store, key).run(lambda grant: (isinstance(grant, Grant), grant.still_mine())) == (True, True)
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_a_holder_keeps_others_out_and_lets_them_in_when_it_is_done(name, store, key):
+def test_holder_excludes_others(name, store, key):
+    """A holder keeps other requests out until it releases the lock."""
     inside, done = threading.Event(), threading.Event()
 
     def hold(grant):
@@ -88,7 +90,8 @@ def test_a_holder_keeps_others_out_and_lets_them_in_when_it_is_done(name, store,
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_many_threads_are_inside_one_at_a_time(name, store, key):
+def test_one_thread_at_a_time(name, store, key):
+    """Of many threads only one is inside at a time."""
     inside, most, count = [], 0, 0
 
     def work(grant):
@@ -108,18 +111,21 @@ def test_many_threads_are_inside_one_at_a_time(name, store, key):
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_nothing_is_left_in_the_store_after_a_release(name, store, key):
+def test_release_leaves_no_key(name, store, key):
+    """After a release no key is left in the store."""
     lock(name, store, key).run(lambda grant: None)
 
     assert [left for left in store.keys(f"{key}*") if not left.endswith(":fence")] == []  # a fence outlives its grants
 
 
 @pytest.mark.parametrize("name", LEASED)
-def test_a_held_lock_has_the_ttl_it_was_given_in_milliseconds(name, store, key):
+def test_held_lock_has_its_ttl(name, store, key):
+    """A held lock has the TTL that it was given, in milliseconds."""
     assert 2000 < lock(name, store, key, ttl_ms=3000).run(lambda grant: store.pttl(key)) <= 3000
 
 
-def test_setnx_has_no_ttl_and_an_exception_in_the_work_leaves_it_locked_for_ever(store, key):
+def test_setnx_stays_locked_after_an_error(store, key):
+    """The lock of setnx has no TTL, and an exception in the work leaves it locked for ever."""
     with pytest.raises(ZeroDivisionError):
         lock("setnx", store, key).run(lambda grant: 1 / 0)
 
@@ -127,7 +133,9 @@ def test_setnx_has_no_ttl_and_an_exception_in_the_work_leaves_it_locked_for_ever
 
 
 @pytest.mark.parametrize("name", ["uuid", "lua"])
-def test_a_release_leaves_the_lock_of_another_alone(name, store, key):
+def test_release_spares_anothers_lock(name, store, key):
+    """A release does not delete the lock of another holder."""
+
     def lose_it(grant):
         store.set(key, "another's")
 
@@ -136,14 +144,17 @@ def test_a_release_leaves_the_lock_of_another_alone(name, store, key):
     assert store.get(key) == "another's"
 
 
-def test_a_release_by_ttl_deletes_the_lock_of_another(store, key):
+def test_ttl_deletes_anothers_lock(store, key):
+    """A release by the stage ttl deletes the lock of another holder."""
     lock("ttl", store, key).run(lambda grant: store.set(key, "another's"))
 
     assert store.get(key) is None
 
 
 @pytest.mark.parametrize("name", REENTRANT)
-def test_a_holder_may_enter_again_and_keeps_others_out_until_it_leaves_for_the_last_time(name, store, key):
+def test_reentry_holds_until_the_last_leave(name, store, key):
+    """A holder can enter again, and keeps others out until its last release."""
+
     def attempt() -> bool:
         """Return whether another thread gets the lock now."""
         got = []
@@ -164,7 +175,9 @@ def test_a_holder_may_enter_again_and_keeps_others_out_until_it_leaves_for_the_l
 
 
 @pytest.mark.parametrize("name", HASHES)
-def test_the_same_thread_may_enter_again_and_leaves_as_often_as_it_came(name, store, key):
+def test_reentry_of_a_thread(name, store, key):
+    """The same thread can enter again, and must release as often as it entered."""
+
     def outer(grant):
         inner = lock(name, store, key, wait_ms=50).run(lambda grant: next(iter(store.hgetall(key).values())))
         return inner, next(iter(store.hgetall(key).values()))
@@ -174,12 +187,14 @@ def test_the_same_thread_may_enter_again_and_leaves_as_often_as_it_came(name, st
 
 
 @pytest.mark.parametrize("name", HASHES)
-def test_releasing_what_one_does_not_hold_is_an_error_and_not_silence(name, store, key):
+def test_release_without_a_hold(name, store, key):
+    """A release by a request that does not hold the lock is an error."""
     with pytest.raises(NotOwner, match="did not hold it"):
         lock(name, store, key).run(lambda grant: store.delete(key))
 
 
-def test_the_watchdog_holds_a_lock_longer_than_its_ttl(store, key):
+def test_watchdog_outlasts_the_ttl(store, key):
+    """The watchdog holds a lock for longer than its TTL."""
     seen = []
 
     def work(grant):
@@ -194,7 +209,9 @@ def test_the_watchdog_holds_a_lock_longer_than_its_ttl(store, key):
     assert store.exists(key) == 0
 
 
-def test_the_watchdog_renews_an_outer_hold_after_an_inner_one_has_ended(store, key):
+def test_watchdog_renews_the_outer_hold(store, key):
+    """The watchdog renews an outer hold after the inner hold has ended."""
+
     def outer(grant):
         lock("watchdog", store, key, ttl_ms=300).run(lambda grant: None)
         time.sleep(0.6)
@@ -203,7 +220,8 @@ def test_the_watchdog_renews_an_outer_hold_after_an_inner_one_has_ended(store, k
     assert lock("watchdog", store, key, ttl_ms=300).run(outer) > 0
 
 
-def test_all_locks_of_a_process_are_renewed_by_one_thread(store):
+def test_one_renewal_thread_a_process(store):
+    """One thread renews all locks of a process."""
     done = threading.Event()
     holders = [
         in_thread(lambda number=number: lock("watchdog", store, f"lab:test:{number}").run(lambda grant: done.wait(5)))
@@ -218,7 +236,9 @@ def test_all_locks_of_a_process_are_renewed_by_one_thread(store):
 
 
 @pytest.mark.parametrize("name", ["reentrant"])
-def test_without_renewal_the_lock_is_gone_when_the_ttl_is(name, store, key):
+def test_no_renewal_no_lock(name, store, key):
+    """Without renewal the lock is gone when its TTL is over."""
+
     def work(grant):
         time.sleep(0.2)
         return store.exists(key)

@@ -58,7 +58,8 @@ def locust(*words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("rate", ["0", "200"])
-def test_the_locustfile_alone_sends_as_many_as_asked(counting, rate, tmp_path):
+def test_locustfile_sends_the_number_asked(counting, rate, tmp_path):
+    """The locustfile alone sends exactly as many requests as it was asked for."""
     words = locust("--headless", "--host", counting, "--requests", "101", "--rate", rate)
 
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
@@ -67,7 +68,8 @@ def test_the_locustfile_alone_sends_as_many_as_asked(counting, rate, tmp_path):
     assert Counting.posted == 101
 
 
-def test_the_locustfile_alone_has_a_page_without_the_labs_fields_and_stops_by_itself_again_and_again(counting, tmp_path):
+def test_locustfile_alone_has_a_plain_page(counting, tmp_path):
+    """The locustfile alone has a page without the lab's fields, and stops by itself, run after run."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = locust("--web-host", "127.0.0.1", "--web-port", str(port), "--host", counting)

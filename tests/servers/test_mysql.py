@@ -58,11 +58,13 @@ def connection_of(store) -> int:
     return store.query("SELECT CONNECTION_ID()").rows[0][0]
 
 
-def test_the_isolation_level_is_the_one_that_is_told(store):
+def test_isolation_level(store):
+    """The isolation level is the level that the documents state."""
     assert store.query("SELECT @@tx_isolation").rows == (("READ-COMMITTED",),)
 
 
-def test_an_insert_is_deleted_by_the_release_and_left_by_a_holder_that_fails(store, other, key):
+def test_insert_is_left_by_a_failed_holder(store, other, key):
+    """The release deletes the inserted row; a holder that fails leaves it."""
     lock("mysql_insert", store, key).run(lambda grant: None)
     assert rows(other, key) == 0
 
@@ -71,7 +73,8 @@ def test_an_insert_is_deleted_by_the_release_and_left_by_a_holder_that_fails(sto
     assert rows(other, key) == 1
 
 
-def test_a_row_lock_is_let_go_by_a_holder_that_fails(store, other, key):
+def test_failed_holder_releases_a_row_lock(store, other, key):
+    """A holder that fails releases its row lock."""
     with pytest.raises(ZeroDivisionError):
         lock("mysql_for_update", store, key).run(lambda grant: 1 / 0)
 
@@ -79,7 +82,8 @@ def test_a_row_lock_is_let_go_by_a_holder_that_fails(store, other, key):
     assert not store.in_transaction
 
 
-def test_what_was_written_in_a_transaction_is_gone_when_its_holder_fails(store, other, key):
+def test_failed_transaction_leaves_no_write(store, other, key):
+    """What was written in a transaction is gone when its holder fails."""
     counter = Row(store, key)
 
     def work(grant):
@@ -92,7 +96,7 @@ def test_what_was_written_in_a_transaction_is_gone_when_its_holder_fails(store, 
     assert Row(other, key).parts() == {"": 0}
 
 
-def test_a_transaction_reads_what_the_holder_before_it_committed(store, other, key):
+def test_reads_what_was_committed(store, other, key):
     """Its first read is the one that waits for the lock, and no older snapshot stands in its way."""
     inside, done = threading.Event(), threading.Event()
     theirs, ours = Row(other, key), Row(store, key)
@@ -113,7 +117,8 @@ def test_a_transaction_reads_what_the_holder_before_it_committed(store, other, k
     holder.join()
 
 
-def test_a_killed_connection_takes_its_transaction_with_it_and_nothing_else(store, other, key):
+def test_killed_connection(store, other, key):
+    """A killed connection ends its own transaction and nothing else."""
     counter = Row(store, key)
 
     def work(grant):
@@ -128,7 +133,9 @@ def test_a_killed_connection_takes_its_transaction_with_it_and_nothing_else(stor
     assert lock("mysql_for_update", store, key).run(counter.read) == 0
 
 
-def test_a_row_that_was_inserted_outlives_the_connection_it_was_inserted_by(store, other, key):
+def test_row_outlives_its_connection(store, other, key):
+    """An inserted row outlives the connection that inserted it."""
+
     def work(grant):
         kill(other, connection_of(store))
         return rows(other, key)
@@ -139,7 +146,8 @@ def test_a_row_that_was_inserted_outlives_the_connection_it_was_inserted_by(stor
     assert rows(other, key) == 1
 
 
-def test_a_connection_that_died_while_it_was_idle_is_not_handed_out(store, other, monkeypatch):
+def test_dead_idle_connection_is_replaced(store, other, monkeypatch):
+    """The pool does not give out a connection that died while it was idle."""
     monkeypatch.setattr("app.stores.mysql.PING_AFTER_S", 0)
     first = connection_of(store)
     kill(other, first)
@@ -147,7 +155,8 @@ def test_a_connection_that_died_while_it_was_idle_is_not_handed_out(store, other
     assert connection_of(store) != first
 
 
-def test_two_that_each_hold_what_the_other_wants_both_get_through(store, other, key):
+def test_deadlock_is_broken(store, other, key):
+    """Two requests that each hold what the other wants both finish."""
     meet, met, through = threading.Barrier(2), [], []
 
     def both(client, names):
@@ -171,7 +180,8 @@ def test_two_that_each_hold_what_the_other_wants_both_get_through(store, other, 
     assert len(through) == 2
 
 
-def test_a_wait_for_a_row_ends_when_it_was_to_end_and_leaves_the_connection_usable(store, other, key):
+def test_row_wait_ends_in_time(store, other, key):
+    """A wait for a row ends in time, and the connection can be used afterwards."""
     with other.transaction():
         lock("mysql_for_update", other, key).run(lambda grant: None)
         with pytest.raises(NotAcquired, match="not free within 50 ms"):
@@ -180,13 +190,15 @@ def test_a_wait_for_a_row_ends_when_it_was_to_end_and_leaves_the_connection_usab
     assert lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: "in") == "in"
 
 
-def test_an_upsert_lets_a_second_one_in_and_says_so_to_nobody(store, other, key):
+def test_upsert_admits_a_second_holder(store, other, key):
+    """An upsert admits a second holder without an error."""
     both = lock("mysql_upsert", store, key).run(lambda grant: lock("mysql_upsert", other, key).run(lambda grant: "in"))
 
     assert both == "in"
 
 
-def test_a_write_that_was_made_from_an_older_version_is_refused_and_changes_nothing(store, other, key):
+def test_stale_version_is_refused(store, other, key):
+    """A write that is based on an older version is refused and changes nothing."""
     slow, quick = Versioned(store, key), Versioned(other, key)
     slow.read(GRANT)
     quick.write(quick.read(GRANT) + 1, GRANT)
@@ -198,7 +210,8 @@ def test_a_write_that_was_made_from_an_older_version_is_refused_and_changes_noth
     assert slow.write(slow.read(GRANT) + 1, GRANT).overwrote == 1
 
 
-def test_a_refused_write_is_done_again_from_the_new_value_until_the_tries_or_the_time_are_used_up(store, key):
+def test_refused_write_is_tried_again(store, key):
+    """A refused write is tried again from the new value, until the tries or the time are used up."""
     counter, tries = Versioned(store, key), []
 
     def work(grant):
@@ -250,7 +263,8 @@ def events(tmp_path, request, kind):
     return [event for _, event in History(tmp_path).events() if event.request == request and isinstance(event, kind)]
 
 
-def test_only_the_locks_own_statements_are_counted_as_its_commands(increment, key, tmp_path):
+def test_only_lock_statements_are_counted(increment, key, tmp_path):
+    """Only the statements of the lock are counted as its commands."""
     increment(key, "r1")
 
     increment(key, "r2")
@@ -260,7 +274,8 @@ def test_only_the_locks_own_statements_are_counted_as_its_commands(increment, ke
     assert request_context.commands == 0
 
 
-def test_a_write_in_a_transaction_is_journalled_when_it_is_committed_and_not_when_that_fails(increment, other, key, tmp_path):
+def test_journal_follows_the_commit(increment, other, key, tmp_path):
+    """A write in a transaction is journalled after the commit, and not when the commit fails."""
     increment(key, "r1")
     with pytest.raises(MySQL.Error):
         increment(key, "r2", meddle=lambda store: kill(other, connection_of(store)))

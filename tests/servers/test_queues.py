@@ -96,7 +96,8 @@ def wait_for(what) -> None:
     raise AssertionError("that never came")
 
 
-def test_waiters_get_in_in_the_order_in_which_they_came_though_they_are_different_replicas(name, connect, key):
+def test_waiters_enter_in_order(name, connect, key):
+    """Waiters of different replicas enter in the order in which they came."""
     stores, order = [connect(), connect()], []
     holder = Holder(lock(name, stores[0], key))
     assert holder.inside.wait(5)
@@ -113,7 +114,8 @@ def test_waiters_get_in_in_the_order_in_which_they_came_though_they_are_differen
     assert order == [0, 1, 2, 3, 4, 5]
 
 
-def test_the_fence_of_each_grant_is_higher_than_that_of_the_one_before(name, connect, key):
+def test_fences_grow(name, connect, key):
+    """Each grant has a higher fence than the grant before it."""
     store = connect()
 
     fences = [lock(name, store, key).run(lambda grant: grant.fence) for _ in range(4)]
@@ -122,7 +124,8 @@ def test_the_fence_of_each_grant_is_higher_than_that_of_the_one_before(name, con
     assert fences[0] > 0
 
 
-def test_whoever_gives_up_waiting_is_out_of_the_queue_and_leaves_no_thread_behind(name, connect, key):
+def test_given_up_waiter_leaves_the_queue(name, connect, key):
+    """A waiter that gives up leaves the queue, and leaves no thread."""
     store = connect()
     holder = Holder(lock(name, store, key))
     assert holder.inside.wait(5)
@@ -138,7 +141,8 @@ def test_whoever_gives_up_waiting_is_out_of_the_queue_and_leaves_no_thread_behin
     assert queued(name, store, key) == 0
 
 
-def test_thirty_two_who_waited_at_once_leave_no_connection_beyond_the_pool(name, connect, key, store_url):
+def test_many_waiters_keep_to_the_pool(name, connect, key, store_url):
+    """Thirty-two waiters at once leave no connection beyond the pool."""
     store = connect()
     holder = Holder(lock(name, store, key))
     assert holder.inside.wait(5)
@@ -156,7 +160,8 @@ def test_thirty_two_who_waited_at_once_leave_no_connection_beyond_the_pool(name,
     assert queued(name, store, key) == 0
 
 
-def test_a_place_in_the_queue_outlives_the_ttl_while_its_process_lives(name, connect, key):
+def test_queue_place_outlives_the_ttl(name, connect, key):
+    """A place in the queue outlives the TTL while its process lives."""
     store, other = connect(), connect()
     holder = Holder(lock(name, store, key))
     assert holder.inside.wait(5)
@@ -171,7 +176,8 @@ def test_a_place_in_the_queue_outlives_the_ttl_while_its_process_lives(name, con
     assert (holder.ended, waiter.ended) == (None, None)
 
 
-def test_a_lost_answer_to_entering_the_queue_leaves_one_place_and_not_two(name, connect, key, tmp_path, monkeypatch):
+def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch):
+    """A lost answer to entering the queue leaves one place and not two."""
     store, seen = connect(), []
     injection = Injection(name="lose_reply-1", gate="acquire.after_first", action="lose_reply")
     monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))
@@ -187,7 +193,8 @@ def test_a_lost_answer_to_entering_the_queue_leaves_one_place_and_not_two(name, 
     assert queued(name, store, key) == 0
 
 
-def test_an_exception_in_the_work_frees_the_lock(name, connect, key):
+def test_exception_frees_the_lock(name, connect, key):
+    """An exception in the work frees the lock."""
     store = connect()
     with pytest.raises(ZeroDivisionError):
         lock(name, store, key).run(lambda grant: 1 / 0)
@@ -195,7 +202,8 @@ def test_an_exception_in_the_work_frees_the_lock(name, connect, key):
     assert lock(name, store, key, wait_ms=500).run(lambda grant: "in") == "in"
 
 
-def test_a_holder_whose_session_the_store_has_ended_learns_of_it_when_it_lets_go(name, store_url, tmp_path, journal):
+def test_ended_session_fails_the_release(name, store_url, tmp_path, journal):
+    """A holder whose session the store ended learns of it at its release."""
     supervisor = Supervisor()
     try:
         from lab.scenario import scenario

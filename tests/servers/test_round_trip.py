@@ -10,7 +10,8 @@ from lab.experiments.round_trip import ASK, round_trip
 
 
 @pytest.mark.parametrize("store", ASK)
-def test_a_round_trip_is_answered_by_the_store(store, store_url):
+def test_store_answers_a_round_trip(store, store_url):
+    """The store itself answers a round trip."""
     settings = Settings.read({}, run="t", **{f"{store}_url": store_url(store)})
 
     done = measure_lock("a round trip", store, settings, round_trip(store), 1, False, 0.1, 0, lambda: 0)

@@ -37,13 +37,15 @@ def test_a_shared_lock_loses_nothing(stage, requests, tmp_path):
     assert_counts_agree(done)
 
 
-def test_every_stage_that_claims_exclusion_is_put_to_the_rush():
+def test_every_exclusive_stage_is_tested():
+    """Every stage that claims exclusion is tested here."""
     claiming = {name for name, stage in stages().items() if Claim.exclusive in stage.claims}
 
     assert claiming == {*SAFE, *AS_SAFE, *SLOWER, *REDLOCKS}
 
 
-def test_a_statement_that_succeeds_for_everybody_is_no_lock(tmp_path):
+def test_upsert_is_no_lock(tmp_path):
+    """A statement that succeeds for every request is no lock."""
     done = run("rush", "mysql_upsert", tmp_path, requests=1000)
 
     mechanisms = {one["mechanism"] for one in done.verdict["violations"]}
@@ -56,7 +58,8 @@ def test_a_statement_that_succeeds_for_everybody_is_no_lock(tmp_path):
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("requests", [1, 2, 5000, 5001])
-def test_exactly_as_many_requests_are_sent_as_were_asked_for(requests, processes, tmp_path):
+def test_exact_number_of_requests(requests, processes, tmp_path):
+    """Exactly as many requests are sent as were asked for."""
     if processes > requests:
         assert run("rush", "incr", tmp_path, requests=requests, processes=processes).status == 2
         return
@@ -68,7 +71,7 @@ def test_exactly_as_many_requests_are_sent_as_were_asked_for(requests, processes
     assert done.verdict["final"] == requests
 
 
-def test_at_a_rate_requests_arrive_whatever_the_answers_do(tmp_path):
+def test_arrivals_keep_the_rate(tmp_path):
     """Arrivals outpace a lock that works 20 ms each: an open loop keeps sending, so requests overlap by more than any
     closed loop's users would let them, and the intended starts are those of the rate.
     """

@@ -39,12 +39,14 @@ BESIDE = {
 }
 
 
-def test_every_sabotaged_stage_has_its_expected_mechanism():
+def test_every_sabotage_is_expected():
+    """Every sabotaged stage has an expected mechanism."""
     assert {path.stem for path in SABOTAGE.glob("*.py")} == set(MECHANISMS)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_a_sabotaged_stage_is_condemned_by_the_right_mechanism(name, tmp_path):
+def test_sabotage_is_condemned(name, tmp_path):
+    """A sabotaged stage is condemned by the right mechanism."""
     scenario, options = UNDER.get(name, RUSH)
     done = run(scenario, str(SABOTAGE / f"{name}.py"), tmp_path, **options)
 

@@ -6,7 +6,8 @@ from tests.command import run
 from tests.pages import told
 
 
-def test_every_run_is_in_the_site_when_it_has_ended(tmp_path):
+def test_site_holds_every_run(tmp_path):
+    """Every run that has ended is in the site."""
     for draw in (True, False):
         done = run("rush", "incr", tmp_path, draw=draw, requests=200)
         first = told(tmp_path / "reports" / "index.html")[0]

@@ -11,7 +11,8 @@ from lab.experiments.sweep_result import LOST_SHARE
 from tests.command import Started, gone, lab, run, wait_for
 
 
-def test_a_small_retry_sweep_counts_the_commands_of_polling(tmp_path):
+def test_small_retry_sweep(tmp_path):
+    """A small retry sweep counts the commands of polling."""
     done = lab("sweep", "retry", "--values", "5,100", "--repeats", "1", "--requests", "400", "--out", "out", cwd=tmp_path)
 
     result = sweep_result.load(tmp_path / "out")
@@ -24,7 +25,8 @@ def test_a_small_retry_sweep_counts_the_commands_of_polling(tmp_path):
         assert verdict["commands_per_increment"] == point.figures["commands_per_increment"]
 
 
-def test_a_small_ttl_sweep_shows_the_cliff_and_that_renewal_has_none(tmp_path):
+def test_small_ttl_sweep(tmp_path):
+    """A small TTL sweep shows losses beyond the TTL without renewal, and none with it."""
     both = ("--stage", "lua", "--stage", "watchdog")
     done = lab("sweep", "ttl", *both, "--values", "0.2,1.5", "--repeats", "1", "--out", "out", cwd=tmp_path)
 
@@ -36,7 +38,8 @@ def test_a_small_ttl_sweep_shows_the_cliff_and_that_renewal_has_none(tmp_path):
     assert not list((tmp_path / "reports" / "runs").glob("*/report.html"))
 
 
-def test_an_interrupt_keeps_the_points_that_were_measured_and_leaves_nothing_running(tmp_path):
+def test_interrupted_sweep_keeps_its_points(tmp_path):
+    """An interrupt keeps the points that were measured, and no process goes on."""
     one = Started(tmp_path, "sweep", "ttl", "--values", "0.5,2", "--repeats", "5", "--out", "out")
     wait_for((tmp_path / "out" / "sweep.json").exists, within_s=60)
     wait_for(lambda: one.requests_done() > 1, within_s=60)

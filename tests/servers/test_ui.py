@@ -39,7 +39,8 @@ def record_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "run.json").read_text(encoding="utf-8"))
 
 
-def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
+def test_each_start_is_a_whole_run(ui):
+    """Each press of Start is a whole run, in the same page."""
     options = ui.options()
     assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
     assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == scenario_names()
@@ -71,7 +72,8 @@ def test_each_press_of_start_is_a_whole_run_in_one_page(ui):
     assert "nothing is left running" in err
 
 
-def test_the_faults_of_the_chosen_scenario_strike(ui):
+def test_scenario_faults_are_injected(ui):
+    """The faults of the chosen scenario are injected."""
     facts = ui.run(stage="watchdog", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
 
     assert facts["verdict"] != "VOID"
@@ -79,7 +81,8 @@ def test_the_faults_of_the_chosen_scenario_strike(ui):
     assert record.kind == "freeze"
 
 
-def test_several_processes_send_exactly_as_many_again_and_again(tmp_path):
+def test_processes_send_the_number_asked(tmp_path):
+    """Several processes together send the number of requests that was asked for, run after run."""
     several = Ui(tmp_path, "--processes", "2")
     try:
         first, again = several.run(stage="incr", requests="601"), several.run(stage="lua", requests="300")
@@ -100,7 +103,8 @@ def test_several_processes_send_exactly_as_many_again_and_again(tmp_path):
     assert psutil.wait_procs(family, timeout=5)[1] == []
 
 
-def test_beyond_this_machine_a_password_is_asked_for_and_that_is_said(tmp_path):
+def test_password_beyond_this_machine(tmp_path):
+    """Beyond this machine the page asks for a password, and the lab reports it."""
     open_ = Ui(tmp_path, "--host", "0.0.0.0")
     try:
         warning, password = (open_.process.stdout.readline() for _ in range(2))
@@ -126,7 +130,8 @@ def test_beyond_this_machine_a_password_is_asked_for_and_that_is_said(tmp_path):
         open_.end()
 
 
-def test_what_cannot_be_meant_is_refused_with_what_would_do_and_nothing_runs(ui):
+def test_wrong_form_is_refused(ui):
+    """A form that makes no sense is refused with the choices, and nothing runs."""
     refused = {
         "bogus": ui.press(stage="bogus"),
         "file": ui.press(stage="./lua.py"),
@@ -150,7 +155,8 @@ def test_what_cannot_be_meant_is_refused_with_what_would_do_and_nothing_runs(ui)
     assert ui.run(stage="incr")["lost"] == 0  # and a right one still runs
 
 
-def test_stop_in_the_middle_leaves_an_honest_folder_and_the_next_run_whole(ui):
+def test_stop_during_a_run(ui):
+    """Stop during a run leaves a VOID run, and the next run is complete."""
     ui.press(stage="lua", work_ms="50")
     wait_for(lambda: ui.recorded() > 20)
     assert ui.press(stage="none") == {"success": False, "message": "a run is under way: wait for its verdict, or press Stop"}
@@ -168,7 +174,8 @@ def test_stop_in_the_middle_leaves_an_honest_folder_and_the_next_run_whole(ui):
     assert (whole["verdict"], whole["requests"], whole["counter"]) == ("KEPT", 600, 600)
 
 
-def test_stop_at_a_rate_leaves_no_request_behind_for_the_next_run(ui):
+def test_stop_at_a_rate(ui):
+    """Stop at a rate leaves no request for the next run."""
     ui.press(stage="lua", rate="200", work_ms="50")
     wait_for(lambda: ui.recorded() > 5)
     ui.stop()
@@ -183,7 +190,8 @@ def test_stop_at_a_rate_leaves_no_request_behind_for_the_next_run(ui):
     assert len(list(History(stopped).requests())) == verdict_of(stopped)["requests"]  # nothing was added after it was judged
 
 
-def test_stop_while_the_servers_come_up_sends_nothing(ui):
+def test_stop_while_servers_start(ui):
+    """Stop while the servers start sends no request."""
     ui.press(stage="lua")
     wait_for(lambda: list(ui.cwd.glob("reports/runs/.*.part")))
 
@@ -193,7 +201,8 @@ def test_stop_while_the_servers_come_up_sends_nothing(ui):
     assert (facts["verdict"], facts["requests"], facts["counter"]) == ("VOID", 0, 0)
 
 
-def test_a_server_that_dies_ends_the_run_and_not_the_page(ui):
+def test_dead_server_ends_only_the_run(ui):
+    """A server that dies ends the run and not the page."""
     ui.press(stage="lua", work_ms="50")
     wait_for(lambda: ui.recorded() > 20)
     nginx = min((one for one in ui.family() if one.name() == "nginx"), key=lambda process: process.create_time())
@@ -206,7 +215,8 @@ def test_a_server_that_dies_ends_the_run_and_not_the_page(ui):
     assert ui.run(stage="incr")["verdict"] == "KEPT"
 
 
-def test_an_interrupt_stops_everything_and_keeps_the_run_under_way(ui):
+def test_interrupt_keeps_the_run(ui):
+    """An interrupt stops every process and keeps the run in progress."""
     ui.press(stage="lua", requests="20000")
     wait_for(lambda: ui.recorded() > 20)
     family = ui.family()
@@ -220,7 +230,8 @@ def test_an_interrupt_stops_everything_and_keeps_the_run_under_way(ui):
     assert folder.name in out
 
 
-def test_nothing_of_the_page_listens_beyond_loopback_or_outlives_an_interrupt_at_rest(ui):
+def test_page_listens_on_loopback(ui):
+    """The page listens on loopback alone, and no process outlives an interrupt at rest."""
     family = ui.family()
     listening = [
         one for one in psutil.net_connections("inet") if one.pid in {process.pid for process in family} and not one.raddr
@@ -257,7 +268,8 @@ def test_a_port_that_is_taken_is_named(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_the_form_says_at_first_what_was_asked_for(tmp_path):
+def test_form_is_preselected(tmp_path):
+    """The form is preselected with what the command line asked for."""
     ui = Ui(tmp_path, "--stage", "ttl", "--scenario", "slow_holder")
     try:
         options = ui.options()
@@ -268,7 +280,8 @@ def test_the_form_says_at_first_what_was_asked_for(tmp_path):
     assert said == {"stage": "ttl", "scenario": "slow_holder"}
 
 
-def test_a_scenario_of_few_users_is_started_from_the_form_as_it_stands(ui):
+def test_form_starts_a_small_scenario(ui):
+    """The form as it stands starts a scenario of few users."""
     facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(USERS))
 
     assert (facts["verdict"], facts["requests"]) == ("KEPT", 6)

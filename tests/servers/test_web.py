@@ -24,7 +24,8 @@ def journal(tmp_path):
     return lambda: [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_an_increment_answers_what_it_read_and_wrote(client):
+def test_answer_of_an_increment(client):
+    """The answer to an increment holds what was read and written."""
     first, second = client.post("/increment").json, client.post("/increment").json
 
     assert set(first) == FIELDS
@@ -33,20 +34,23 @@ def test_an_increment_answers_what_it_read_and_wrote(client):
 
 
 @pytest.mark.parametrize("stage", ["none", "incr", "reentrant"])
-def test_a_request_may_choose_among_the_stages_that_are_enabled(client, stage):
+def test_request_chooses_a_stage(client, stage):
+    """A request can choose among the stages that are enabled."""
     assert client.post(f"/increment?stage={stage}").json["wrote"] == 1
     assert client.get(f"/value?stage={stage}").json["value"] == 1
     assert client.get("/value").json["value"] == 0
 
 
-def test_a_stage_that_is_not_enabled_is_refused_with_those_that_are(client):
+def test_stage_that_is_not_enabled(client):
+    """A stage that is not enabled is refused, and the answer lists the enabled stages."""
     answer = client.post("/increment?stage=lau")
 
     assert answer.status_code == 400
     assert "lua, none" in answer.json["reason"]
 
 
-def test_the_request_id_is_taken_from_the_header_or_made_up(client):
+def test_request_id(client):
+    """The request id is taken from the header, or made up."""
     assert client.post("/increment", headers={"X-Request-ID": "r-1"}).json["request"] == "r-1"
     assert len(client.post("/increment").json["request"]) == 32
 
@@ -59,7 +63,8 @@ def test_an_absurd_request_id_is_refused(client, absurd):
     assert "X-Request-ID" in answer.json["reason"]
 
 
-def test_a_lock_that_is_not_got_in_time_is_503_and_nothing_was_written(client, redis_port, journal, request):
+def test_lock_not_free_in_time(client, redis_port, journal, request):
+    """A lock that is not free in time is answered with 503, and nothing is written."""
     import redis
 
     redis.Redis(port=redis_port).set(f"lab:{request.node.name}:lua:lock", "somebody's")
@@ -72,7 +77,8 @@ def test_a_lock_that_is_not_got_in_time_is_503_and_nothing_was_written(client, r
     assert [line["what"] for line in journal()] == ["started", "gave_up"]
 
 
-def test_the_journal_takes_four_lines_an_increment(client, journal):
+def test_journal_lines_of_an_increment(client, journal):
+    """The journal has four lines for an increment."""
     client.post("/increment", headers={"X-Request-ID": "r1"})
 
     lines = [line for line in journal() if line.get("request") == "r1"]
@@ -83,9 +89,8 @@ def test_the_journal_takes_four_lines_an_increment(client, journal):
     assert (lines[2]["value"], lines[2]["overwrote"], lines[3]["result"]) == (1, 0, "ok")
 
 
-def test_a_release_by_one_who_no_longer_holds_reaches_the_journal_and_the_client_is_told_what_was_written(
-    client, redis_port, journal, request, monkeypatch
-):
+def test_release_of_a_lost_lock(client, redis_port, journal, request, monkeypatch):
+    """A release of a lost lock is in the journal, and the client still learns what was written."""
     import redis
 
     from app.resources.read_then_write import Counter
@@ -112,7 +117,8 @@ def test_every_answer_is_json(client, method, path, status):
     assert answer.is_json
 
 
-def test_a_store_that_is_gone_is_503_before_the_write_and_unknown_after(redis_port, monkeypatch, tmp_path):
+def test_store_that_is_gone(redis_port, monkeypatch, tmp_path):
+    """A store that is gone is a 503 before the write, and unknown after it."""
     gone, here = "127.0.0.1:1", f"127.0.0.1:{redis_port}"
     app = create_app(stage="lua", redis_url=gone, counter_url=here, journal=tmp_path / "j", run="gone")
 

@@ -65,7 +65,8 @@ def said(monkeypatch, capsys, tmp_path):
         (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_status_2_and_the_choices(said, words, told):
+def test_bad_input_has_status_2(said, words, told):
+    """Input that makes no sense is refused with status 2 and the choices."""
     status, out, err = said(*words)
 
     assert (status, out) == (2, "")
@@ -74,7 +75,8 @@ def test_what_cannot_be_meant_is_refused_with_status_2_and_the_choices(said, wor
     assert "Traceback" not in err
 
 
-def test_a_missing_program_is_named_with_how_to_install_it_and_status_4(said, monkeypatch, tmp_path):
+def test_missing_program_has_status_4(said, monkeypatch, tmp_path):
+    """A missing program is named with how to install it, and the status is 4."""
     monkeypatch.setattr(prerequisites, "search_path", lambda: str(tmp_path))
 
     status, _, err = said("run", "rush", "--stage", "lua")
@@ -85,7 +87,8 @@ def test_a_missing_program_is_named_with_how_to_install_it_and_status_4(said, mo
     assert list(tmp_path.glob("reports/runs/*")) == []
 
 
-def test_a_missing_statistics_package_is_named_before_a_sweep_begins(said, monkeypatch, tmp_path):
+def test_missing_statistics_package(said, monkeypatch, tmp_path):
+    """A missing statistics package is named before a sweep begins."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
 
     status, out, err = said("sweep", "retry")
@@ -119,7 +122,8 @@ def test_one_stage(said, name):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_the_diff_of_two_stages_shows_the_lines_that_matter(said):
+def test_diff_of_two_stages(said):
+    """The diff of two stages shows the lines that matter."""
     _, out, _ = said("diff", "uuid", "lua")
 
     assert "+        self.release_script([self.key], [self.token])" in out
@@ -173,7 +177,8 @@ def test_help_imports_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_the_matrix_shows_a_stage_without_its_server_as_not_run(said, monkeypatch, tmp_path):
+def test_matrix_without_a_server(said, monkeypatch, tmp_path):
+    """The matrix shows a stage whose server is missing as not run."""
     monkeypatch.setattr(prerequisites.Program, "found", lambda program: None if program.name == "mariadbd" else "/somewhere")
 
     status, out, _ = said("matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
@@ -195,7 +200,8 @@ def test_the_matrix_shows_a_stage_without_its_server_as_not_run(said, monkeypatc
         ("pass", ["no STAGE"]),
     ],
 )
-def test_a_mistake_in_somebodys_own_stage_is_bad_input_and_not_a_broken_lock(said, tmp_path, wrong, words):
+def test_error_in_an_own_stage(said, tmp_path, wrong, words):
+    """An error in a reader's own stage is bad input and not a broken lock."""
     (tmp_path / "mine.py").write_text(f"from app.lock import claims\n{wrong}\n", encoding="utf-8")
 
     status, _, errors = said("run", "rush", "--stage", "./mine.py")
@@ -204,7 +210,8 @@ def test_a_mistake_in_somebodys_own_stage_is_bad_input_and_not_a_broken_lock(sai
     assert [word for word in words if word not in errors] == []
 
 
-def test_the_exit_statuses_are_those_that_scripts_rely_on_and_help_and_the_documents_list_them(said):
+def test_exit_statuses(said):
+    """The exit statuses are those that scripts rely on; the help and the documents list them."""
     _, out, _ = said("--help")
     document = (HOME / "docs" / "running.md").read_text(encoding="utf-8")
 
@@ -222,7 +229,8 @@ def test_the_exit_statuses_are_those_that_scripts_rely_on_and_help_and_the_docum
         assert f"| {status:d} | {meaning} |" in document
 
 
-def test_help_of_every_command_fits_eighty_columns_and_its_first_sentence_is_not_cut(said, monkeypatch):
+def test_help_fits_eighty_columns(said, monkeypatch):
+    """The help of every command fits 80 columns, and its first sentence is not cut."""
     monkeypatch.setenv("COLUMNS", "80")
     _, out, _ = said("--help")
 

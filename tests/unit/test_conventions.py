@@ -41,7 +41,8 @@ def lines_of_code(text: str) -> int:
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_every_stage_tells_its_story_in_four_parts(name):
+def test_story_has_four_parts(name):
+    """Every stage tells its story in four parts."""
     story = STAGES[name].story
 
     assert story.problem
@@ -51,18 +52,21 @@ def test_every_stage_tells_its_story_in_four_parts(name):
 
 
 @pytest.mark.parametrize("name", [name for name, stage in STAGES.items() if stage.follows])
-def test_a_stage_answers_a_problem_that_the_one_it_follows_still_has_word_for_word(name):
+def test_problem_is_in_the_stage_before(name):
+    """The problem of a stage is, word for word, in the **Still** of the stage that it follows."""
     assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
 
 
-def test_every_stage_has_its_place_in_the_order_of_the_ladder():
+def test_every_stage_has_a_place():
+    """Every stage has its place in the order of the ladder."""
     placed = [name for names in PARTS.values() for name in names]
 
     assert list(STAGES) == placed, "add the new stage to PARTS in app/locks/__init__.py"
     assert all(placed.index(stage.follows) < placed.index(name) for name, stage in STAGES.items() if stage.follows)
 
 
-def test_a_stage_without_a_place_comes_after_the_stage_it_follows(monkeypatch):
+def test_stage_without_a_place(monkeypatch):
+    """A stage without a place comes after the stage that it follows."""
     monkeypatch.setattr("app.locks.PARTS", {"all": tuple(name for name in STAGES if name not in ("uuid", "lua"))})
 
     order = list(stages())
@@ -71,7 +75,8 @@ def test_a_stage_without_a_place_comes_after_the_stage_it_follows(monkeypatch):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_the_class_of_a_stage_is_called_lock_and_takes_what_every_lock_takes(name):
+def test_class_of_a_stage(name):
+    """The class of a stage is called Lock, and takes what every lock takes."""
     stage = STAGES[name]
 
     assert stage.lock.__name__ == "Lock"
@@ -80,7 +85,8 @@ def test_the_class_of_a_stage_is_called_lock_and_takes_what_every_lock_takes(nam
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_no_stage_is_longer_than_can_be_read_at_once(name):
+def test_stage_length(name):
+    """A stage is short enough to be read in one go."""
     assert lines_of_code(source(name)) <= 95  # a lock with renewal, subscription and queue; most have a third of that
 
 
@@ -101,7 +107,8 @@ def test_every_mechanism_is_shown(mechanism):
 
 
 @pytest.mark.parametrize("name", scenario.names())
-def test_every_scenario_loads_states_its_danger_and_fits_some_stage(name):
+def test_scenario_fits_a_stage(name):
+    """Every scenario loads, states its danger, and fits some stage."""
     one = scenario.load(name)
 
     assert one.danger
@@ -148,7 +155,8 @@ def test_every_command_that_is_told_exists(line, where):
         assert context.params["scenario"] in scenario.names()
 
 
-def test_the_development_lock_holds_the_other_and_neither_names_a_registry():
+def test_lock_files_agree():
+    """The development lock file holds the other, and neither names a registry."""
     pinned = {
         name: set(re.findall(r"^(\S+==\S+)", (HOME / name).read_text(encoding="utf-8"), re.MULTILINE))
         for name in ("requirements.txt", "requirements-dev.txt")
@@ -159,7 +167,8 @@ def test_the_development_lock_holds_the_other_and_neither_names_a_registry():
         assert "://" not in (HOME / name).read_text(encoding="utf-8")
 
 
-def test_no_room_has_grown_past_three_hundred_and_fifty_lines():
+def test_module_length():
+    """No module is longer than 350 lines."""
     rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
 
     assert [path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350] == []
@@ -185,7 +194,7 @@ def test_every_option_of_a_run_is_documented():
     assert all(variable == name.replace("-", "_").upper() for name, variable in rows)
 
 
-def test_every_measure_of_a_danger_is_explained():
+def test_measures_are_explained():
     """Every measure that a scenario's danger can name has a row in docs/scenarios.md."""
     text = (HOME / "docs" / "scenarios.md").read_text(encoding="utf-8")
 
@@ -203,7 +212,8 @@ LOADS = {  # what is run, and what of the above it needs
 
 
 @pytest.mark.parametrize("what", LOADS)
-def test_nobody_waits_for_a_library_that_another_stage_needs(what):
+def test_imports_are_light(what):
+    """No command waits for a library that only another stage needs."""
     code = f"import sys; {what}; print(*sys.modules)"
 
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)

@@ -42,3 +42,11 @@ def test_every_test_has_its_folder():
 def test_the_mark_is_the_folder(request):
     """The folder of a test is its mark."""
     assert {mark.name for mark in request.node.iter_markers()} & FOLDERS == {"unit"}
+
+
+def test_names_are_short():
+    """The name of a test has at most 50 characters; its docstring is the sentence that is true when it passes."""
+    tree = {path: ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in FILES}
+    names = [node.name for nodes in tree.values() for node in nodes if isinstance(node, ast.FunctionDef)]
+
+    assert [name for name in names if name.startswith("test_") and len(name) > 50] == []

@@ -71,7 +71,7 @@ def calls(folder: Path) -> list[list[str]]:
     return [call.split("\x1f")[:-1] for call in (folder / "calls").read_text(encoding="utf-8").split("\x1e")[:-1]]
 
 
-def test_a_value_that_the_shell_would_run_is_the_reason_for_these_tests(folder):
+def test_shell_would_run_the_value(folder):
     """The marker is made where a value does reach a shell: these tests can fail."""
     text = (folder / "Makefile").read_text(encoding="utf-8")
     (folder / "Makefile").write_text(text.replace('--stage "$$STAGE"', "--stage '$(STAGE)'"), encoding="utf-8")
@@ -83,7 +83,8 @@ def test_a_value_that_the_shell_would_run_is_the_reason_for_these_tests(folder):
 
 @pytest.mark.parametrize("given", ["on the command line", "by the environment"])
 @pytest.mark.parametrize("value", EVIL)
-def test_each_value_arrives_as_it_was_typed_and_nothing_of_it_runs(folder, value, given):
+def test_values_arrive_as_typed(folder, value, given):
+    """Each value arrives as it was typed, and no part of it runs."""
     values = {**dict.fromkeys(USES, value), "RUN": f"one {value}"}
     words = [f"{name}={text}" for name, text in values.items()] if given == "on the command line" else []
 
@@ -101,7 +102,8 @@ def test_each_value_arrives_as_it_was_typed_and_nothing_of_it_runs(folder, value
 
 
 @pytest.mark.parametrize("value", EVIL)
-def test_the_set_up_gets_each_value_as_it_was_typed(folder, value):
+def test_setup_gets_values_as_typed(folder, value):
+    """The set-up gets each value as it was typed."""
     make(folder, "setup", f"STAGE={value}", f"SCENARIO={value}")
 
     assert calls(folder) == [["python", "-m", "lab.bootstrap", "--stage", value, "--scenario", value]]
@@ -117,7 +119,8 @@ def test_a_dry_run_runs_nothing(folder, value):
     assert not (folder / "calls").exists()
 
 
-def test_an_unknown_variable_is_refused_with_those_that_there_are(folder):
+def test_unknown_variable_is_refused(folder):
+    """An unknown variable is refused with the names of all variables."""
     done = make(folder, "scenario", "STGE=lua")
 
     assert done.returncode == 2
@@ -130,7 +133,8 @@ def test_what_is_not_given_is_not_passed_on(folder):
     assert calls(folder)[-1] == ["lab", "run", "rush", "--stage", "lua"]
 
 
-def test_help_fits_eighty_columns_and_names_every_target_and_option(folder):
+def test_help_names_all_targets(folder):
+    """The help fits 80 columns and names every target and option."""
     lines = make(folder, "help").stdout.splitlines()
     text = (HOME / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
@@ -140,7 +144,8 @@ def test_help_fits_eighty_columns_and_names_every_target_and_option(folder):
     assert [name for name in OPTIONS if name.upper() not in " ".join(lines).split()] == []
 
 
-def test_every_variable_of_the_makefile_is_in_these_tests():
+def test_every_variable_is_tested():
+    """Every variable of the Makefile is in these tests."""
     known = next(line for line in (HOME / "Makefile").read_text(encoding="utf-8").splitlines() if line.startswith("KNOWN = "))
 
     assert {*known.removeprefix("KNOWN = ").split()} - {"$(OPTIONS)"} <= {*USES, "RUN", "PYTHON"}

@@ -18,7 +18,8 @@ def prepare(folder, name: str, **fields) -> None:
     (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def test_of_two_replicas_only_one_injects_and_neither_again_after_it_comes_back(tmp_path):
+def test_one_replica_injects(tmp_path):
+    """Of two replicas only one injects a fault, and neither injects it again after a restart."""
     prepare(tmp_path, "fault-1", gate="read.before", action="raise")
     one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
 
@@ -30,7 +31,8 @@ def test_of_two_replicas_only_one_injects_and_neither_again_after_it_comes_back(
     assert json.loads((tmp_path / "fault-1.struck").read_text(encoding="utf-8"))["request"] == "r1"
 
 
-def test_threads_that_reach_a_failpoint_together_inject_each_fault_once(tmp_path, monkeypatch):
+def test_threads_inject_once(tmp_path, monkeypatch):
+    """Threads that reach a failpoint together inject each fault once."""
     injected, errors, start = [], [], threading.Barrier(8)
     monkeypatch.setitem(ACTIONS, "wait", lambda injection: injected.append(injection.name))
     for name in NAMES:
@@ -56,7 +58,8 @@ def test_threads_that_reach_a_failpoint_together_inject_each_fault_once(tmp_path
     assert {path.stem for path in tmp_path.glob("*.struck")} == set(NAMES)
 
 
-def test_a_fault_that_raises_leaves_the_other_faults_of_its_failpoint_pending(tmp_path):
+def test_raise_leaves_other_faults(tmp_path):
+    """A fault that raises leaves the other faults of its failpoint pending."""
     prepare(tmp_path, "one", gate="read.before", action="raise")
     prepare(tmp_path, "two", gate="read.before", action="raise")
     failpoints = Failpoints(tmp_path, "replica-1")
@@ -68,7 +71,8 @@ def test_a_fault_that_raises_leaves_the_other_faults_of_its_failpoint_pending(tm
 
 
 @pytest.mark.parametrize(("answers", "said_yes"), [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
-def test_a_yes_to_any_command_of_a_phase_is_a_yes_and_is_forgotten_with_the_phase(answers, said_yes):
+def test_yes_lasts_for_the_phase(answers, said_yes):
+    """A yes to any command of a phase is a yes, and is forgotten with the phase."""
     one = RequestContext()
     one.enter("acquire")
     for answer in answers:

@@ -9,7 +9,8 @@ from app.settings import Settings, SettingsError
 from app.web import create_app
 
 
-def test_flags_win_over_the_environment_and_both_over_the_defaults():
+def test_precedence_of_settings():
+    """Flags win over the environment, and both win over the defaults."""
     settings = Settings.read({"LAB_STAGE": "ttl", "LAB_RETRY_MS": "5", "HOME": "x"}, stage="lua,uuid")
 
     assert settings.stage == ("lua", "uuid")
@@ -25,11 +26,13 @@ def test_flags_win_over_the_environment_and_both_over_the_defaults():
         ("mysql://me:p@ss@db:3306/lab", Endpoint((Address("db", 3306),), "mysql", "me", "p@ss", "lab")),
     ],
 )
-def test_a_store_is_found_by_a_url_or_by_hosts_and_ports(text, endpoint):
+def test_store_addresses(text, endpoint):
+    """A store's address is a URL, or hosts and ports."""
     assert Settings.read({"LAB_REDIS_URL": text}).redis_url == endpoint
 
 
-def test_a_password_is_neither_shown_nor_quoted_in_a_refusal():
+def test_password_is_never_shown():
+    """A password is neither shown nor quoted in a refusal."""
     assert "secret" not in repr(Settings.read({"LAB_MYSQL_URL": "mysql://me:secret@db:3306/lab"}))
     with pytest.raises(SettingsError) as refusal:
         Settings.read({"LAB_MYSQL_URL": "mysql://me:secret@db"})
@@ -46,7 +49,8 @@ def test_a_password_is_neither_shown_nor_quoted_in_a_refusal():
         ({"LAB_REDIS_URL": "a:99999"}, ["LAB_REDIS_URL", "host:port"]),
     ],
 )
-def test_a_setting_that_cannot_be_meant_is_refused_by_name(environ, words):
+def test_bad_setting_is_refused(environ, words):
+    """A setting that makes no sense is refused by name."""
     with pytest.raises(SettingsError) as refusal:
         Settings.read(environ)
 
@@ -55,6 +59,7 @@ def test_a_setting_that_cannot_be_meant_is_refused_by_name(environ, words):
 
 
 @pytest.mark.parametrize("stage", ["lau", "", "nowhere.py"])
-def test_an_app_without_a_stage_that_exists_does_not_start(stage):
+def test_app_needs_a_stage(stage):
+    """An app without an existing stage does not start."""
     with pytest.raises(SettingsError, match="stage"):
         create_app(stage=stage)

@@ -73,13 +73,15 @@ def old_and_new(tmp_path, monkeypatch):
     return stage(str(tmp_path / "old.py")), stage(str(tmp_path / "new.py"))
 
 
-def test_what_the_new_stage_imports_from_the_old_one_is_left_out_with_all_that_only_it_uses(old_and_new):
+def test_imported_code_is_left_out(old_and_new):
+    """What the new stage imports from the old stage is left out, with all that only it uses."""
     changed = [line for line in difference(*old_and_new) if line[0] in "+-"]
 
     assert changed == ["--- old", "+++ new", "+from app.locks.old import MACHINE", "+        return work"]
 
 
-def test_the_changes_are_the_promises_gained_and_lost_and_the_settings(old_and_new):
+def test_changes_of_promises_and_settings(old_and_new):
+    """The changes are the promises gained and lost, and the settings."""
     found = changes(*old_and_new)
 
     assert [claim.name for claim in found.gained] == ["reentrant"]
@@ -87,7 +89,8 @@ def test_the_changes_are_the_promises_gained_and_lost_and_the_settings(old_and_n
     assert found.settings == (("ttl_ms", None, 3000),)
 
 
-def test_the_code_is_the_file_without_docstring_and_record(old_and_new):
+def test_code_without_docstring_and_record(old_and_new):
+    """The code is the file without its docstring and its record."""
     text = "".join(code(old_and_new[0]))
 
     assert text.startswith("import time\n")
@@ -96,7 +99,8 @@ def test_the_code_is_the_file_without_docstring_and_record(old_and_new):
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS, ids=[new.name for _, new in PAIRS])
-def test_no_diff_shows_the_record_or_the_machinery_of_another_stage(old, new):
+def test_diff_without_record_and_machinery(old, new):
+    """No diff shows the record or the machinery of another stage."""
     changed = [line[1:] for line in difference(old, new) if line[0] in "+-"]
 
     assert not [line for line in changed if line.startswith(("STAGE", "    lock=", "    follows=", "    claims="))]
@@ -104,6 +108,7 @@ def test_no_diff_shows_the_record_or_the_machinery_of_another_stage(old, new):
     assert not [line for line in changed if line.startswith("class Lock")] or old.name == "none"
 
 
-def test_a_stage_that_takes_its_whole_lock_from_another_changes_no_code():
+def test_stage_with_anothers_lock():
+    """A stage that takes its whole lock from another stage changes no code."""
     assert difference(STAGES["etcd"], STAGES["etcd_fenced"]) == []
     assert changes(STAGES["etcd"], STAGES["etcd_fenced"]).settings == (("resource", "read_then_write", "fenced"),)

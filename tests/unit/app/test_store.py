@@ -44,7 +44,8 @@ def test_every_store_has_a_list_of_its_calls():
 
 
 @pytest.mark.parametrize("protocol", CLIENTS)
-def test_a_client_has_the_calls_with_these_parameters(protocol):
+def test_client_has_the_calls(protocol):
+    """A client has the calls of its protocol, with the same parameters."""
     client = CLIENTS[protocol]
     for name in calls(protocol):
         found = inspect.getattr_static(client, name)
@@ -57,7 +58,8 @@ def test_a_client_has_the_calls_with_these_parameters(protocol):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_asks_its_store_for_nothing_else(name):
+def test_stage_makes_only_listed_calls(name):
+    """A stage makes no call to its store that the protocol does not list."""
     stage = stages()[name]
     allowed = calls(store.STORES[stage.store])
     if stage.store == "zookeeper":
@@ -66,7 +68,8 @@ def test_a_stage_asks_its_store_for_nothing_else(name):
     assert asked(ast.parse(stage.path.read_text(encoding="utf-8"))) - allowed == set()
 
 
-def test_every_call_that_is_listed_is_made_by_some_stage():
+def test_every_listed_call_is_used():
+    """Some stage makes each call that is listed."""
     made = set().union(*(asked(ast.parse(one.path.read_text(encoding="utf-8"))) for one in stages().values()))
 
     assert set().union(*map(calls, CLIENTS)) - made == set()

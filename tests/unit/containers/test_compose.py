@@ -27,13 +27,15 @@ RUSH = scenario.load("rush")
 
 
 @pytest.mark.parametrize("store", sorted(stores()))
-def test_every_server_that_a_local_run_starts_is_a_service_at_its_port(store):
+def test_servers_are_services(store):
+    """Every server that a local run starts is a service at its port."""
     for name in names(store, RUSH):
         assert COMPOSE[name]["expose"] == [str(PORTS[store])]
         assert COMPOSE[name].get("profiles", [""]) == [PROFILES.get(store, "")]
 
 
-def test_replicas_proxy_and_sentinel_are_where_the_lab_looks_for_them():
+def test_addresses_of_services():
+    """Replicas, proxy and sentinel are where the lab looks for them."""
     config = (HOME / "lab/containers/config/nginx.conf").read_text(encoding="utf-8")
 
     assert COMPOSE[REPLICAS]["expose"] == [str(REPLICA_PORT), str(PORT)]
@@ -44,7 +46,8 @@ def test_replicas_proxy_and_sentinel_are_where_the_lab_looks_for_them():
 
 
 @pytest.mark.parametrize("name", sorted(COMPOSE))
-def test_only_the_proxy_and_the_pages_are_published_and_on_loopback_alone(name):
+def test_published_ports(name):
+    """Only the proxy and the pages are published, and on loopback alone."""
     published = COMPOSE[name].get("ports", [])
 
     assert all(port.startswith("127.0.0.1:") for port in published)
@@ -52,12 +55,14 @@ def test_only_the_proxy_and_the_pages_are_published_and_on_loopback_alone(name):
 
 
 @pytest.mark.parametrize("name", sorted(COMPOSE))
-def test_every_service_says_whether_it_is_well(name):
+def test_every_service_has_a_healthcheck(name):
+    """Every service has a health check."""
     assert COMPOSE[name]["healthcheck"]["test"]
 
 
 @pytest.mark.parametrize("store", sorted(stores()))
-def test_a_replica_that_is_cut_off_from_the_locks_still_reaches_the_counter_and_is_reached(store):
+def test_networks_of_services(store):
+    """A replica that is cut off from the lock's store still reaches the counter, and requests reach it."""
     assert [COMPOSE[name]["networks"] for name in names(store, RUSH)] == [[LOCKS]] * len(names(store, RUSH))
     assert COMPOSE[REPLICAS]["networks"] == {"default": {"aliases": [REPLICA]}, LOCKS: {}}
     assert COMPOSE[COUNTER]["networks"] == ["default"]
@@ -76,24 +81,28 @@ def as_unless_told(value):
 
 
 @pytest.mark.parametrize("name", sorted(STACK))
-def test_a_service_of_the_stack_is_that_of_the_compose_file(name):
+def test_stack_agrees_with_compose(name):
+    """A service of the stack is the service of the compose file."""
     for key in ("command", "user", "healthcheck", "read_only", "cap_drop"):
         assert STACK[name].get(key) == as_unless_told(COMPOSE[name].get(key)), key
     assert "endpoint_mode" in STACK[name]["deploy"]
 
 
 @pytest.mark.parametrize("name", sorted(STORES))
-def test_a_store_of_the_stack_is_set_up_as_that_of_the_compose_file_and_published_nowhere(name):
+def test_stores_of_the_stack(name):
+    """A store of the stack is set up as in the compose file, and no port of it is published."""
     for key in ("image", "environment"):
         assert STORES[name].get(key) == COMPOSE[name].get(key), key
     assert "ports" not in STORES[name]
 
 
-def test_the_stack_has_every_store_of_the_compose_file_but_the_sentinels():
+def test_stack_lacks_only_the_sentinels():
+    """The stack has every store of the compose file except for those of the sentinel."""
     assert COMPOSE.keys() - STACK.keys() == {"lock-replica", "sentinel"}
 
 
-def test_only_what_the_stage_needs_is_started():
+def test_only_needed_services_start():
+    """Only the services that the stage needs are started."""
     assert services(stages()["none"], RUSH) == [COUNTER]
     assert services(stages()["lua"], RUSH) == ["lock-redis", COUNTER]
     assert services(stages()["mysql_for_update"], RUSH) == ["mariadb"]
@@ -109,12 +118,14 @@ def test_only_what_the_stage_needs_is_started():
         ("session_loss", "mysql_for_update", "end_session"),
     ],
 )
-def test_what_cannot_work_in_containers_is_refused_by_name(name, stage, word):
+def test_refusals_in_containers(name, stage, word):
+    """What cannot work in containers is refused by name."""
     with pytest.raises(BadInput, match=rf"{name} does not work in containers.*{word}"):
         refuse(stages()[stage], scenario.load(name), control=True)
 
 
-def test_a_fault_that_needs_the_engine_is_refused_where_nobody_has_power_over_it():
+def test_fault_that_needs_the_engine():
+    """A fault that needs the engine is refused where the lab has no control of the engine."""
     silent, stage = scenario.load("two_nodes_silent"), stages()["redlock"]
 
     refuse(stage, silent, control=True)
@@ -122,7 +133,8 @@ def test_a_fault_that_needs_the_engine_is_refused_where_nobody_has_power_over_it
         refuse(stage, silent, control=False)
 
 
-def test_hands_do_what_they_are_asked_and_bring_back_what_went_wrong(tmp_path):
+def test_host_control_acts_and_reports(tmp_path):
+    """The host does what it is asked, and an error comes back."""
     done = []
 
     def act(what: str, service: str) -> None:
@@ -159,7 +171,8 @@ def engine(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("down", ["true", "false"])  # compose 2 says that it is done, compose 1 that it failed
-def test_an_empty_network_that_the_engine_keeps_is_named_and_loses_no_run(engine, down):
+def test_kept_network_loses_no_run(engine, down):
+    """An empty network that the engine keeps is named, and the run is not lost."""
     assert engine("lab-1_default\n", "", down).down() == ["lab-1_default"]
 
 
@@ -168,6 +181,7 @@ def test_nothing_is_kept_when_all_is_gone(engine):
 
 
 @pytest.mark.parametrize(("networks", "containers"), [("lab-1_default\n", "4f1d\n"), ("", "")])
-def test_a_down_that_failed_is_said_when_it_left_containers_or_nobody_knows_what(engine, networks, containers):
+def test_failed_down_is_reported(engine, networks, containers):
+    """A failed `down` is reported when containers are left, or nothing is known about them."""
     with pytest.raises(EngineFailed, match="down --volumes"):
         engine(networks, containers, "false").down()

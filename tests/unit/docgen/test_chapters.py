@@ -42,7 +42,8 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("stage", stages())
-def test_every_stage_on_the_shelf_has_its_chapter_with_all_its_parts_in_order(stage):
+def test_every_stage_has_a_chapter(stage):
+    """Every stage has a chapter with all parts in order."""
     path = chapters.path(stage)
     assert path.exists(), f"the chapter of {stage} is missing: `.venv/bin/lab docs --begin {stage}` writes one to be filled in"
     parts = re.findall(r"<!-- generated: (\w+) (\w+)", path.read_text(encoding="utf-8"))
@@ -51,12 +52,14 @@ def test_every_stage_on_the_shelf_has_its_chapter_with_all_its_parts_in_order(st
     assert path.read_text(encoding="utf-8").startswith(f"# `{stage}`: ")
 
 
-def test_there_is_no_chapter_of_a_stage_that_is_not_on_the_shelf():
+def test_no_chapter_without_a_stage():
+    """There is no chapter without a stage."""
     assert sorted(path.stem for path in chapters.FOLDER.glob("*.md")) == sorted(stages())
 
 
 @pytest.mark.parametrize("stage", stages())
-def test_every_chapter_shows_the_pictures_that_are_listed_for_it_and_no_others(stage):
+def test_chapters_show_their_pictures(stage):
+    """Every chapter shows the pictures that are listed for it, and no others."""
     shown = re.findall(r"<!-- generated: picture (\w+) (\w+) -->", chapters.path(stage).read_text(encoding="utf-8"))
     listed = [(one.stage, one.scenario) for one in illustrations().values() if one.stage == stage]
 
@@ -65,7 +68,8 @@ def test_every_chapter_shows_the_pictures_that_are_listed_for_it_and_no_others(s
 
 
 @pytest.mark.parametrize("stage", stages())
-def test_a_chapter_can_be_read_at_once(stage):
+def test_chapter_length(stage):
+    """A chapter is short enough to be read in one go."""
     text = re.sub(r"```diff.*?```|```python.*?```", "", chapters.path(stage).read_text(encoding="utf-8"), flags=re.DOTALL)
 
     own = [line for line in text.splitlines() if not line.startswith("| `")]  # the table of verdicts grows with the scenarios
@@ -73,7 +77,8 @@ def test_a_chapter_can_be_read_at_once(stage):
 
 
 @pytest.mark.parametrize("one", illustrations().values(), ids=illustrations())
-def test_a_picture_shows_the_run_it_is_listed_with(one):
+def test_picture_shows_its_run(one):
+    """A picture shows the run that it is listed with."""
     kept = figures.result(one)
 
     assert (kept.judgement.stage, kept.judgement.scenario, kept.judgement.verdict) == (one.stage, one.scenario, one.shows)
@@ -98,7 +103,8 @@ def test_drawing_is_exact(tmp_path):
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
-def test_every_folder_of_a_picture_is_listed_and_all_of_them_are_small():
+def test_picture_folders():
+    """Every folder of a picture is listed, and all of them together are small."""
     folders = {path.name for path in figures.KEPT.iterdir() if path.is_dir()}
 
     assert folders == set(illustrations())
@@ -106,7 +112,8 @@ def test_every_folder_of_a_picture_is_listed_and_all_of_them_are_small():
 
 
 @pytest.mark.parametrize("path", generate.documents(), ids=name_of)
-def test_every_link_between_the_documents_leads_somewhere(path):
+def test_links_between_documents(path):
+    """Every link between the documents leads to something."""
     for link in LINK.findall(prose(path)):
         if "://" in link:
             continue
@@ -117,26 +124,30 @@ def test_every_link_between_the_documents_leads_somewhere(path):
 
 
 @pytest.mark.parametrize("path", generate.documents(), ids=name_of)
-def test_no_line_begins_with_a_figure_where_markdown_would_take_the_line_for_html(path):
+def test_no_line_begins_with_a_figure(path):
+    """No line begins with a generated figure: Markdown would take the line for HTML."""
     begun = [line for line in prose(path).splitlines() if re.match(r"\s*([-*] |\d+\. )?<!-- generated: [^\n]+? -->.", line)]
 
     assert begun == []
 
 
-def test_the_glossary_gives_each_term_once_in_english_and_in_chinese():
+def test_glossary_terms():
+    """The glossary gives each term once, in English and in Chinese."""
     rows = [line.split(" | ") for line in (HOME / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()[6:]]
 
     assert len({row[0] for row in rows}) == len(rows)
     assert all(len(row) == 3 and re.search(r"[\u4e00-\u9fff]", row[1]) for row in rows)
 
 
-def test_the_last_page_has_a_row_for_every_stage_of_the_reference_ladder():
+def test_costs_cover_the_ladder():
+    """The table of costs has a row for every stage of the reference ladder."""
     rows = re.findall(r"^\| \[`(\w+)`\]", cost_of_locking.PARTS["costs"](), re.MULTILINE)
 
     assert sorted(rows) == sorted({result.judgement.stage for result in reference.ladder()})
 
 
-def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
+def test_kept_promise_was_never_broken(monkeypatch):
+    """A promise counts as kept only where no scenario broke it."""
     cell = next(one for one in reference.cells() if one.verdict == "KEPT" and one.claim == "exclusive")
     monkeypatch.setattr(reference, "cells", lambda: [cell, msgspec.structs.replace(cell, verdict="ADMITTED")])
 
@@ -160,19 +171,22 @@ def test_a_promise_counts_as_kept_only_where_no_scenario_broke_it(monkeypatch):
         ("shown watchdog work_outlasts_ttl thief", "no request deletes another's lock"),
     ],
 )
-def test_a_part_that_cannot_be_made_is_refused_by_name(words, told):
+def test_bad_part_is_refused(words, told):
+    """A generated part that cannot be made is refused by name."""
     with pytest.raises(BadInput, match=re.escape(told)):
         generate.fill(f"<!-- generated: {words} --><!-- end -->", where="page.md")
 
 
-def test_the_story_of_the_theft_names_three_requests_and_the_robbed_had_not_had_its_ttl():
+def test_story_of_the_theft():
+    """The story of the theft names three requests, and the lock was stolen before its TTL was over."""
     thief, between, robbed = (figure_values.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
 
     assert len({thief, between, robbed}) == 3
     assert int(figure_values.figure("ttl", "slow_holder", "robbed_after_ms")) < scenario.load("slow_holder").ttl_ms
 
 
-def test_the_run_against_the_bound_leaves_less_than_a_third_though_each_replica_served_its_share():
+def test_run_below_a_third():
+    """The run of late writes leaves less than a third, though each replica served its share."""
     left, third = (int(figure_values.figure("local", "late_writes", name)) for name in ("final", "third"))
     share = figures.result(illustrations()["local-late_writes"]).judgement.danger["least_share_percent"]
 
@@ -181,7 +195,8 @@ def test_the_run_against_the_bound_leaves_less_than_a_third_though_each_replica_
     assert share.reached
 
 
-def test_a_figure_stands_within_its_sentence():
+def test_figure_within_a_sentence():
+    """A generated figure stands within its sentence."""
     filled = generate.fill("left <!-- generated: figure incr final -->1<!-- end --> of")
 
     assert WITHIN_A_SENTENCE.sub("", filled).startswith(f"left {reference.of_stage('incr').judgement.final}<")
@@ -201,12 +216,14 @@ def test_a_figure_stands_within_its_sentence():
         ({"stage": "none", "scenario": "rush"}, "missing required field `shows`"),
     ],
 )
-def test_a_wrong_entry_in_the_list_of_pictures_is_refused_with_its_place(entry, told):
+def test_bad_picture_entry_is_refused(entry, told):
+    """A wrong entry in the list of pictures is refused with its place."""
     with pytest.raises(BadInput, match=rf"docs/pictures.toml: .*{re.escape(told)}"):
         figures._checked(entry)
 
 
-def test_a_run_that_does_not_show_what_the_picture_is_to_show_is_not_kept(tmp_path, monkeypatch):
+def test_unfit_run_is_not_kept(tmp_path, monkeypatch):
+    """A run with another verdict than the picture should show is not kept."""
     monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
     run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")
 
@@ -215,7 +232,8 @@ def test_a_run_that_does_not_show_what_the_picture_is_to_show_is_not_kept(tmp_pa
     assert not (tmp_path / "kept").exists()
 
 
-def test_what_is_kept_of_a_run_is_drawn_as_the_whole_of_it_would_be(tmp_path, monkeypatch):
+def test_kept_facts_draw_the_same(tmp_path, monkeypatch):
+    """What is kept of a run is drawn as the whole run would be drawn."""
     monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
     run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")
     one = Illustration(stage="none", scenario="rush", shows=judge(run)[0].verdict)
@@ -227,7 +245,8 @@ def test_what_is_kept_of_a_run_is_drawn_as_the_whole_of_it_would_be(tmp_path, mo
 
 
 @pytest.mark.parametrize(("names", "ran"), [(["lua-nested"], ["lua-nested"]), (["all"], list(illustrations())), ([], [])])
-def test_what_is_named_is_run_again_by_the_command_that_the_chapter_prints_and_kept(names, ran, monkeypatch):
+def test_rerun_by_name(names, ran, monkeypatch):
+    """A named picture is run again by the command that the chapter prints, and its run is kept."""
     kept, told = [], []
     monkeypatch.setattr(rerun_figures, "_run", lambda one: Path(one.name))
     monkeypatch.setattr(rerun_figures, "keep", lambda one, run: kept.append((one.name, run.name)))
@@ -243,12 +262,15 @@ def every_chapter() -> str:
     return "".join(chapters.path(stage).read_text(encoding="utf-8") for stage in stages())
 
 
-def test_a_picture_that_is_not_listed_is_not_run_and_the_nearest_is_named():
+def test_unlisted_picture_is_not_run():
+    """A picture that is not listed is not run, and the error names the nearest picture."""
     with pytest.raises(BadInput, match="no picture 'lua-nestd'. Did you mean 'lua-nested'".replace(".", r"\.")):
         rerun_figures.rerun(["lua-nestd"], print)
 
 
-def test_a_cut_timeline_holds_what_is_shown_and_still_tells_who_did_what_to_whom():
+def test_cut_timeline_keeps_the_story():
+    """A cut timeline holds what is shown, and culprit and victim stay connected."""
+
     def held(name: str, got: int, lease: int) -> DrawnGrant:
         return DrawnGrant(name, 0, 0, got, got, until=got + 10, lease=lease)
 
@@ -266,7 +288,8 @@ def test_a_cut_timeline_holds_what_is_shown_and_still_tells_who_did_what_to_whom
     assert (picture.grants, picture.lost) == (4, 2)
 
 
-def test_the_worst_write_whose_victim_is_known_is_opened_on():
+def test_opens_on_the_worst_known_write():
+    """The picture opens on the worst write whose victim is known."""
     grants = [
         DrawnGrant(name, 0, 0, got, got, wrote_at=got + 5, until=got + 10) for name, got in (("a", 0), ("b", 50), ("c", 90))
     ]
@@ -278,7 +301,8 @@ def test_the_worst_write_whose_victim_is_known_is_opened_on():
     assert picture.losses[picture.focus].destroyed == 7
 
 
-def test_a_chapter_is_begun_with_all_its_parts_and_never_over_one_that_is_there(tmp_path, monkeypatch):
+def test_chapter_is_begun_once(tmp_path, monkeypatch):
+    """A new chapter has all parts, and never replaces a chapter that exists."""
     monkeypatch.setattr(chapters, "FOLDER", tmp_path)
     monkeypatch.setattr(chapters, "HOME", tmp_path)
 
@@ -292,7 +316,8 @@ def test_a_chapter_is_begun_with_all_its_parts_and_never_over_one_that_is_there(
 
 
 @pytest.mark.parametrize("one", illustrations().values(), ids=illustrations())
-def test_a_kept_timeline_holds_no_more_than_is_shown(one):
+def test_kept_timeline_is_small(one):
+    """A kept timeline holds no more than is shown."""
     picture = load(one.folder / "timeline.json")
     since, until = picture.opens
     told = {fault.request for fault in picture.faults}

@@ -17,7 +17,8 @@ class Stamp:
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 1000])
-def test_nearly_ordered_streams_come_out_in_order(chunk):
+def test_merge_orders_streams(chunk):
+    """Nearly ordered streams come out in order."""
     streams = {}
     for name in "abc":
         times = sorted(random.Random(name).sample(range(10_000), 500))
@@ -47,7 +48,8 @@ def test_no_more_than_a_few_chunks_are_held():
     assert given <= 1000 + 4 * 10
 
 
-def test_a_torn_last_line_ends_a_journal_and_a_torn_middle_is_damage(tmp_path):
+def test_torn_lines(tmp_path):
+    """A torn last line ends a journal; a torn line in the middle is damage."""
     made = Made(tmp_path).increment("a", 0, 0)
     journal = tmp_path / "journal" / "replica-1.jsonl"
     whole = journal.read_bytes()

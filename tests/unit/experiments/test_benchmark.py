@@ -17,7 +17,8 @@ from lab.experiments.statistics import mean, mean_of_ratios
 from lab.judge.verdict import judge
 
 
-def test_the_mean_of_ratios_is_geometric_and_the_interval_holds_it():
+def test_mean_of_ratios_is_geometric():
+    """The mean of ratios is geometric, and lies within its interval."""
     value, low, high = mean_of_ratios([0.5, 2.0, 1.0])
 
     assert math.isclose(value, 1.0)
@@ -25,7 +26,8 @@ def test_the_mean_of_ratios_is_geometric_and_the_interval_holds_it():
     assert math.isclose(low * high, value**2)  # even by factors, not by differences
 
 
-def test_it_does_not_matter_which_of_two_is_called_the_first():
+def test_order_of_a_ratio():
+    """The interval of a ratio is that of the inverse ratio, inverted."""
     ratios = [0.9, 1.2, 1.05, 0.97]
 
     value, low, high = mean_of_ratios(ratios)
@@ -33,7 +35,8 @@ def test_it_does_not_matter_which_of_two_is_called_the_first():
     assert mean_of_ratios([1 / ratio for ratio in ratios]) == pytest.approx((1 / value, 1 / high, 1 / low))
 
 
-def test_an_interval_is_students_and_shrinks_with_more_samples():
+def test_interval_is_students():
+    """An interval is Student's, and shrinks with more samples."""
     few, many = mean([1.0, 3.0]), mean([1.0, 3.0] * 50)
 
     assert few == pytest.approx((2.0, 2 - 12.7062, 2 + 12.7062), rel=1e-4)  # t for one degree of freedom, in any table
@@ -41,11 +44,13 @@ def test_an_interval_is_students_and_shrinks_with_more_samples():
     assert many[2] - many[1] < few[2] - few[1]
 
 
-def test_samples_that_do_not_differ_have_an_interval_of_no_width():
+def test_equal_samples_have_no_width():
+    """Samples that do not differ have an interval of no width."""
     assert mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
 
 
-def test_pairs_are_interleaved_and_who_goes_first_alternates():
+def test_pairs_are_interleaved():
+    """Pairs are interleaved, and the first of a pair alternates."""
     order: list[str] = []
 
     def called(name: str, value: float) -> float:
@@ -58,7 +63,8 @@ def test_pairs_are_interleaved_and_who_goes_first_alternates():
     assert pairs == [(1.0, 2.0)] * 3  # whoever went first
 
 
-def test_a_promise_is_kept_at_its_limit_and_broken_beyond():
+def test_promise_at_its_limit():
+    """A promise is kept at its limit and broken beyond it."""
     assert Promise(at_most=1.0).holds(1.0)
     assert not Promise(at_most=1.0).holds(1.01)
     assert not Promise(at_least=1.0).holds(0.99)
@@ -115,7 +121,8 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
     assert [one["name"] for one in json.loads(kept.read_text(encoding="utf-8"))["figures"]] == ["good"]
 
 
-def test_a_name_that_no_measurement_has_is_refused_with_those_there_are_and_the_nearest():
+def test_unknown_benchmark_is_refused():
+    """An unknown benchmark is refused with all names and the nearest."""
     with pytest.raises(BadInput, match="judging") as refusal:
         benchmark.measure(["juging"], 1)
 
@@ -130,7 +137,8 @@ def test_a_name_that_no_measurement_has_is_refused_with_those_there_are_and_the_
         ("leaky", True, {"granted twice"}),
     ],
 )
-def test_a_made_up_history_is_judged_as_what_it_says(kind, loses, mechanisms, tmp_path: Path):
+def test_written_history_is_judged(kind, loses, mechanisms, tmp_path: Path):
+    """A written history is judged as what it is named."""
     judging.write(tmp_path, kind, 3000)
 
     judgement, _ = judge(tmp_path)
@@ -141,7 +149,8 @@ def test_a_made_up_history_is_judged_as_what_it_says(kind, loses, mechanisms, tm
     assert not judgement.why.startswith("the history is damaged")
 
 
-def test_every_single_loss_of_a_made_up_history_is_told(tmp_path: Path):
+def test_every_loss_is_listed(tmp_path: Path):
+    """Every single loss of a written history is listed."""
     judging.write(tmp_path, "lossy", 2000)
 
     judgement, _ = judge(tmp_path)

@@ -9,7 +9,8 @@ from app.locks import stages
 from lab.experiments import growth
 
 
-def test_no_run_sends_more_than_was_allowed_and_every_store_has_its_lock():
+def test_plan_keeps_the_limit():
+    """No run sends more than is allowed, and every store has a lock in the plan."""
     planned = list(growth.plan(1000))
 
     assert {options["requests"] for *_, options in planned} == {1000}
@@ -35,6 +36,7 @@ class Ending:
         return "/"
 
 
-def test_a_process_that_is_ending_is_booked_on_nobody_else():
+def test_ending_process_belongs_to_no_part():
+    """The cost of a process that is ending is not added to another part."""
     with pytest.raises(psutil.ZombieProcess):
         growth._part(Ending())

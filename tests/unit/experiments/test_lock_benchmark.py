@@ -26,11 +26,13 @@ def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMe
         ([(0, 9, 9), (1, 6, 7), (2, 5, 6)], 3),
     ],
 )
-def test_an_overtake_is_a_pair_of_which_the_later_asker_got_it_first(cycles, pairs):
+def test_overtakes_are_counted(cycles, pairs):
+    """An overtake is a pair of requests of which the later got the lock first."""
     assert overtakes(cycles) == pairs
 
 
-def test_the_table_says_on_what_it_was_measured_and_sets_the_claim_beside_a_lock_alone(tmp_path):
+def test_table_of_locks(tmp_path):
+    """The table names the machine, and shows the documents' claim next to a lock alone."""
     lock_benchmark_report.write(
         [one("lua", "redis"), one("lua", "redis", 16), one("one round trip to redis", "redis", per_s=9000), one("etcd", "etcd")],
         1.0,
@@ -46,9 +48,11 @@ def test_the_table_says_on_what_it_was_measured_and_sets_the_claim_beside_a_lock
     assert (tmp_path / "locks.svg").read_text(encoding="utf-8").count("claimed by document 4") >= 1
 
 
-def test_every_store_that_a_lock_asks_has_its_round_trip():
+def test_every_store_has_a_round_trip():
+    """Every store that a lock asks has a measured round trip."""
     assert {stage.store for stage in stages().values() if stage.store} == set(ASK)
 
 
-def test_a_lock_that_acquires_nothing_takes_part_in_no_contest():
+def test_lock_without_acquire_is_left_out():
+    """A lock that acquires nothing is not measured."""
     assert "mysql_version" not in {stage.name for stage in locks._locks()}

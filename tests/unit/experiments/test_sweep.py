@@ -51,7 +51,7 @@ def finding(result: SweepResult) -> str:
     return sweeps.load(result.sweep).finding(sweep_result.curves(result))
 
 
-def test_an_interval_of_amounts_is_students_of_their_logarithms():
+def test_interval_of_amounts():
     """Of 1 and 100: mean of log10 is 1, its standard error 1, and t is 12.7062 for one degree of freedom."""
     interval = of_amounts([1, 100])
 
@@ -60,24 +60,27 @@ def test_an_interval_of_amounts_is_students_of_their_logarithms():
     assert interval.high == pytest.approx(10 ** (1 + 12.7062), rel=1e-3)
 
 
-def test_amounts_of_nought_have_a_plain_mean_and_none_below_nought():
+def test_amounts_of_zero():
+    """Amounts of zero have a plain mean, and their interval does not go below zero."""
     assert of_amounts([0, 0, 3]).value == pytest.approx(1)
     assert of_amounts([0, 0, 3]).low == 0
 
 
 @pytest.mark.parametrize("samples", [[7], [7, 7, 7]])
-def test_amounts_without_a_spread_have_no_interval(samples):
+def test_equal_amounts_have_no_interval(samples):
+    """Amounts without a spread have no interval."""
     assert of_amounts(samples) == Interval(7)
 
 
-def test_shares_that_differ_have_students_interval_within_nought_and_one():
+def test_shares_that_differ():
+    """Shares that differ have Student's interval, within zero and one."""
     interval = of_shares([0, 15, 30], [30, 30, 30])
 
     assert (interval.value, interval.low, interval.high) == (0.5, 0.0, 1.0)
     assert of_shares([14, 15, 16], [30, 30, 30]).low == pytest.approx(0.5 - 4.3027 / 30 / 3**0.5, rel=1e-3)
 
 
-def test_shares_that_never_differ_have_wilsons_interval_of_all_increments():
+def test_shares_that_never_differ():
     """None of n: from nought to z² / (n + z²), with z = 1.95996."""
     z2 = 1.959964**2
     interval = of_shares([0, 0], [30, 30])
@@ -90,7 +93,8 @@ def test_shares_that_never_differ_have_wilsons_interval_of_all_increments():
     ("one", "other", "together"),
     [((1, 0, 2), (3, 2, 4), True), ((1, 0, 2), (4, 3, 5), False), ((1, None, None), (9, 8, 10), True)],
 )
-def test_intervals_overlap_where_they_share_a_value_or_nothing_is_known(one, other, together):
+def test_overlap_of_intervals(one, other, together):
+    """Intervals overlap where they share a value, or where one is unknown."""
     assert Interval(*one).overlaps(Interval(*other)) is together
     assert Interval(*other).overlaps(Interval(*one)) is together
 
@@ -109,7 +113,8 @@ def test_intervals_overlap_where_they_share_a_value_or_nothing_is_known(one, oth
         ([lost(2, 3, verdict="VOID")], "Nothing was soundly measured"),
     ],
 )
-def test_the_ttl_sweep_finds_the_cliff_of_each_stage(points, told):
+def test_finding_of_the_ttl_sweep(points, told):
+    """The TTL sweep finds for each stage where losses begin."""
     assert finding(made("ttl", *points)) == told
 
 
@@ -131,11 +136,13 @@ def test_the_ttl_sweep_finds_the_cliff_of_each_stage(points, told):
         ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands an increment"),
     ],
 )
-def test_the_retry_sweep_finds_what_the_shortest_interval_costs(points, told):
+def test_finding_of_the_retry_sweep(points, told):
+    """The retry sweep finds what the shortest interval costs."""
     assert finding(made("retry", *points)) == told
 
 
-def test_a_void_or_broken_run_is_shown_and_never_averaged_in(tmp_path):
+def test_unsound_run_is_not_averaged(tmp_path):
+    """A VOID or BROKEN run is shown, and is not part of an average."""
     points = [lost(1.5, 15), lost(1.5, 30, verdict="VOID", reason="a server | died"), lost(1.5, 6, verdict="BROKEN")]
     result = made("ttl", *points)
     (curve,) = sweep_result.curves(result)
@@ -148,7 +155,8 @@ def test_a_void_or_broken_run_is_shown_and_never_averaged_in(tmp_path):
     assert ">BROKEN<" in picture
 
 
-def test_a_value_without_a_sound_run_has_no_figure():
+def test_value_without_a_sound_run():
+    """A value without a sound run has no figure."""
     result = made("ttl", lost(0.5, 0), lost(2, 3, verdict="VOID"))
     (curve,) = sweep_result.curves(result)
 
@@ -157,7 +165,8 @@ def test_a_value_without_a_sound_run_has_no_figure():
 
 
 @pytest.mark.parametrize("name", sweeps.names())
-def test_a_sweep_is_a_page_a_table_and_a_picture_made_from_sweep_json_alone(name, tmp_path):
+def test_sweep_is_written_from_its_file(name, tmp_path):
+    """A sweep's page, table and picture are made from sweep.json alone."""
     points = {"ttl": [lost(0.5, 0), lost(2, 15)], "retry": [asked(1, 100, 90), asked(20, 200, 9)]}[name]
     sweep_result.save(made(name, *points), tmp_path)
 
@@ -172,7 +181,8 @@ def test_a_sweep_is_a_page_a_table_and_a_picture_made_from_sweep_json_alone(name
 
 
 @pytest.mark.parametrize("name", sweeps.names())
-def test_a_sweep_in_which_nothing_could_begin_is_drawn_and_says_so(name, tmp_path):
+def test_sweep_without_a_sound_run(name, tmp_path):
+    """A sweep in which no run could begin is drawn and states so."""
     void = Point(stage="lua", value=1, repeat=0, verdict="VOID", reason="it could not begin")
 
     page, table, *pictures = write(sweeps.load(name), made(name, void), tmp_path)
@@ -182,7 +192,8 @@ def test_a_sweep_in_which_nothing_could_begin_is_drawn_and_says_so(name, tmp_pat
     assert all(path.stat().st_size for path in pictures)
 
 
-def test_what_was_cut_short_says_so_in_title_table_and_page(tmp_path):
+def test_interrupted_sweep_is_marked(tmp_path):
+    """An interrupted sweep is marked in title, table and page."""
     result = made("ttl", lost(0.5, 0), ended="interrupted")
     result.planned = 9
 
@@ -194,7 +205,8 @@ def test_what_was_cut_short_says_so_in_title_table_and_page(tmp_path):
 
 
 @pytest.mark.parametrize("name", sweeps.names())
-def test_repeats_are_blocks_each_with_every_value_once_in_an_order_of_its_own(name):
+def test_repeats_are_shuffled_blocks(name):
+    """Each repeat is a block with every value once, in an order of its own."""
     sweep = sweeps.load(name)
     both = [stages()["lua"], stages()["watchdog"]]
 
@@ -209,7 +221,8 @@ def test_repeats_are_blocks_each_with_every_value_once_in_an_order_of_its_own(na
 
 
 @pytest.mark.parametrize(("name", "minutes"), [("retry", 3), ("ttl", 4)])
-def test_a_sweep_is_small_enough_to_wait_for(name, minutes):
+def test_sweep_is_short(name, minutes):
+    """A sweep is short enough to wait for."""
     sweep = sweeps.load(name)
 
     assert expected_s(sweep, planned(sweep, [stages()["lua"]], sweep.values, sweep.repeats, {})) < minutes * 60
@@ -219,19 +232,22 @@ def test_a_sweep_is_small_enough_to_wait_for(name, minutes):
     ("text", "told"),
     [("1,x", "'x' is not a number"), ("0,1", "0 is not a number above 0"), ("1,inf", "inf"), ("", "''"), ("1,1.0", "twice")],
 )
-def test_values_that_cannot_be_meant_are_refused(text, told):
+def test_bad_values_are_refused(text, told):
+    """Values that make no sense are refused."""
     with pytest.raises(BadInput, match=told):
         numbers(text)
 
 
 @pytest.mark.parametrize("name", sweeps.names())
-def test_a_stage_without_what_is_varied_is_refused_before_anything_runs(name):
+def test_stage_without_the_parameter(name):
+    """A stage without the varied parameter is refused before anything runs."""
     with pytest.raises(BadInput, match="the stage none does not have it"):
         planned(sweeps.load(name), [stages()["none"]], (1.0,), 1, {})
 
 
 @pytest.mark.parametrize("name", sweeps.names())
-def test_the_reference_sweep_is_drawn_from_its_sweep_json(name, tmp_path):
+def test_reference_sweep(name, tmp_path):
+    """The pictures of the reference sweep show its sweep.json."""
     kept = paths.REFERENCE / f"sweep-{name}"
     shutil.copy(kept / "sweep.json", tmp_path)
 

@@ -20,7 +20,8 @@ def test_a_clean_history_has_no_violation(made):
     assert not findings.account.disagreement
 
 
-def test_a_lost_increment_names_the_write_that_destroyed_it(made):
+def test_loss_names_its_culprit(made):
+    """A lost increment names the write that destroyed it."""
     made.increment("victim", 0, 0, at=(0, 1, 4, 5)).increment("culprit", 0, 1, at=(1, 2, 6, 7), replica="replica-2")
 
     findings = made.analyse(final=1)
@@ -43,7 +44,8 @@ def test_one_write_can_destroy_three(made):
     assert [(one.destroyed, one.writes) for one in findings.losses.values()] == [(3, 1)]
 
 
-def test_a_write_can_bring_increments_back_and_the_sum_stays_exact(made):
+def test_write_can_restore_increments(made):
+    """A write can restore increments, and the sum stays exact."""
     made.increment("a", 0, 0, at=(0, 1, 3, 4))
     made.increment("b", 1, 1, at=(5, 6, 10, 11))
     made.increment("stale", 0, 2, at=(1, 2, 12, 13), replica="replica-2")  # destroys two
@@ -56,7 +58,8 @@ def test_a_write_can_bring_increments_back_and_the_sum_stays_exact(made):
     assert sum(one.restored for one in findings.losses.values()) == 1
 
 
-def test_a_replica_of_many_is_measured_against_an_even_share(made):
+def test_share_of_many_replicas(made):
+    """A replica of many is measured against an even share."""
     for number in range(24):
         made.increment(
             f"r{number}", number, number, at=tuple(10 * number + step for step in range(4)), replica=f"replica-{number % 12}"
@@ -67,7 +70,8 @@ def test_a_replica_of_many_is_measured_against_an_even_share(made):
     assert (measures["least_share_percent"], measures["least_of_even_share_percent"]) == (8, 100)
 
 
-def test_a_duplicate_is_a_duplicate_and_not_a_gain(made):
+def test_duplicate_is_no_gain(made):
+    """A duplicate is counted as a duplicate and not as a gain."""
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
 
     findings = made.analyse(final=2)
@@ -76,7 +80,8 @@ def test_a_duplicate_is_a_duplicate_and_not_a_gain(made):
     assert found(findings) == [("counts_once", "the work was done again")]
 
 
-def test_a_duplicate_and_a_loss_do_not_cancel(made):
+def test_duplicate_and_loss_do_not_cancel(made):
+    """A duplicate and a loss do not cancel each other."""
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 14, 15), turn=2, outcome=None)
     made.increment("stale", 1, 2, at=(11, 12, 20, 21), replica="replica-2")
 
@@ -86,7 +91,8 @@ def test_a_duplicate_and_a_loss_do_not_cancel(made):
     assert (findings.account.lost, findings.duplicated) == (1, 1)
 
 
-def test_an_unknown_that_was_applied_is_recognised_by_its_trace(made):
+def test_applied_unknown_is_found(made):
+    """An unknown request that was applied is recognised by its trace."""
     made.increment("a", 0, 0, at=(0, 1, 2, 3))
     made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
     made.increment("c", 2, 2, at=(20, 21, 22, 23))
@@ -96,7 +102,8 @@ def test_an_unknown_that_was_applied_is_recognised_by_its_trace(made):
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, "")
 
 
-def test_an_unknown_whose_replica_lived_to_say_that_it_failed_is_recognised_as_well(made):
+def test_applied_unknown_with_an_error(made):
+    """An applied request whose replica recorded an error is recognised as well."""
     made.increment("a", 0, None, outcome="unknown").increment("b", 1, 1, at=(4, 5, 6, 7))
     failed = Released(
         request="a", releasing_ns=3_000_000, released_ns=3_500_000, result="error: the connection was lost", commands=1
@@ -108,7 +115,8 @@ def test_an_unknown_whose_replica_lived_to_say_that_it_failed_is_recognised_as_w
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 1, "")
 
 
-def test_an_unknown_that_was_not_applied_counts_as_no_write(made):
+def test_unapplied_unknown_is_no_write(made):
+    """An unknown request that was not applied counts as no write."""
     made.increment("a", 0, 0, at=(0, 1, 2, 3))
     made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
     made.increment("c", 1, 1, at=(20, 21, 22, 23))
@@ -118,7 +126,8 @@ def test_an_unknown_that_was_not_applied_counts_as_no_write(made):
     assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 0, "")
 
 
-def test_an_unknown_that_was_applied_last_and_destroyed_one_is_counted(made):
+def test_unknown_that_was_last(made):
+    """An unknown request that was applied last and destroyed an increment is counted."""
     made.increment("killed", 0, None, at=(0, 1, 30, 31), replica="replica-2", outcome="unknown")
     made.increment("a", 0, 0, at=(1, 2, 3, 4))
     made.increment("b", 1, 1, at=(10, 11, 12, 13))
@@ -128,7 +137,8 @@ def test_an_unknown_that_was_applied_last_and_destroyed_one_is_counted(made):
     assert (account.writes, account.lost, account.destroyed) == (3, 2, 2)
 
 
-def test_a_write_that_nobody_journalled_makes_the_witnesses_disagree(made):
+def test_write_without_a_journal_line(made):
+    """A write without a line in a journal makes the witnesses disagree."""
     made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 7, 7, at=(10, 11, 12, 13))
 
     assert "7" in made.analyse(final=8).account.disagreement
@@ -138,7 +148,8 @@ def test_a_write_that_nobody_journalled_makes_the_witnesses_disagree(made):
     ("outcome", "wrote", "complaint"),
     [("acknowledged", False, "acknowledged, but no replica wrote"), ("failed", True, "refused with 503, but a replica wrote")],
 )
-def test_the_load_and_the_replicas_must_tell_the_same_story(made, outcome, wrote, complaint):
+def test_load_and_replicas_agree(made, outcome, wrote, complaint):
+    """The records of the load and of the replicas must agree."""
     if wrote:
         made.increment("a", 0, 0, outcome=outcome)
     else:
@@ -153,7 +164,8 @@ def test_a_stranger_who_wrote_is_noticed(made):
     assert "never sent" in made.analyse(final=1).mismatches[0]
 
 
-def test_overlapping_beliefs_without_harm_are_a_finding_and_no_violation(made):
+def test_harmless_overlap_is_a_finding(made):
+    """Overlapping grants without a loss are a finding and no violation."""
     made.increment("a", 0, 0, at=(0, 1, 2, 20)).increment("b", 1, 1, at=(5, 6, 7, 8), replica="replica-2")
 
     findings = made.analyse(final=2)
@@ -162,7 +174,8 @@ def test_overlapping_beliefs_without_harm_are_a_finding_and_no_violation(made):
     assert not found(findings)
 
 
-def test_overlapping_beliefs_with_harm_are_a_violation(made):
+def test_harmful_overlap_is_a_violation(made):
+    """Overlapping grants with a loss are a violation."""
     made.increment("a", 0, 0, at=(0, 1, 7, 20)).increment("b", 0, 1, at=(5, 6, 9, 10), replica="replica-2")
 
     findings = made.analyse(final=1)
@@ -200,7 +213,8 @@ def test_a_release_in_flight_is_no_belief(made):
         (True, {}, [], (Claim.exclusive, "unexplained")),
     ],
 )
-def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, events, expected):
+def test_mechanism_follows_the_evidence(made, has_store, changes, events, expected):
+    """Each mechanism follows from the evidence."""
     made.increment("victim", 0, 0, at=(0, 1, 7, 8), key=changes.get("key", "lock"))
     made.increment("culprit", 0, 1, at=(5, 6, 9, 10), **({"replica": "replica-2"} | changes))
     for event in events:
@@ -219,7 +233,8 @@ def test_each_mechanism_is_told_from_the_evidence(made, has_store, changes, even
         ("1", "EVALSHA", ("held_to_the_end", "the TTL ran out in the work")),
     ],
 )
-def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, answer, command, expected):
+def test_deleted_or_expired(made, answer, command, expected):
+    """A lock that a third request deleted is not mistaken for a lock that expired."""
     made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer, command=command).told("expired", 30)
     made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").told("expired", 71)
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
@@ -227,7 +242,8 @@ def test_a_lock_that_a_third_one_deleted_is_told_from_one_that_ran_out(made, ans
     assert found(made.analyse(final=2, ttl_ms=30)) == [expected]
 
 
-def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
+def test_refused_request_deletes_a_row(made):
+    """A request that was refused and deleted a row has deleted another's row."""
     made.increment("first", 0, 0, at=(0, 1, 20, 21))
     made.increment(
         "intruder", 0, 1, at=(2, 3, 30, 4), told_no=True, command="DELETE", replica="replica-3", key="lock", outcome=None
@@ -238,27 +254,30 @@ def test_who_was_told_no_and_deleted_a_row_deleted_anothers(made):
     assert ("releases_only_its_own", "deleted by another") in found(made.analyse(final=1))
 
 
-def test_a_holder_whose_session_ended_in_its_work_is_told_from_the_fault(made):
+def test_session_ended_in_the_work(made):
+    """A holder whose session ended during its work is recognised by the fault."""
     made.increment("victim", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
     made.increment("culprit", 0, 1, at=(0, 1, 9, 10)).fault("end_session", "culprit", at_ms=2, recovered_ms=8)
 
     assert found(made.analyse(final=1)) == [("survives_session_loss", "its session ended in the work")]
 
 
-def test_a_handover_counts_only_when_somebody_was_waiting(made):
+def test_handover_needs_a_waiter(made):
+    """A handover counts only when a request was waiting."""
     made.increment("a", 0, 0, at=(10, 11, 12, 20))
     made.increment("b", 1, 1, at=(21, 22, 23, 24), replica="replica-2")  # asked a nanosecond before it got
 
     assert made.analyse(final=2).measures["handovers"] == 0
 
 
-def test_the_work_that_outlasts_the_ttl_is_measured(made):
+def test_work_beyond_the_ttl(made):
+    """Work that outlasts the TTL is measured."""
     made.increment("a", 0, 0, at=(0, 1, 500, 501)).increment("b", 1, 1, at=(600, 601, 602, 603))
 
     assert made.analyse(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1
 
 
-def test_a_renewal_that_failed_prolongs_nothing(made):
+def test_failed_renewal_prolongs_nothing(made):
     """A holder that was stopped wakes up; its renewal finds nothing of its own, and its release deletes another's lock."""
     made.increment("late", 0, 0, at=(0, 1, 60, 70)).told("expired", 30)
     made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=65 * MS, answer="0"))
@@ -276,7 +295,8 @@ def test_a_renewal_that_failed_prolongs_nothing(made):
         ("replica-1", "1", "the holder's process died"),
     ],
 )
-def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mechanism):
+def test_renewer_of_a_dead_holders_lock(made, replica, answer, mechanism):
+    """The mechanism names what keeps the lock of a dead holder alive."""
     made.increment("dead", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("kill", "dead", 20, 30)
     made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
     made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
@@ -292,7 +312,8 @@ def test_who_keeps_a_dead_holders_lock_alive_is_named(made, replica, answer, mec
         ("0", 400, []),  # its own lease was over by then: that is another story
     ],
 )
-def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made, answer, released_at, expected):
+def test_freed_by_the_inner_release(made, answer, released_at, expected):
+    """A lock that the inner release freed is not mistaken for a lock that expired."""
     made.increment("a", 0, 0, at=(10, 11, 12, released_at), answer=answer, command="EVALSHA")
 
     assert found(made.analyse(final=1, ttl_ms=300, nested="same")) == expected
@@ -306,7 +327,8 @@ def test_a_lock_that_the_inner_release_freed_is_told_from_one_that_ran_out(made,
         ("freeze", "survives_a_freeze", "stopped until its lease had run out"),
     ],
 )
-def test_a_loss_around_a_fault_is_laid_to_the_fault(made, kind, claim, mechanism):
+def test_loss_around_a_fault(made, kind, claim, mechanism):
+    """A loss around a fault is attributed to the fault."""
     made.increment("holder", 0, 1, at=(0, 1, 60, 61)).increment("next", 0, 0, at=(30, 31, 32, 33), replica="replica-2")
     made.fault(kind, "holder", at_ms=2, recovered_ms=50)
 

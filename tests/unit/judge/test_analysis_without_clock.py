@@ -35,7 +35,8 @@ def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **dange
     return judge(made.folder)[0]
 
 
-def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
+def test_losses_need_no_clock(skewed):
+    """What was lost, and which write destroyed it, needs no clock."""
     found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, "")
@@ -44,7 +45,8 @@ def test_what_was_lost_and_who_destroyed_it_needs_no_clock(skewed):
     assert (loss.culprit.request, loss.victim.request) == ("r1", "r0")
 
 
-def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
+def test_no_overlaps_between_hosts(skewed):
+    """Overlaps and waits between hosts are not computed."""
     found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert found.overlapping_beliefs == 0
@@ -52,13 +54,15 @@ def test_overlaps_and_waits_between_hosts_are_not_asked(skewed):
     assert found.duration_s == 0
 
 
-def test_hand_overs_are_counted_in_the_order_of_the_values(skewed):
+def test_handovers_follow_the_values(skewed):
+    """Handovers are counted in the order of the values."""
     found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert found.measures["handovers_between_replicas"] == 1  # who came before r2, its value alone does not say
 
 
-def test_the_verdict_says_that_only_values_were_compared(skewed):
+def test_verdict_names_the_clocks(skewed):
+    """The verdict states that only values were compared."""
     judgement = judged(skewed, clocks=2)
 
     assert judgement.verdict == "BROKEN"
@@ -66,7 +70,8 @@ def test_the_verdict_says_that_only_values_were_compared(skewed):
     assert "the clocks of 2 machines cannot be compared" in judgement.why
 
 
-def test_a_claim_about_time_proves_nothing_between_hosts(tmp_path):
+def test_claim_about_time_is_void(tmp_path):
+    """A claim about time proves nothing between hosts."""
     made = Made(tmp_path)
     for number in range(3):
         made.increment(f"r{number}", read=number, overwrote=number, at=(number * HOUR,) * 4, replica=f"replica-{number}")

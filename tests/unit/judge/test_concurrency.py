@@ -32,7 +32,8 @@ def waits_for_nothing(made: Made) -> Made:
     return made.gave_up("r1", 1000).gave_up("r2", 1000)
 
 
-def test_each_is_counted_from_when_it_comes_until_it_goes_at_the_end_of_each_bin():
+def test_presence_is_counted_by_bin():
+    """Each stay is counted from its begin to its end, at the end of each bin."""
     presence = Occupancy()
     presence.stay(0, 3 * BIN_NS)
     presence.stay(BIN_NS, 2 * BIN_NS)
@@ -42,7 +43,8 @@ def test_each_is_counted_from_when_it_comes_until_it_goes_at_the_end_of_each_bin
     assert list(presence.counts(0, 4)) == [2, 3, 1, 0]
 
 
-def test_thinning_keeps_the_fullest_moment_and_never_mixes_two():
+def test_thinning_keeps_the_fullest_moment():
+    """Thinning keeps the fullest moment, and never mixes two moments."""
     crowd = Concurrency()
     crowd.waiting.stay(3 * BIN_NS, 4 * BIN_NS)
     crowd.inside.stay(5 * BIN_NS, 6 * BIN_NS)
@@ -58,7 +60,8 @@ def test_thinning_keeps_the_fullest_moment_and_never_mixes_two():
     )
 
 
-def test_memory_grows_with_the_time_and_not_with_the_requests():
+def test_memory_grows_with_time_alone():
+    """Memory grows with the time and not with the requests."""
     presence = Occupancy()
     for number in range(10_000):
         presence.stay(number, number + 3 * BIN_NS)
@@ -66,7 +69,8 @@ def test_memory_grows_with_the_time_and_not_with_the_requests():
     assert len(presence.change) == 2
 
 
-def test_a_holder_that_was_killed_is_inside_until_it_was(made):
+def test_killed_holder_is_inside_till_then(made):
+    """A holder that was killed is inside until the kill."""
     findings = waits_for_nothing(made).analyse(final=0)
 
     taken = result_of(findings).series.taken
@@ -75,7 +79,8 @@ def test_a_holder_that_was_killed_is_inside_until_it_was(made):
     assert [count for at_s, count in zip(taken.at_s, taken.inside, strict=True) if at_s > 0.06] == [0] * (len(taken.at_s) - 3)
 
 
-def test_who_does_the_work_again_has_not_waited_in_between(made):
+def test_second_turn_is_no_wait(made):
+    """A request that does the work again has not waited in between."""
     made.increment("a", 0, 0, at=(110, 111, 112, 113)).increment("a", 1, 1, at=(900, 901, 902, 903), turn=2, outcome=None)
 
     assert list(made.analyse(final=2).concurrency.waiting.counts(0, 50)) == [0] * 50
@@ -88,13 +93,15 @@ def test_who_does_the_work_again_has_not_waited_in_between(made):
         (2, "mine: nobody got the lock after 0.01 s; up to 2 waited, on 6 threads"),
     ],
 )
-def test_the_title_says_that_nobody_got_it_any_more_and_whether_all_threads_were_taken(made, threads, said):
+def test_title_of_a_stuck_run(made, threads, said):
+    """The title states since when no request got the lock, and whether all threads were taken."""
     findings = waits_for_nothing(made).analyse(final=0)
 
     assert title_of(result_of(findings, threads)) == said
 
 
-def test_the_title_says_how_many_waited_where_all_got_it(made):
+def test_title_of_a_run_with_waiters(made):
+    """The title states how many requests waited, where all got the lock."""
     made.increment("a", 0, 0, at=(10, 20, 200, 201)).increment("b", 1, 1, at=(202, 203, 300, 301), replica="replica-2")
     findings = made.analyse(final=2)
     findings.concurrency.waiting.stay(11 * MS, 202 * MS)
@@ -103,7 +110,8 @@ def test_the_title_says_how_many_waited_where_all_got_it(made):
     assert title_of(result_of(findings)) == "mine: up to 1 waited for the lock at once, on 3 threads"
 
 
-def test_there_is_no_such_chart_where_nobody_waited_or_where_facts_of_older_runs_do_not_tell(made):
+def test_no_chart_without_waiters(made):
+    """There is no such chart where no request waited, or where an old run does not record it."""
     quiet = result_of(made.increment("a", 0, 0).analyse(final=1))
     busy = result_of(Findings(), threads=0)
     busy.series.taken = Taken([0.1], [1], [0], [1], 0.0)

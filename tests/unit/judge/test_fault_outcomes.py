@@ -27,14 +27,16 @@ from tests.builders import found
         ("slow", "read.after", False, ("held_to_the_end", "the TTL ran out in the work")),
     ],
 )
-def test_a_harm_done_under_a_fault_is_told_by_the_fault(made, kind, gate, persists, expected):
+def test_loss_under_a_fault(made, kind, gate, persists, expected):
+    """A loss under a fault has the mechanism of that fault."""
     made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
     made.fault(kind, "struck", 2, 490, gate).told("expired", 310)
 
     assert found(made.analyse(final=1, ttl_ms=300, store_persists=persists)) == [expected]
 
 
-def test_a_lock_that_expired_between_look_and_delete_is_told_from_a_late_release(made):
+def test_expired_before_the_delete(made):
+    """A lock that expired between look and delete is not mistaken for a late release."""
     made.increment("slow", 0, 0, at=(0, 1, 2, 3)).fault("expire", "slow", 4, 384, "release.before_last")
     made.increment("robbed", 1, 1, at=(1, 2, 420, 421), replica="replica-2")
     made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
@@ -49,7 +51,8 @@ def test_a_lock_that_expired_between_look_and_delete_is_told_from_a_late_release
         ("replica-2", ("exclusive", "worked again without the lock")),
     ],
 )
-def test_work_done_again_without_the_lock_is_told_and_counted(made, replica, expected):
+def test_work_done_again(made, replica, expected):
+    """Work done again without the lock is recognised and counted."""
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 2, at=(4, 5, 20, 21), turn=2, outcome=None)
     made.increment("other", 1, 1, at=(5, 6, 10, 11), replica=replica)
 
@@ -67,7 +70,8 @@ def test_work_done_again_without_the_lock_is_told_and_counted(made, replica, exp
     ],
 )
 @pytest.mark.parametrize(("next_ms", "guilty"), [(150, False), (1000, True), (None, True)])
-def test_a_lock_must_be_free_in_time_after_its_holder_was_struck(made, kind, gate, claim, next_ms, guilty):
+def test_lock_is_free_in_time(made, kind, gate, claim, next_ms, guilty):
+    """A lock must be free in time after the fault of its holder."""
     made.fault(kind, "struck", 10, 10, gate)
     if next_ms is not None:
         made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
@@ -77,7 +81,8 @@ def test_a_lock_must_be_free_in_time_after_its_holder_was_struck(made, kind, gat
     assert claims == ([claim] if guilty else [])
 
 
-def test_after_a_lost_reply_a_grant_in_the_same_replica_may_have_come_by_the_hand_that_was_left_closed(made):
+def test_reentry_after_a_lost_reply(made):
+    """After a lost reply the same thread can enter again: a grant in that replica proves nothing."""
     made.fault("lose_reply", "struck", 10, 10, "acquire.after_first")
     made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
@@ -85,7 +90,7 @@ def test_after_a_lost_reply_a_grant_in_the_same_replica_may_have_come_by_the_han
     assert [claim for claim, _ in found(made.analyse(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
 
 
-def test_the_record_of_an_old_run_has_the_effect_of_its_kind_and_is_judged(made):
+def test_record_of_an_old_run(made):
     """Before, the kind raise_error was called raise, no record had an effect, and the judge's zeros were in the file."""
     line = {"name": "raise-1", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": 10_000_000, "kind": "raise"}
     line |= {"gate": "acquire.after_first", "healed_ns": 10_100_000, "healing_ns": 10_050_000, "next_got_ns": 0, "renewals": 0}
@@ -101,13 +106,15 @@ def test_the_record_of_an_old_run_has_the_effect_of_its_kind_and_is_judged(made)
 
 
 @pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])
-def test_giving_up_is_a_violation_only_where_a_request_waited_for_itself_or_for_its_like(made, nested, claim):
+def test_giving_up_as_a_violation(made, nested, claim):
+    """To give up is a violation only in a request that waited for itself, or in a deadlock."""
     made.increment("a", 0, 0).gave_up("b", 800)
 
     assert [name for name, _ in found(made.analyse(final=1, ttl_ms=300, nested=nested))] == ([claim] if claim else [])
 
 
-def test_a_free_lock_that_is_waited_for_and_not_taken_is_noticed_where_it_is_the_question(made):
+def test_idle_lock_with_waiters(made):
+    """A free lock that waiters do not take is reported where this is the question."""
     for number in range(4):
         start = 50 * number  # all requests had been waiting since the beginning
         at = (start, start + 1, start + 2, start + 10)
@@ -117,7 +124,8 @@ def test_a_free_lock_that_is_waited_for_and_not_taken_is_noticed_where_it_is_the
     assert found(made.analyse(final=4, tests="exclusive")) == []
 
 
-def test_being_overtaken_over_and_over_is_noticed_where_it_is_the_question(made):
+def test_overtaken_again_and_again(made):
+    """A request that is overtaken again and again is reported where this is the question."""
     for number in range(10):
         start = 10 * number + 5
         made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))

@@ -23,7 +23,8 @@ def schedules(draw) -> list[tuple[int, str]]:
 
 
 @given(schedules(), st.integers(0, 100))
-def test_the_sum_of_what_writes_destroyed_is_what_is_missing(schedule, start):
+def test_destroyed_is_what_is_missing(schedule, start):
+    """The sum of what writes destroyed is what is missing."""
     value, read, ledger = start, {}, Ledger(start)
     for request, step in schedule:
         if step == "read":
@@ -40,7 +41,7 @@ def test_the_sum_of_what_writes_destroyed_is_what_is_missing(schedule, start):
 
 
 @given(schedules(), st.integers(0, 100), st.data())
-def test_writes_nobody_confirmed_are_found_by_their_traces(schedule, start, data):
+def test_unconfirmed_writes_are_found(schedule, start, data):
     """Some replicas die between the store's answer and their line: what can be told apart is, and the rest adds up."""
     died = data.draw(st.sets(st.sampled_from(sorted({request for request, _ in schedule}))))
     value, read, ledger, intended = start, {}, Ledger(start), []
@@ -61,7 +62,8 @@ def test_writes_nobody_confirmed_are_found_by_their_traces(schedule, start, data
     assert account.applied_unknowns <= len(died)
 
 
-def test_the_books_stay_small_when_nothing_is_lost():
+def test_ledger_stays_small():
+    """The ledger stays small when nothing is lost."""
     ledger = Ledger(0)
     for value in range(10_000):
         ledger.write(value + 1, value)

@@ -34,7 +34,8 @@ def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
     assert weigh(record_of_ten(claims, ended), findings_of_ten(lost, handovers)).verdict == verdict
 
 
-def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
+def test_other_violation_is_reported():
+    """A violation by another cause is reported next to the verdict."""
     judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({"the TTL ran out in the work": 3}))
 
     assert judgement.verdict == "KEPT"
@@ -50,7 +51,8 @@ def test_a_violation_by_another_cause_is_reported_beside_the_verdict():
         {"account": Account(10, 0, 0, 0, "the counter held 7, which no journal accounts for")},
     ],
 )
-def test_witnesses_that_disagree_void_the_run(doubt):
+def test_disagreement_voids_the_run(doubt):
+    """Witnesses that disagree make the run VOID."""
     judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten(**doubt))
 
     assert judgement.verdict == "VOID"
@@ -58,7 +60,8 @@ def test_witnesses_that_disagree_void_the_run(doubt):
 
 
 @pytest.mark.parametrize("changes", [{"in_flight_left": True}, {"final": None}])
-def test_a_counter_that_was_not_at_rest_or_could_not_be_read_voids_the_run(changes):
+def test_unsure_counter_voids_the_run(changes):
+    """A counter that was not at rest, or could not be read, makes the run VOID."""
     doubtful = (
         findings_of_ten(account=Account(10, 0, 0, 0, "the final value could not be read"))
         if "final" in changes
@@ -68,11 +71,13 @@ def test_a_counter_that_was_not_at_rest_or_could_not_be_read_voids_the_run(chang
     assert weigh(record_of_ten(["exclusive"], **changes), doubtful).verdict == "VOID"
 
 
-def test_fewer_requests_on_record_than_were_to_be_sent_void_the_run():
+def test_missing_requests_void_the_run():
+    """Fewer requests on record than were to be sent make the run VOID."""
     assert weigh(record_of_ten(["exclusive"], requests=11), findings_of_ten()).verdict == "VOID"
 
 
-def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
+def test_exit_status_of_a_verdict():
+    """The exit status is 0, 1 or 3: as promised, broken, or nothing shown."""
     assert {verdict.name: verdict.exit_status for verdict in Verdict} == {
         "KEPT": 0,
         "ADMITTED": 0,
@@ -82,7 +87,8 @@ def test_the_exit_status_says_as_it_should_be_wrong_or_nothing_shown():
     }
 
 
-def test_a_danger_that_was_never_reached_says_what_was_missing():
+def test_unreached_danger_is_explained():
+    """The verdict states what was missing where the danger was never reached."""
     few = weigh(record_of_ten(["exclusive"]), findings_of_ten(handovers=4))
     whys = Counter({"TypeError: no such option": 8, "it was not free within 10 ms": 1})
     refused = findings_of_ten(handovers=0, requests=1, whys=whys)

@@ -63,7 +63,8 @@ def test_granted_twice(made):
     )
 
 
-def test_a_mechanism_that_is_not_known_here_is_told_from_the_stale_read_on_with_the_fault_that_struck(made):
+def test_caption_of_an_unknown_mechanism(made):
+    """An unknown mechanism is described from the stale read on, with the fault."""
     made.told("set", 10).told("del", 300)
     made.fault("some_new_harm", "stale", 30, 230)
     made.increment("stale", 0, 2, at=(10, 20, 250, 251))
@@ -78,7 +79,8 @@ def test_a_mechanism_that_is_not_known_here_is_told_from_the_stale_read_on_with_
     )
 
 
-def test_who_died_with_the_lock_and_nobody_ever_got_it_again(made):
+def test_died_and_never_freed(made):
+    """A holder died with the lock, and no request got it again."""
     killed(made).line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=1, gave_up_ns=2100 * MS, why="", commands=9))
 
     assert caption(picture_of(made, final=0, tests="freed_after_crash")) == (
@@ -87,7 +89,8 @@ def test_who_died_with_the_lock_and_nobody_ever_got_it_again(made):
     )
 
 
-def test_who_died_with_the_lock_and_the_ttl_freed_it(made):
+def test_died_and_the_ttl_freed_it(made):
+    """A holder died with the lock, and the TTL freed it."""
     made.told("set", 100).told("expire", 100).told("expired", 620)
     killed(made).increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2")
 

@@ -21,7 +21,8 @@ def waits(made: Made, request: str, asked_ms: int, got_ms: int, number: int) -> 
     return made.increment(request, number, number, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms)
 
 
-def test_who_was_overtaken_most_and_how_often(made):
+def test_most_overtaken_request(made):
+    """The caption names the request that was overtaken most, and how often."""
     waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 100, 2)
 
     assert told(made, 3, "fair") == (
@@ -36,7 +37,8 @@ def test_that_nobody_was_overtaken(made):
     assert told(made, 2, "fair") == "Nobody was overtaken: 2 grants went in the order in which they had been asked for"
 
 
-def test_how_long_a_free_lock_stayed_unused_and_who_was_slow_to_take_it(made):
+def test_longest_idle_lock(made):
+    """The caption states how long a free lock stayed unused, and which request took it late."""
     waits(waits(waits(made, "a", 10, 20, 0), "b", 11, 30, 1), "c", 12, 90, 2)
 
     assert told(made, 3, "prompt_handover") == (
@@ -45,7 +47,8 @@ def test_how_long_a_free_lock_stayed_unused_and_who_was_slow_to_take_it(made):
     )
 
 
-def test_which_request_did_its_work_how_often(made):
+def test_work_done_how_often(made):
+    """The caption names the request that did its work again, and how often."""
     made.increment("a", 0, 0, at=(10, 11, 12, 13)).increment("b", 1, 1, at=(20, 21, 22, 23))
     for turn in (2, 3):
         start = 20 * turn
@@ -71,13 +74,15 @@ def test_who_waited_for_itself_and_gave_up(made):
         (15, "it had both within 5 ms, and nobody took longer"),
     ],
 )
-def test_who_asked_for_its_own_lock_again_and_got_it(made, got_ms, end):
+def test_reentry_that_succeeds(made, got_ms, end):
+    """The caption names the request that asked for its own lock again and got it."""
     waits(made, "a", 10, got_ms, 0)
 
     assert told(made, 1, "reentrant", nested="same", ttl_ms=300) == f"a at replica-1 held “lock” and asked for it again: {end}"
 
 
-def test_who_held_what_while_waiting_for_what(made):
+def test_deadlock_of_two_locks(made):
+    """The caption states which request held which lock, and for which lock it waited."""
     made.gave_up("a", 700, wanted="run:x", holding="run:y").gave_up("b", 800, wanted="run:y", holding="run:x")
 
     assert told(made, 0, "breaks_deadlock", nested="crossed") == (
@@ -92,7 +97,8 @@ def test_that_everybody_got_out_of_it(made):
     assert told(made, 1, "breaks_deadlock", nested="crossed").endswith("a at replica-1, had both locks after 320 ms")
 
 
-def test_a_deadlock_takes_two_who_cross_at_the_same_time():
+def test_deadlock_needs_two_crossing():
+    """A deadlock needs two requests that cross at the same time."""
     one = Wait("a", "replica-1", 0, 10, got=False, wanted="x", holding="y")
 
     assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="x")]) is not None
@@ -101,13 +107,15 @@ def test_a_deadlock_takes_two_who_cross_at_the_same_time():
     assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="x", holding="y")]) is None
 
 
-def test_a_claim_that_is_told_by_its_losses_has_no_tale(made):
+def test_claim_with_losses_has_no_story(made):
+    """A claim that its losses explain needs no other story."""
     waits(made, "a", 10, 20, 0)
 
     assert claim_story(made.analyse(final=1, tests="exclusive")) is None
 
 
-def test_the_caption_tells_it_with_its_cost_and_the_picture_opens_on_it(made):
+def test_caption_and_picture_open_on_it(made):
+    """The caption tells the story with its cost, and the picture opens on it."""
     waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 900, 2)
     picture = picture_of(made, final=3, tests="fair")
 
@@ -117,7 +125,8 @@ def test_the_caption_tells_it_with_its_cost_and_the_picture_opens_on_it(made):
     assert (picture.opens[0], picture.opens[1] >= picture.about[1]) == (0, True)
 
 
-def test_the_caption_of_a_loss_comes_after_it(made):
+def test_loss_comes_second(made):
+    """The caption of a loss comes after the story."""
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
     made.increment("b", 1, 1, at=(90, 91, 92, 93), replica="replica-2", turn=2, outcome=None)
 

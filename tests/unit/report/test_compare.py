@@ -71,11 +71,13 @@ def titles(name: str, compared: list[Result]) -> str:
         ({}, {}, ["mine, 20260101T000000.000Z-rush-mine-1", "mine, 20260102T000000.000Z-rush-mine-2"]),
     ],
 )
-def test_two_runs_are_told_apart_by_what_differs_else_by_when_they_began(runs, one, other, labels):
+def test_labels_of_two_runs(runs, one, other, labels):
+    """Two runs have labels of what differs, or else of when they began."""
     assert [result.label for result in results(made(runs, 1, **one), made(runs, 2, **other))] == labels
 
 
-def test_of_three_alike_only_the_two_that_no_parameter_parts_are_told_by_their_time(runs):
+def test_labels_of_three_runs(runs):
+    """Of three runs, only the two with equal parameters are labelled with their time."""
     later = "2026-01-01T00:05:00.000+00:00"
     compared = results(made(runs, 1, ttl_ms=300), made(runs, 2, ttl_ms=300, began=later), made(runs, 3, ttl_ms=900))
 
@@ -86,7 +88,8 @@ def test_of_three_alike_only_the_two_that_no_parameter_parts_are_told_by_their_t
     assert differing(compared) == ["ttl_ms"]
 
 
-def test_a_comparison_is_a_page_with_every_chart_as_svg_and_png_and_a_table_of_what_differs(runs, tmp_path):
+def test_comparison_has_all_its_parts(runs, tmp_path):
+    """A comparison is a page, every chart as SVG and PNG, and a table of what differs."""
     names = [made(runs, 1, ttl_ms=300).name, str(made(runs, 2, ttl_ms=900))]
 
     page, table, *pictures = compare(names, tmp_path / "out")
@@ -125,7 +128,8 @@ def test_comparison_is_extended(runs, tmp_path, undrawn):
         ),
     ],
 )
-def test_what_cannot_be_compared_is_refused_by_name_and_leaves_nothing(runs, names, told):
+def test_unfit_runs_are_refused(runs, names, told):
+    """What cannot be compared is refused by name and leaves no file."""
     made(runs, 1)
 
     with pytest.raises(BadInput, match=told):
@@ -134,7 +138,8 @@ def test_what_cannot_be_compared_is_refused_by_name_and_leaves_nothing(runs, nam
     assert list(runs.parent.glob("comparison-*")) == []
 
 
-def test_each_chart_over_time_states_its_finding(runs):
+def test_charts_state_their_findings(runs):
+    """Each chart over time states its finding."""
     replace = msgspec.structs.replace
     one, other = results(made(runs, 1, stage="a"), made(runs, 2, stage="b"))
     one = replace(one, judgement=replace(one.judgement, throughput_per_s=4))
@@ -147,7 +152,8 @@ def test_each_chart_over_time_states_its_finding(runs):
     assert not charts("many")["mechanisms"].fits([other])
 
 
-def test_the_faults_of_each_run_stand_in_a_lane_of_their_own(runs):
+def test_faults_have_lanes(runs):
+    """The faults of each run are in a lane of their own."""
     replace = msgspec.structs.replace
     kinds = [("stall_redis", "lock", 0.001), ("kill", "replica-1", 0.003), ("kill", "replica-2", 0.004)]
     faults = [FaultBand(kind, whom, at_s, at_s + 0.001) for kind, whom, at_s in kinds]
@@ -162,7 +168,8 @@ def test_the_faults_of_each_run_stand_in_a_lane_of_their_own(runs):
     assert len(set(said.values())) == 2
 
 
-def test_more_runs_than_a_few_are_not_laid_over_each_other(runs):
+def test_only_few_runs_share_axes(runs):
+    """Only a few runs are drawn on the same axes."""
     (one,) = results(made(runs, 1))
 
     assert charts("many")["counters"].fits([one] * FEW)

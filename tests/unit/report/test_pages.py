@@ -25,7 +25,8 @@ def one(tmp_path) -> Path:
     return made_run(tmp_path / "reports" / "runs" / "20260101T000000.000Z-rush-mine-1")
 
 
-def test_a_run_is_drawn_into_its_folder_with_every_chart_and_a_page_of_its_own(one):
+def test_run_has_charts_and_a_page(one):
+    """A run is drawn into its folder, with every chart and a page."""
     page, *pictures = pages.report_run(one)
 
     assert [picture.stem for picture in pictures] == [name for name in charts("one") if name != "crowd"]  # nobody waited
@@ -36,7 +37,8 @@ def test_a_run_is_drawn_into_its_folder_with_every_chart_and_a_page_of_its_own(o
     assert "made by hand" in text
 
 
-def test_drawing_and_judging_again_give_the_same(one):
+def test_drawing_again_is_exact(one):
+    """Drawing and judging again give the same files."""
     pages.report_run(one)
     first = {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()}
 
@@ -45,7 +47,8 @@ def test_drawing_and_judging_again_give_the_same(one):
     assert {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()} == first
 
 
-def test_every_loss_is_written_down_with_its_culprit_and_its_victim(one):
+def test_losses_have_culprit_and_victim(one):
+    """Every loss is recorded with its culprit and its victim."""
     judgement, _ = judge(one)
 
     losses = [json.loads(line) for line in (one / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -81,7 +84,8 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("path", generate.documents(), ids=lambda path: path.name)
-def test_the_generated_parts_of_a_document_are_as_the_code_makes_them(path):
+def test_generated_parts_are_current(path):
+    """The generated parts of a document are what the code makes."""
     text = path.read_text(encoding="utf-8")
 
     assert generate.fill(text) == text
@@ -104,7 +108,8 @@ def test_reference_chart_is_of_its_runs(name, tmp_path):
     assert_same_picture(drawn, REFERENCE / f"{name}.svg")
 
 
-def test_the_reference_holds_the_whole_ladder():
+def test_reference_holds_the_ladder():
+    """The reference holds the whole ladder."""
     results = reference.ladder()
 
     assert len(results) == len(stages()) + 2

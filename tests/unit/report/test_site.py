@@ -33,7 +33,8 @@ def reports(tmp_path) -> Path:
     return tmp_path
 
 
-def test_all_runs_are_there_newest_first_each_with_its_figures(reports):
+def test_all_runs_newest_first(reports):
+    """The site has all runs, the newest first, each with its figures."""
     rows = told(site.write(reports))
 
     assert [row["run"] for row in rows] == [folder.name for folder in reversed(KNOWN)]
@@ -44,11 +45,13 @@ def test_all_runs_are_there_newest_first_each_with_its_figures(reports):
         }
 
 
-def test_without_any_run_it_says_how_to_make_one(tmp_path):
+def test_site_without_a_run(tmp_path):
+    """Without any run the site states how to make one."""
     assert "make scenario" in site.write(tmp_path / "reports").read_text(encoding="utf-8")
 
 
-def test_a_run_is_read_once_and_again_only_when_it_was_judged_again(reports, monkeypatch):
+def test_run_is_read_once(reports, monkeypatch):
+    """A run is read once, and again only when it was judged again."""
     read = []
     monkeypatch.setattr(run_index, "load", lambda folder, load=run_index.load: read.append(folder.name) or load(folder))
     site.write(reports)
@@ -72,7 +75,8 @@ def test_a_run_that_was_drawn_gets_its_link(reports):
     assert [row["page"] for row in told(site.write(reports))] == [False, False, False, True]
 
 
-def test_a_run_that_was_removed_is_gone_at_the_next_writing(reports):
+def test_removed_run_is_gone(reports):
+    """A run that was removed is gone when the site is written again."""
     site.write(reports)
     shutil.rmtree(reports / "runs" / KNOWN[2].name)
 
@@ -112,7 +116,8 @@ def a_folder_for_a_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [empty, no_json, others, a_pipe, a_folder_for_a_file])
-def test_what_is_no_run_is_left_out_and_named(reports, make):
+def test_folder_that_is_no_run(reports, make):
+    """A folder that is no run is left out and named."""
     make(reports / "runs" / "foreign-folder")
 
     index = site.write(reports)
@@ -120,7 +125,8 @@ def test_what_is_no_run_is_left_out_and_named(reports, make):
     assert "<code>foreign-folder</code>" in index.read_text(encoding="utf-8")
 
 
-def test_what_is_still_being_made_and_other_names_of_a_run_are_passed_over(reports):
+def test_unfinished_runs_and_links(reports):
+    """Unfinished runs and links to runs are passed over."""
     shutil.copytree(KNOWN[0], reports / "runs" / ".unfinished.part")
     (reports / "runs" / "latest").symlink_to(KNOWN[0].name)
     (reports / "runs" / "a-file").touch()
@@ -130,7 +136,8 @@ def test_what_is_still_being_made_and_other_names_of_a_run_are_passed_over(repor
     assert "left out" not in index.read_text(encoding="utf-8")
 
 
-def test_names_from_a_foreign_run_cannot_become_part_of_the_page(reports):
+def test_foreign_names_are_escaped(reports):
+    """Names from a foreign run cannot become part of the page."""
     name, evil = "20990101T000000.000Z-rush-evil-1", "</script><img src=x onerror=alert(1)><!--"
     shutil.copytree(KNOWN[0], reports / "runs" / name)
     facts = reports / "runs" / name / "verdict.json"
@@ -141,7 +148,8 @@ def test_names_from_a_foreign_run_cannot_become_part_of_the_page(reports):
     assert "<img" not in index.read_text(encoding="utf-8")
 
 
-def test_curves_that_a_foreign_run_brought_are_written_over(reports):
+def test_foreign_curves_are_replaced(reports):
+    """Curves that a foreign run brought are replaced."""
     path = reports / "runs" / KNOWN[0].name / run_index.CURVES
     path.write_text("alert(1)", encoding="utf-8")
 
@@ -149,7 +157,8 @@ def test_curves_that_a_foreign_run_brought_are_written_over(reports):
     assert path.read_text(encoding="utf-8").startswith("lab.curves({")
 
 
-def test_runs_that_end_at_once_are_all_there_afterwards(tmp_path):
+def test_runs_that_end_at_once(tmp_path):
+    """Runs that end at the same time are all in the site afterwards."""
     (tmp_path / "runs").mkdir()
     ending = [subprocess.Popen([sys.executable, "-c", WRITE, folder, tmp_path]) for folder in KNOWN]
 
@@ -158,7 +167,8 @@ def test_runs_that_end_at_once_are_all_there_afterwards(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "runs", "site.json"]  # nothing half-written is left
 
 
-def test_a_square_of_the_matrix_is_the_newest_run_of_its_stage_and_scenario(reports):
+def test_matrix_shows_the_newest_run(reports):
+    """A cell of the matrix is the newest run of its stage and scenario."""
     again = f"2099{KNOWN[0].name[4:]}"
     shutil.copytree(KNOWN[0], reports / "runs" / again)
     facts = reports / "runs" / again / "verdict.json"
@@ -171,7 +181,8 @@ def test_a_square_of_the_matrix_is_the_newest_run_of_its_stage_and_scenario(repo
     assert KNOWN[0].name not in matrix
 
 
-def test_the_newest_ladder_is_shown_and_the_references_where_there_is_none(reports):
+def test_newest_ladder_is_shown(reports):
+    """The newest ladder is shown, or the reference's where there is none."""
     shutil.copytree(REFERENCE / "runs", reports / "reference" / "runs")
     assert "The reference's ladder" in site.write(reports).read_text(encoding="utf-8")
 
@@ -180,13 +191,15 @@ def test_the_newest_ladder_is_shown_and_the_references_where_there_is_none(repor
     assert "<code>ladder-20990102T000000Z</code>" in site.write(reports).read_text(encoding="utf-8")
 
 
-def test_the_page_names_nothing_outside_itself(reports):
+def test_page_names_nothing_outside(reports):
+    """The page names no address outside itself."""
     text = site.write(reports).read_text(encoding="utf-8")
 
     assert set(re.findall(r"https?://[^\s\"'<]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
-def test_a_report_without_any_run_is_the_site_and_a_clean_takes_runs_out_of_it(tmp_path):
+def test_report_and_clean_write_the_site(tmp_path):
+    """`lab report` without a run writes the site, and `lab clean` takes runs out of it."""
     done = lab("report", cwd=tmp_path)
     assert (done.status, done.out) == (0, "reports/index.html\n")
 
@@ -196,7 +209,8 @@ def test_a_report_without_any_run_is_the_site_and_a_clean_takes_runs_out_of_it(t
     assert [row["run"] for row in told(tmp_path / "reports" / "index.html")] == [KNOWN[-1].name]
 
 
-def test_a_site_that_cannot_be_written_takes_nothing_from_what_was_done_and_is_said(tmp_path, capsys):
+def test_unwritable_site_is_reported(tmp_path, capsys):
+    """A site that cannot be written is reported, and loses no run."""
     (tmp_path / "reports").write_text("no folder", encoding="utf-8")
     publish_site(tmp_path / "reports")
 

@@ -90,7 +90,7 @@ def test_quiet_story_is_three_lines():
     assert [line.split()[0] for line in story] == ["10", "10", "0"]
 
 
-def test_refused_and_unclear_requests_are_shown():
+def test_refused_and_unclear_requests():
     """Failed means refused; unknown means no clear answer."""
     found = findings_of_ten()
     found.outcomes.update(failed=3, unknown=1)

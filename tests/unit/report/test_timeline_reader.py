@@ -12,7 +12,8 @@ from lab.report.timeline_model import NEVER, load
 from tests.builders import MS, outlived, picture_of
 
 
-def test_times_are_microseconds_since_the_first_request(made):
+def test_times_are_in_microseconds(made):
+    """Times are microseconds since the first request."""
     made.increment("a", 0, 0, at=(100, 101, 104, 105)).increment("b", 1, 1, at=(110, 111, 112, 113))
 
     one, other = picture_of(made, final=2).held
@@ -21,7 +22,8 @@ def test_times_are_microseconds_since_the_first_request(made):
     assert (other.got, other.read, other.wrote, other.overwrote) == (10_000, 1, 2, 1)
 
 
-def test_a_lease_is_its_holders_and_ends_when_its_time_was_over_though_the_store_noticed_later(made):
+def test_lease_ends_at_its_time(made):
+    """A lease belongs to its holder and ends at its time, though the store noticed later."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300)
 
     first, second = picture.lives
@@ -30,7 +32,8 @@ def test_a_lease_is_its_holders_and_ends_when_its_time_was_over_though_the_store
     assert (second.how, picture.held[second.by].request) == ("del", "r0")
 
 
-def test_a_loss_joins_the_grants_of_culprit_and_victim_and_the_picture_opens_on_it(made):
+def test_loss_joins_two_grants(made):
+    """A loss joins the grants of culprit and victim, and the picture opens on it."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
 
     loss = picture.losses[picture.focus]
@@ -40,13 +43,15 @@ def test_a_loss_joins_the_grants_of_culprit_and_victim_and_the_picture_opens_on_
     assert 761_000 <= picture.opens[1] <= picture.end
 
 
-def test_who_overlaps_in_one_replica_is_stacked(made):
+def test_overlaps_are_stacked(made):
+    """Grants that overlap in one replica are stacked."""
     made.increment("a", 0, 0, at=(1, 2, 8, 9)).increment("b", 0, 1, at=(3, 4, 10, 11)).increment("c", 1, 1, at=(12, 13, 14, 15))
 
     assert [held.slot for held in picture_of(made, final=2).held] == [0, 1, 0]
 
 
-def test_who_died_believed_until_its_process_died_and_the_strike_knows_when_it_was_back(made):
+def test_dead_holder_in_the_timeline(made):
+    """A holder that died held until its process died, and the fault records when it was back."""
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=0, pid=1))
     made.increment("a", 0, None, at=(5, 6, 7, 8), outcome="unknown")
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=50 * MS, pid=2))
@@ -59,7 +64,8 @@ def test_who_died_believed_until_its_process_died_and_the_strike_knows_when_it_w
     assert picture.focus_fault == 0
 
 
-def test_renewals_and_those_who_gave_up_are_in_it(made):
+def test_renewals_and_given_up_requests(made):
+    """Renewals, and requests that gave up, are in the timeline."""
     made.increment("a", 0, 0, at=(1, 2, 3, 4))
     made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=2 * MS, answer="1"))
     made.line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=2 * MS, gave_up_ns=9 * MS, why="not free", commands=3))
@@ -70,7 +76,8 @@ def test_renewals_and_those_who_gave_up_are_in_it(made):
     assert [(waited.asked, waited.gave_up) for waited in picture.waited] == [(1000, 8000)]
 
 
-def test_a_long_run_is_kept_around_the_moment_that_matters_and_says_so(made):
+def test_long_run_is_cut(made):
+    """A long run is kept around the moment that matters, and the timeline states so."""
     for number in range(200):
         start = 10 * number + 1
         made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
@@ -93,7 +100,8 @@ def test_it_survives_being_written_and_read(made, tmp_path):
     assert load(tmp_path / "none.json") is None
 
 
-def test_a_damaged_history_gives_an_empty_timeline_and_a_page_all_the_same(made):
+def test_damaged_history_has_a_page(made):
+    """A damaged history gives an empty timeline and still a page."""
     made.increment("a", 0, 0, at=(1, 2, 3, 4))
     with (made.folder / "journal" / "replica-1.jsonl").open("a") as file:
         file.write("nonsense\n")
@@ -103,7 +111,8 @@ def test_a_damaged_history_gives_an_empty_timeline_and_a_page_all_the_same(made)
     assert 'id="timeline"' not in page.read_text(encoding="utf-8")
 
 
-def test_the_page_tells_the_story_before_any_picture_and_no_data_can_end_its_script(made):
+def test_page_begins_with_the_story(made):
+    """The page tells the story before any picture, and no data can end its script."""
     made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
     picture_of(made, final=1)
 
@@ -114,7 +123,8 @@ def test_the_page_tells_the_story_before_any_picture_and_no_data_can_end_its_scr
     assert '"</script>"' not in text
 
 
-def test_facts_without_a_timeline_have_no_still_of_it(made, tmp_path):
+def test_no_picture_without_a_timeline(made, tmp_path):
+    """Facts without a timeline have no picture of it."""
     picture_of(outlived(made), final=1, ttl_ms=300)
     pages.report_run(made.folder)
     bare = tmp_path / "bare"
@@ -128,7 +138,8 @@ def test_facts_without_a_timeline_have_no_still_of_it(made, tmp_path):
     assert "causes" in fitting
 
 
-def test_series_from_before_strikes_and_causes_still_load():
+def test_old_series_still_load():
+    """Series of runs before faults and causes were recorded still load."""
     old = b'{"wait_ms":[],"wait_share":[],"time_s":[],"acknowledged":[],"unknown":[],"value":[]}'
 
     series = msgspec.json.decode(old, type=run_data.Series)
@@ -136,7 +147,7 @@ def test_series_from_before_strikes_and_causes_still_load():
     assert (series.faults, series.causes) == ([], [])
 
 
-def test_in_a_chain_of_thefts_each_lease_is_its_holders_and_ended_by_the_thief(made):
+def test_chain_of_thefts(made):
     """r0's lease runs out; its late release deletes r1's lock, r1's deletes r2's, and so on."""
     made.told("set", 10).told("expire", 10).told("expired", 110).told("set", 111).told("expire", 111)
     made.told("del", 161).told("set", 163).told("expire", 163).told("del", 201).told("set", 203).told("del", 300)
@@ -152,7 +163,8 @@ def test_in_a_chain_of_thefts_each_lease_is_its_holders_and_ended_by_the_thief(m
     assert [life.by if life.by == NEVER else names[life.by] for life in picture.lives] == [NEVER, "r0", "r1", "r2"]
 
 
-def test_a_release_that_was_stopped_on_its_way_back_is_still_the_one_that_deleted(made):
+def test_late_answer_of_a_release(made):
+    """A release whose answer came late is still the release that deleted the lock."""
     made.told("set", 10).told("del", 22)
     made.increment("r0", 0, 0, at=(10, 11, 20, 21))
     path = made.folder / "journal" / "replica-1.jsonl"

@@ -117,12 +117,14 @@ def test_the_calls_of_every_fault_are_known():
     assert set(CALLS) == set(faults())
 
 
-def test_every_method_of_a_system_is_allowed_to_some_target():
+def test_every_method_has_a_target():
+    """Every method of a system is allowed to some target."""
     assert set().union(*ALLOWED.values()) == METHODS.keys()
 
 
 @pytest.mark.parametrize("kind", faults())
-def test_every_fault_is_prepared_at_one_failpoint(kind, tmp_path):
+def test_fault_has_one_failpoint(kind, tmp_path):
+    """Every fault is prepared at one failpoint."""
     fault_injector.prepare([made(kind)], tmp_path / "gates")
 
     (path,) = (tmp_path / "gates").iterdir()
@@ -132,14 +134,16 @@ def test_every_fault_is_prepared_at_one_failpoint(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", faults())
-def test_every_fault_calls_what_it_must_at_its_injection_and_its_recovery(kind):
+def test_calls_of_a_fault(kind):
+    """Every fault makes its calls at its injection and at its recovery."""
     at_injection, at_recovery = calls(made(kind))
 
     assert (at_injection, at_recovery) == CALLS[kind]
 
 
 @pytest.mark.parametrize("kind", faults())
-def test_every_fault_acts_on_its_target_alone_and_leaves_nothing_undone(kind):
+def test_fault_acts_on_its_target(kind):
+    """Every fault acts on its target alone and undoes all that it did."""
     one = made(kind)
     called = [name for name, *_ in chain(*calls(one))]
 
@@ -148,7 +152,8 @@ def test_every_fault_acts_on_its_target_alone_and_leaves_nothing_undone(kind):
         assert name not in UNDONE_BY or UNDONE_BY[name] in called[place + 1 :]
 
 
-def test_a_method_that_no_system_has_fails_a_fault():
+def test_unknown_method_fails_a_fault():
+    """A method that no system has makes a fault fail."""
     with pytest.raises(AttributeError):
         FakeSystem().unplug()
     with pytest.raises(TypeError):
@@ -156,7 +161,8 @@ def test_a_method_that_no_system_has_fails_a_fault():
 
 
 @pytest.mark.parametrize("kind", faults())
-def test_every_fault_is_injected_once_recovered_in_time_and_recorded(kind, gates):
+def test_fault_is_injected_and_recovered(kind, gates):
+    """Every fault is injected once, recovered in time, and recorded."""
     one, system = made(kind), FakeSystem()
 
     with fault_injector.injecting([one], gates, system, gates.parent / "faults.jsonl"):
@@ -171,7 +177,8 @@ def test_every_fault_is_injected_once_recovered_in_time_and_recorded(kind, gates
     assert (record.kind, record.request, record.failpoint, record.effect) == (kind, "r1", one.at, one.effect)
 
 
-def test_what_lasts_is_recovered_when_the_run_is_cut_short(gates):
+def test_interrupted_run_recovers(gates):
+    """A fault that lasts is recovered when the run is interrupted."""
     one, system = made("freeze", for_ms=300), FakeSystem()
 
     with suppress(KeyboardInterrupt), fault_injector.injecting([one], gates, system, gates.parent / "faults.jsonl"):
@@ -208,7 +215,8 @@ def test_a_fault_that_fails_is_named_and_the_others_are_recovered(gates, method,
     assert ("reconnect", RECORD) in system.calls
 
 
-def test_a_fault_whose_failpoint_no_request_reached_is_not_recorded(gates):
+def test_unreached_fault_is_not_recorded(gates):
+    """A fault whose failpoint no request reached is not recorded."""
     with fault_injector.injecting([made("kill")], gates, FakeSystem(), gates.parent / "faults.jsonl"):
         pass
 
@@ -224,7 +232,8 @@ def test_a_fault_whose_failpoint_no_request_reached_is_not_recorded(gates):
         ({"kind": "kill", "at": "read.befor"}, ["no failpoint 'read.befor'", "'read.before'"]),
     ],
 )
-def test_a_fault_that_cannot_be_meant_is_refused(table, words):
+def test_bad_fault_is_refused(table, words):
+    """A fault that makes no sense is refused."""
     with pytest.raises(BadInput) as refusal:
         parse(table, "made.toml")
 

@@ -32,7 +32,8 @@ def refused(refuse, *given) -> str:
         ("STORE", False, True, False),
     ],
 )
-def test_from_its_target_follows_where_a_new_fault_works(new_fault, target, outside, containers, containers_without_host):
+def test_target_decides_where_it_works(new_fault, target, outside, containers, containers_without_host):
+    """The target of a new fault decides where it works."""
     new_fault(target)
     one, lua = with_new_fault("renewal_stalls"), stage("lua")
 
@@ -55,7 +56,8 @@ def test_from_its_target_follows_where_a_new_fault_works(new_fault, target, outs
         ("Need.CLOCKS,", None, "lua"),
     ],
 )
-def test_from_its_needs_follows_on_which_stages_a_new_fault_works(new_fault, needs, one, other):
+def test_needs_decide_the_stages(new_fault, needs, one, other):
+    """The needs of a new fault decide on which stages it works."""
     new_fault("STORE", needs)
     scenario = with_new_fault("renewal_stalls")
 
@@ -65,7 +67,8 @@ def test_from_its_needs_follows_on_which_stages_a_new_fault_works(new_fault, nee
     assert refused(fault_target.refuse, stage(one), scenario) == ""
 
 
-def test_containers_have_no_clocks_and_no_sessions_of_one_replica_in_mariadb(new_fault):
+def test_limits_of_containers(new_fault):
+    """Containers have no clocks to shift, and in MariaDB no sessions of one replica."""
     new_fault("SESSION", "Need.SESSIONS,")
     one = with_new_fault("session_loss")
 
@@ -73,13 +76,15 @@ def test_containers_have_no_clocks_and_no_sessions_of_one_replica_in_mariadb(new
     assert "all replicas have the same user" in refused(refuse_in_containers, stage("mysql_for_update"), one, False)
 
 
-def test_a_stage_without_a_store_has_no_fault_of_the_store(new_fault):
+def test_no_store_no_store_fault(new_fault):
+    """A stage without a store has no fault of the store."""
     new_fault("STORE")
 
     assert "local has no store" in refused(fault_target.refuse, stage("local"), with_new_fault("renewal_stalls"))
 
 
-def test_a_fault_that_declares_too_little_is_named(new_fault, tmp_path):
+def test_incomplete_fault_is_named(new_fault, tmp_path):
+    """A fault that declares too little is named."""
     new_fault("STORE")
     file = tmp_path / "shelf" / f"{KIND}.py"
     text = file.read_text(encoding="utf-8").replace("effect: ClassVar[Effect] = Effect.STORE_SILENT", "")

@@ -66,7 +66,8 @@ def command_line():
 
 
 @pytest.mark.parametrize("command", ["run", "ladder", "up"])
-def test_help_shows_a_new_option_with_unit_and_limits(made_up, command):
+def test_new_option_in_the_help(made_up, command):
+    """The help shows a new option with its unit and its limits."""
     help_text = " ".join(CliRunner().invoke(command_line(), [command, "--help"]).output.split())
 
     assert "--nap-ms INTEGER Length of a nap. [ms, at least 2, at most 90]" in help_text
@@ -96,7 +97,8 @@ def test_a_new_option_is_a_field_of_the_form(added):
     assert ("--nap-ms NAP_MS Length of a nap. In ms. 0 keeps the default." in " ".join(done.stdout.split())) == added
 
 
-def test_a_form_with_a_new_option_is_read_and_its_limits_are_checked(made_up):
+def test_new_option_in_the_form(made_up):
+    """A form with a new option is read, and its limits are checked."""
     form = {"stage": "lua", "scenario": "rush", "user_count": "100", "spawn_rate": "100"}
 
     order = run_form.read(form | {"nap_ms": "7"})
@@ -108,7 +110,8 @@ def test_a_form_with_a_new_option_is_read_and_its_limits_are_checked(made_up):
 
 
 @pytest.mark.parametrize("wrong", [1, 91, 2.5, True, "3"])
-def test_a_new_option_is_an_override_with_its_limits(made_up, wrong):
+def test_new_option_is_an_override(made_up, wrong):
+    """A new option is an override with its limits."""
     assert override(SLEEPY, stages()["lua"], {"nap_ms": 20}).nap_ms == 20
     with pytest.raises(BadInput, match=re.escape(f"nap_ms must be a whole number, at least 2, at most 90, not {wrong!r}")):
         override(SLEEPY, stages()["lua"], {"nap_ms": wrong})
@@ -120,7 +123,8 @@ def test_a_new_time_is_scaled_with_the_ttl(made_up):
     assert (fitted.ttl_ms, fitted.nap_ms) == (1000, 20)
 
 
-def test_a_new_option_is_a_flag_a_setting_and_a_label(made_up):
+def test_new_option_has_a_flag_and_a_label(made_up):
+    """A new option is a flag, a setting and a label."""
     assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
     assert replica_settings(SLEEPY, "run", [stages()["lua"]])["nap_ms"] == "10"
     assert run_labels.labels()["nap_ms"].text(3) == "nap 3 ms"
@@ -128,14 +132,16 @@ def test_a_new_option_is_a_flag_a_setting_and_a_label(made_up):
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
-def test_every_option_is_a_field_of_a_scenario_and_its_default_is_within_its_limits(option):
+def test_options_are_scenario_fields(option):
+    """Every option is a field of a scenario, and its default is within its limits."""
     default = {field.name: field.default for field in dataclasses.fields(Scenario)}[option.name]
 
     assert default is None or option.refusal(default) is None
 
 
 @pytest.mark.parametrize("option", [option for option in OPTIONS.values() if option.reaches_replica], ids=lambda one: one.name)
-def test_a_replica_takes_every_setting_that_reaches_it_and_has_the_same_lower_limit(option):
+def test_settings_of_a_replica(option):
+    """A replica takes every setting that reaches it, and has the same lower limit."""
     read = Settings.read({}, **{option.name: option.least})
 
     assert getattr(read, option.name) == option.least
@@ -143,19 +149,21 @@ def test_a_replica_takes_every_setting_that_reaches_it_and_has_the_same_lower_li
         Settings.read({}, **{option.name: option.least - 1})
 
 
-def test_the_makefile_has_every_option_in_the_order_of_the_table():
+def test_makefile_has_every_option():
+    """The Makefile has every option, in the order of the table."""
     listed = re.search(r"^OPTIONS = (.*)$", (HOME / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
 
     assert listed == [name.upper() for name in OPTIONS]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0, -1, "2", True, 1_000_001])
-def test_a_rate_is_a_number_within_its_limits(value):
+def test_rate_within_its_limits(value):
+    """A rate is a number within its limits."""
     assert OPTIONS["rate"].refusal(value)
     assert OPTIONS["rate"].refusal(0.5) is None
 
 
-def test_a_replica_looks_up_each_stage_that_it_serves_by_its_name_or_its_path(tmp_path, monkeypatch):
+def test_replica_looks_up_stages(tmp_path, monkeypatch):
     """A stage from a file carries its whole path to the replicas' settings: replicas run in another folder."""
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.py"

@@ -25,7 +25,8 @@ LUA = stages()["lua"]
         ({"title": "x", "tests": "exclusive", "danger": {"handover": 1}}, ["made.toml", "handover", "'handovers'"]),
     ],
 )
-def test_a_scenario_file_that_cannot_be_meant_is_refused_with_file_key_and_choices(table, words):
+def test_bad_scenario_file_is_refused(table, words):
+    """A scenario file that makes no sense is refused with file, key and choices."""
     with pytest.raises(BadInput) as refusal:
         scenario.parse("made", table, "made.toml")
 
@@ -46,7 +47,8 @@ def test_a_scenario_file_that_cannot_be_meant_is_refused_with_file_key_and_choic
         ({"processes": 3, "users": 2}, ["2 users", "3 Locust processes"]),
     ],
 )
-def test_an_override_that_cannot_be_meant_is_refused(given, words):
+def test_bad_override_is_refused(given, words):
+    """An override that makes no sense is refused."""
     with pytest.raises(BadInput) as refusal:
         override(RUSH, LUA, given)
 
@@ -54,29 +56,34 @@ def test_an_override_that_cannot_be_meant_is_refused(given, words):
         assert word in str(refusal.value)
 
 
-def test_defaulted_users_are_reduced_to_the_requests_and_it_is_said():
+def test_users_never_exceed_requests():
+    """Users that were not chosen are reduced to the requests, and a note states it."""
     fitted = override(RUSH, LUA, {"requests": 1})
 
     assert fitted.users == 1
     assert "1 user instead of 100: the run has only 1 request" in fitted.notes[0]
 
 
-def test_a_stage_brings_its_own_ttl_unless_told():
+def test_stage_brings_its_ttl():
+    """A stage brings its own TTL unless another is given."""
     assert override(RUSH, LUA, {}).ttl_ms == 3000
     assert override(RUSH, stages()["watchdog"], {}).ttl_ms == 30_000
     assert override(RUSH, LUA, {"ttl_ms": 500}).ttl_ms == 500
 
 
-def test_a_ttl_for_a_stage_that_has_none_is_not_passed_over_in_silence():
+def test_ttl_for_a_stage_without_a_ttl():
+    """A TTL for a stage without a TTL is not ignored in silence."""
     assert "not used" in override(RUSH, stages()["setnx"], {"ttl_ms": 500}).notes[0]
 
 
-def test_a_scenario_that_makes_no_sense_for_a_stage_says_why():
+def test_unfit_scenario_states_why():
+    """A scenario that makes no sense for a stage states why."""
     with pytest.raises(BadInput, match="needs a lock that excludes other requests; the stage none does not have it"):
         override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
 
 
-def test_where_a_store_counts_ttls_in_whole_seconds_all_times_of_a_scenario_are_scaled_alike_and_it_is_said():
+def test_times_are_scaled_alike():
+    """Where a store counts TTLs in whole seconds, all times of a scenario are scaled alike, and a note states it."""
     frozen = scenario.load("frozen_holder")
 
     fitted = override(frozen, stages()["etcd"], {})
@@ -88,7 +95,8 @@ def test_where_a_store_counts_ttls_in_whole_seconds_all_times_of_a_scenario_are_
     assert override(frozen, LUA, {}).faults == frozen.faults
 
 
-def test_a_ttl_that_a_store_cannot_keep_is_refused_with_those_it_can():
+def test_ttl_that_a_store_cannot_keep():
+    """A TTL that a store cannot keep is refused with the TTLs that it can keep."""
     with pytest.raises(BadInput, match="steps of 1000 ms; give ttl_ms=1000 or 2000 instead of 1500"):
         override(RUSH, stages()["etcd"], {"ttl_ms": 1500})
 

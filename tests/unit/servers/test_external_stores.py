@@ -13,7 +13,8 @@ from lab.servers import external_stores
 from tests.command import lab
 
 
-def test_an_address_that_cannot_be_read_is_refused_without_a_word_of_it():
+def test_bad_address_is_never_quoted():
+    """A wrong address is refused, and no part of it is quoted."""
     with pytest.raises(BadInput) as refusal:
         external_stores.urls({"LAB_REDIS_URL": "redis://me:secret@nowhere"})
 
@@ -22,17 +23,20 @@ def test_an_address_that_cannot_be_read_is_refused_without_a_word_of_it():
 
 
 @pytest.mark.parametrize("name", ["store_restart", "failover", "clock_jump", "node_down", "store_restart_persisted"])
-def test_a_scenario_that_breaks_the_store_is_for_the_labs_own(name):
+def test_breaking_scenarios_are_refused(name):
+    """A scenario that breaks the store is refused on a store that is not the lab's own."""
     with pytest.raises(BadInput, match=name):
         external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
 
 
 @pytest.mark.parametrize("name", ["rush", "holder_crash", "frozen_holder"])
-def test_one_that_only_breaks_replicas_is_for_any(name):
+def test_replica_faults_are_allowed(name):
+    """A scenario that only breaks replicas is allowed on any store."""
     external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
 
 
-def test_a_store_where_nobody_listens_is_refused_before_anything_starts(tmp_path):
+def test_store_where_nothing_listens(tmp_path):
+    """An address where no server listens is refused before anything starts."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]  # nobody's, once this is closed
 

@@ -36,7 +36,8 @@ def answering_as() -> Iterator[dict[str, str]]:
         thread.join()
 
 
-def test_a_port_is_not_offered_again_before_it_can_be_bound():
+def test_port_is_not_offered_too_early():
+    """A port is not offered again before it can be bound."""
     offered = [free_port() for _ in range(800)]  # of 12000: by chance alone some dozens would come twice
 
     assert len(set(offered)) == len(offered)
@@ -45,7 +46,8 @@ def test_a_port_is_not_offered_again_before_it_can_be_bound():
 @pytest.mark.parametrize(
     ("run", "replica", "ready"), [("r", "replica-1", True), ("r", "replica-2", False), ("another", "replica-1", False)]
 )
-def test_a_replica_is_ready_when_it_answers_itself(answering_as, run, replica, ready):
+def test_replica_is_ready(answering_as, run, replica, ready):
+    """A replica is ready when it answers itself."""
     answering_as |= {"run": run, "replica": replica}
 
     assert Gunicorn("replica-1", {"run": "r"}).ready(int(answering_as["port"]), pid=0) is ready

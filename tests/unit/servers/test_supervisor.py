@@ -20,7 +20,7 @@ def supervisor() -> Iterator[Supervisor]:
         yield one
 
 
-def test_two_questions_that_arrive_as_one_are_both_answered(supervisor):
+def test_two_questions_at_once(supervisor):
     """As after an interrupt: what it kept from being sent goes with the next."""
     line = json.dumps({"descendants": 0, "number": 7}) + "\n"
     supervisor._socket.sendall((line + line.replace("7", "8")).encode())
@@ -28,14 +28,16 @@ def test_two_questions_that_arrive_as_one_are_both_answered(supervisor):
     assert [json.loads(supervisor._line())["number"] for _ in range(2)] == [7, 8]
 
 
-def test_an_answer_that_nobody_waits_for_any_more_is_passed_over(supervisor):
+def test_late_answer_is_ignored(supervisor):
+    """An answer to a question of before is ignored."""
     supervisor._socket.sendall(json.dumps({"descendants": 0, "number": 99}).encode() + b"\n")
 
     assert supervisor.descendants() == []
     assert supervisor.descendants() == []
 
 
-def test_interrupts_at_any_moment_of_a_question_leave_the_line_whole(supervisor):
+def test_interrupts_leave_the_line_whole(supervisor):
+    """Interrupts at any moment of a question leave the connection usable."""
     asking, interrupted = False, 0
 
     def interrupt(*_: object) -> None:

@@ -65,7 +65,8 @@ def run(tmp_path):
     live.close()
 
 
-def test_each_byte_is_read_once_and_a_torn_line_when_it_is_whole(tmp_path):
+def test_tail_reads_each_byte_once(tmp_path):
+    """Each byte is read once, and a torn line when it is complete."""
     path, tail = tmp_path / "growing", Tail(tmp_path / "growing")
 
     assert tail.lines() == b""
@@ -79,7 +80,8 @@ def test_each_byte_is_read_once_and_a_torn_line_when_it_is_whole(tmp_path):
     tail.close()
 
 
-def test_the_gap_is_what_was_acknowledged_and_is_not_in_the_counter(run):
+def test_gap_of_the_counter(run):
+    """The gap is what was acknowledged and is not in the counter."""
     folder, _, look = run
     append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1 * MS, 1), wrote("r1", 3 * MS, 2))
     append(folder / "journal" / "replica-2.jsonl", wrote("r2", 2 * MS, 2), wrote("r3", 4 * MS, 2))
@@ -98,7 +100,8 @@ def test_a_counter_in_parts_is_their_sum(run):
     assert look(100)["counter"] == 13
 
 
-def test_what_a_look_tells_does_not_grow_with_the_run_and_what_is_kept_is_bounded(run):
+def test_live_state_is_bounded(run):
+    """The live state does not grow with the run."""
     folder, live, look = run
     sizes = []
     for number in range(2000):
@@ -121,7 +124,8 @@ def test_speed_is_that_of_the_last_second(run):
     assert look(2500)["per_s"] == 0
 
 
-def test_a_fault_is_told_while_it_hurts_and_until_when_once_it_is_healed(run):
+def test_fault_is_shown_while_it_lasts(run):
+    """A fault is shown while it lasts, and afterwards with its end."""
     folder, _, look = run
     (folder / "gates").mkdir()
     strike = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
@@ -132,7 +136,8 @@ def test_a_fault_is_told_while_it_hurts_and_until_when_once_it_is_healed(run):
     assert look(500)["faults"][0]["until_s"] == 0.45
 
 
-def test_one_alone_is_inside_for_as_long_as_it_was():
+def test_one_holder_inside():
+    """A single holder is inside for as long as it was."""
     holders = LockHolders(["a", "b"], 0)
     for event in (got("r1", 0), released("r1", BIN_NS)):
         holders.feed("a", event)
@@ -142,7 +147,8 @@ def test_one_alone_is_inside_for_as_long_as_it_was():
 
 
 @pytest.mark.parametrize(("key", "crowded"), [("lock", "9"), ("another", "0")])
-def test_two_at_once_are_a_crowd_only_where_both_hold_the_same(key, crowded):
+def test_two_holders_of_one_key(key, crowded):
+    """Two holders at once count as a crowd only where both hold the same key."""
     holders = LockHolders(["a", "b"], 0)
     holders.feed("a", got("r1", 0))
     holders.feed("b", got("r2", 0, key))
@@ -150,7 +156,8 @@ def test_two_at_once_are_a_crowd_only_where_both_hold_the_same(key, crowded):
     assert holders.until(BIN_NS)["crowded"] == {"a": crowded, "b": crowded}
 
 
-def test_who_enters_again_is_no_crowd_and_is_out_after_the_last_release():
+def test_reentry_is_no_crowd():
+    """A holder that enters again is no crowd, and is out after its last release."""
     holders = LockHolders(["a"], 0)
     for event in (got("r1", 0), got("r1", 1, turn=2), released("r1", BIN_NS, turn=2), released("r1", 2 * BIN_NS)):
         holders.feed("a", event)
@@ -159,7 +166,8 @@ def test_who_enters_again_is_no_crowd_and_is_out_after_the_last_release():
     assert (told["held"]["a"], told["crowded"]["a"]) == ("990", "000")
 
 
-def test_who_was_inside_a_replica_that_was_killed_is_inside_no_more():
+def test_killed_replica_holds_nothing():
+    """A holder in a replica that was killed is not inside any more."""
     holders = LockHolders(["a"], 0)
     holders.feed("a", got("r1", 0))
     holders.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
@@ -167,7 +175,8 @@ def test_who_was_inside_a_replica_that_was_killed_is_inside_no_more():
     assert holders.until(2 * BIN_NS)["held"] == {"a": "90"}
 
 
-def test_a_line_that_comes_a_little_late_still_counts_where_it_belongs():
+def test_late_line_counts():
+    """A line that comes a little late still counts where it belongs."""
     holders = LockHolders(["a", "b"], 0)
     holders.feed("a", released("r1", BIN_NS))
     holders.feed("a", got("r1", 0))
@@ -175,7 +184,8 @@ def test_a_line_that_comes_a_little_late_still_counts_where_it_belongs():
     assert holders.until(2 * BIN_NS)["held"]["a"] == "90"
 
 
-def test_predictions_count_from_the_run_that_starts_next_and_are_tallied():
+def test_predictions_are_counted():
+    """Predictions count from the next run on, and are tallied."""
     class_ = Predictions()
     class_.predict("1", "Ann", QUESTION, loses=True)
     class_.predict("2", "  Bob \n ", QUESTION, loses=True)
@@ -193,7 +203,8 @@ def test_predictions_count_from_the_run_that_starts_next_and_are_tallied():
     assert class_.begin(QUESTION) == {"some": 1, "none": 0}
 
 
-def test_a_run_that_proves_nothing_counts_for_nobody_and_leaves_what_was_predicted():
+def test_void_run_keeps_predictions():
+    """A run that proves nothing leaves the predictions as they are."""
     class_ = Predictions()
     class_.predict("1", "Ann", QUESTION, loses=True)
     class_.begin(QUESTION)
@@ -215,7 +226,8 @@ def test_there_is_an_end_to_how_many_predict():
         class_.predict("one more", "", QUESTION, loses=True)
 
 
-def test_what_the_reference_saw_is_shown_to_who_predicted_it_and_to_all_after_a_run():
+def test_reference_is_shown_afterwards():
+    """The reference's result is shown to a reader that predicted it, and to all after a run."""
     class_ = Predictions()
     class_.predict("1", "", QUESTION, loses=True)
 
@@ -226,7 +238,8 @@ def test_what_the_reference_saw_is_shown_to_who_predicted_it_and_to_all_after_a_
     assert class_.may_see("2", QUESTION)
 
 
-def test_the_ladder_begins_with_the_core_and_keeps_what_may_not_be_seen():
+def test_ladder_hides_results():
+    """The ladder begins with the core, and hides results that may not be seen yet."""
     told = ladder_panel.rungs("rush", lambda name: name == "none")
 
     assert [one["stage"] for one in told[:8]] == list(ladder_panel.CORE)
@@ -234,7 +247,8 @@ def test_the_ladder_begins_with_the_core_and_keeps_what_may_not_be_seen():
     assert {one["cell"] is None for one in told[1:]} == {True}
 
 
-def test_news_reach_everybody_and_who_is_too_slow_is_let_go():
+def test_slow_reader_is_dropped():
+    """Events reach every reader, and a reader that is too slow is dropped."""
     news = EventStream()
     with news.listening() as quick, news.listening() as slow:
         for number in range(BEHIND + 1):
@@ -244,7 +258,8 @@ def test_news_reach_everybody_and_who_is_too_slow_is_let_go():
     assert not news.has_listeners
 
 
-def test_the_end_of_the_news_wakes_who_waits_for_them():
+def test_end_of_events_wakes_readers():
+    """The end of the events wakes the readers that wait for them."""
     news, heard = EventStream(), []
     ready = threading.Event()
 
@@ -277,24 +292,29 @@ HERE = {"Host": "127.0.0.1:8089"}
         {"Origin": "http://["},
     ],
 )
-def test_another_sites_page_may_change_nothing(said):
+def test_other_site_may_change_nothing(said):
+    """A page of another site may change nothing."""
     assert foreign("POST", HERE | said, LOOPBACK)
 
 
 @pytest.mark.parametrize("said", [{}, {"Origin": "http://127.0.0.1:8089", "Sec-Fetch-Site": "same-origin"}])
-def test_our_own_page_and_no_browser_at_all_may(said):
+def test_own_page_may_change_things(said):
+    """The lab's own page may change things, and so may a tool that is no browser."""
     assert foreign("POST", HERE | said, LOOPBACK) == ""
 
 
 @pytest.mark.parametrize(("mode", "refused"), [("navigate", False), ("cors", True), ("no-cors", True)])
-def test_another_sites_page_may_lead_here_and_not_listen(mode, refused):
+def test_other_site_may_only_link(mode, refused):
+    """A page of another site may link here and may not read."""
     assert bool(foreign("GET", HERE | {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}, LOOPBACK)) == refused
 
 
-def test_a_host_that_cannot_be_read_is_refused():
+def test_bad_host_is_refused():
+    """A host that cannot be parsed is refused."""
     assert "cannot be parsed" in foreign("GET", {"Host": "["}, LOOPBACK)
 
 
-def test_a_name_that_was_made_to_point_here_gets_nothing():
+def test_rebound_name_is_refused():
+    """A name that was made to point to this machine is refused."""
     assert foreign("GET", {"Host": "evil.example:8089"}, LOOPBACK)
     assert foreign("GET", {"Host": "lab.example"}) == ""

@@ -10,14 +10,16 @@ from tests.locust_page import EMPTY, FORM
 
 
 @pytest.mark.parametrize(("option", "wrong", "nearest"), [("--stage", "lau", "'lua'"), ("--scenario", "rsh", "'rush'")])
-def test_a_form_that_cannot_say_that_is_refused_before_anything_starts(option, wrong, nearest, tmp_path):
+def test_bad_preselection_is_refused(option, wrong, nearest, tmp_path):
+    """A wrong preselection of the form is refused before anything starts."""
     done = lab("ui", "--port", "0", option, wrong, cwd=tmp_path)
 
     assert done.status == 2
     assert nearest in done.err
 
 
-def test_a_form_is_read_with_the_scenarios_own_where_it_is_silent():
+def test_empty_fields_are_the_scenarios():
+    """Empty fields of the form take the scenario's own values."""
     order = read(FORM | EMPTY | {"stage": "lua", "scenario": "work_outlasts_ttl", "requests": "", "user_count": "9"})
 
     assert (order.scenario.requests, order.scenario.users, order.scenario.work_ms, order.scenario.ttl_ms) == (9, 9, 450, 300)
@@ -27,13 +29,15 @@ def test_a_form_is_read_with_the_scenarios_own_where_it_is_silent():
 @pytest.mark.parametrize(
     ("scenario", "requests", "users"), [("frozen_holder", "", 12), ("frozen_holder", "5", 5), ("rush", "", 100)]
 )
-def test_users_that_nobody_chose_are_the_scenarios_own(scenario, requests, users):
+def test_default_users_are_the_scenarios(scenario, requests, users):
+    """Users that were not chosen are the scenario's own."""
     order = read(FORM | EMPTY | {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": str(USERS)})
 
     assert order.scenario.users == users
 
 
-def test_what_a_form_makes_different_from_the_command_line_is_noted():
+def test_form_differences_are_noted():
+    """What the form does differently from the command line is noted."""
     slow = read(FORM | {"spawn_rate": "10"}).scenario
     at_rate = read(FORM | {"rate": "100"}).scenario
 

@@ -76,7 +76,8 @@ def test_what_lies_in_reports_is_given(ask, path, text):
     assert ask(path) == (200, text)
 
 
-def test_a_folder_is_given_under_the_name_from_which_its_links_lead_right(ask):
+def test_folder_is_redirected(ask):
+    """A folder is served under the name from which its links work."""
     assert ask("/ladder") == (301, "/ladder/")
 
 
@@ -101,7 +102,8 @@ def test_a_folder_is_given_under_the_name_from_which_its_links_lead_right(ask):
         "/nothing.html",
     ],
 )
-def test_nothing_else_is_given_and_no_folder_is_listed(ask, path):
+def test_nothing_else_is_served(ask, path):
+    """Nothing else is served, and no folder is listed."""
     status, text = ask(path)
 
     assert status == 404
@@ -110,7 +112,8 @@ def test_nothing_else_is_given_and_no_folder_is_listed(ask, path):
 
 
 @pytest.mark.parametrize("host", ["lab.example", "lab.example:80", "127.0.0.1.example:80"])
-def test_under_a_name_that_is_not_this_machines_nothing_is_given(ask, host):
+def test_foreign_host_name(ask, host):
+    """Under a name that is not this machine's, nothing is served."""
     assert ask("/", host=host)[0] == 421
 
 
@@ -119,7 +122,8 @@ def test_nothing_can_be_changed(ask, method):
     assert ask("/index.html", method)[0] == 501
 
 
-def test_a_port_that_is_taken_is_a_clear_error(tmp_path):
+def test_taken_port_is_reported(tmp_path):
+    """A port that is taken gives a clear error."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = lab("serve", "--port", port, cwd=tmp_path)
