@@ -17,6 +17,7 @@ from lab.paths import REFERENCE
 from lab.pipeline import publish_site
 from lab.report import run_index, site
 from lab.report.pages import runs_in
+from lab.scenario.options import OPTIONS
 from tests.command import lab
 from tests.pages import told
 
@@ -66,6 +67,17 @@ def test_run_is_read_once(reports, monkeypatch):
     rows = told(site.write(reports))
     assert read == [KNOWN[1].name]
     assert {row["run"]: row["lost"] for row in rows}[KNOWN[1].name] == 123
+
+
+def test_rows_are_read_again_when_the_table_of_options_is_another(reports, monkeypatch):
+    """The values in a kept row are in the order of the table, so a row of another table is not used."""
+    before = [row["parameters"] for row in told(site.write(reports))]
+    monkeypatch.delitem(OPTIONS, "users")
+
+    after = [row["parameters"] for row in told(site.write(reports))]
+
+    assert {len(values) for values in before} == {len(OPTIONS) + 2}  # and the scenario, and the users
+    assert {len(values) for values in after} == {len(OPTIONS) + 1}
 
 
 def test_a_run_that_was_drawn_gets_its_link(reports):
