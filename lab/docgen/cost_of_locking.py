@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+
+from matplotlib import style
+from matplotlib.figure import Figure
 
 from app.lock import Claim
 from app.locks import stages
 from lab.report import matrix, reference
+from lab.report.chart import BLUE, GREEN, RED, STYLE, title
 from lab.report.matrix import Cell
 from lab.report.reference import CEILING
+
+PRICE = "price.svg"
 
 
 def seen(stage: str, verdict: str) -> list[Cell]:
@@ -97,6 +104,52 @@ def _nobody() -> str:
 
 def _harms(stage: str) -> str:
     return ", ".join(f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in seen(stage, "ADMITTED")) or "none"
+
+
+def draw_price(folder: Path) -> Path:
+    """Draw the price of each lock against the promises it keeps. Return the path of ``price.svg``."""
+    with style.context(STYLE):
+        figure = _price_figure()
+        path = folder / PRICE
+        figure.savefig(path, metadata={"Date": None})
+    return path
+
+
+def _price_figure() -> Figure:
+    names = sorted(by_speed(), key=lambda name: (_kept_share(name), name))
+    figure = Figure(figsize=(9.6, 1.9 + 0.42 * len(names)), layout="constrained")
+    kept, price = figure.subplots(1, 2, sharey=True)
+    rows = range(len(names))
+    kept.barh(rows, [_kept_share(name) for name in names], color=GREEN, height=0.6)
+    colours = [RED if reference.of_stage(name).judgement.lost else BLUE for name in names]
+    price.barh(rows, [reference.share_of_ceiling(name) for name in names], color=colours, height=0.6)
+    for row, name in enumerate(names):
+        texts = (
+            f"{len(seen(name, 'KEPT'))} of {fits(name)}",
+            f"{reference.share_of_ceiling(name):.0%}",
+        )
+        for axes, words, at in zip((kept, price), texts, (_kept_share(name), reference.share_of_ceiling(name)), strict=True):
+            axes.annotate(words, (at, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10)
+    kept.set_yticks(rows, names)
+    for axes, label in ((kept, "scenarios kept, of those that fit"), (price, f"throughput, of {CEILING}'s (red: it lost some)")):
+        axes.set_xlim(0, 1.22)
+        axes.set_xticks([])
+        axes.grid(visible=False)
+        axes.spines["bottom"].set_visible(False)
+        axes.set_xlabel(label)
+    title(kept, _price_finding(), "left: the reference matrix; right: rush, the reference ladder")
+    return figure
+
+
+def _kept_share(name: str) -> float:
+    return len(seen(name, "KEPT")) / max(1, fits(name))
+
+
+def _price_finding() -> str:
+    names = locks()
+    shares = [reference.share_of_ceiling(name) for name in names]
+    kept = [_kept_share(name) for name in names]
+    return f"A lock leaves {min(shares):.0%} to {max(shares):.0%} of the throughput, and keeps {min(kept):.0%} to {max(kept):.0%}"
 
 
 PARTS: dict[str, Callable[..., str]] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import architecture, chapters, cost_of_locking, figures, price_of_increment, speed_tables
+from lab.docgen import architecture, chapters, cost_of_locking, figures, speed_tables
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
@@ -56,7 +56,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
         for one in shelf
     }
-    return drawn | {figures.KEPT / price_of_increment.DRAWN: price_of_increment.draw, architecture.DRAWN: architecture.draw}
+    return drawn | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
 
 
 def fill(text: str, where: str = "") -> str:

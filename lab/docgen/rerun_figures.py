@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lab.docgen.figures import Illustration, illustrations, keep
 from lab.errors import BadInput, choose_from
-from lab.judge.judgement import Judgement
+from lab.experiments.child_run import NoVerdict, child_run
 from lab.paths import HOME, REPORTS
-
-SLOWEST_S = 180
 
 
 def rerun(names: Sequence[str], tell: Callable[[str], None]) -> None:
@@ -31,8 +27,8 @@ def rerun(names: Sequence[str], tell: Callable[[str], None]) -> None:
 
 
 def _run(one: Illustration) -> Path:
-    command = [sys.executable, "-m", "lab.cli", *one.command[1:], "--json"]
-    done = subprocess.run(command, cwd=HOME, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
-    if not done.stdout.startswith("{"):
-        raise BadInput(f"{' '.join(one.command)} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return HOME / REPORTS / "runs" / Judgement.decode(done.stdout).run
+    try:
+        judgement = child_run(one.command[2:], HOME)
+    except NoVerdict as failure:
+        raise BadInput(str(failure)) from None
+    return HOME / REPORTS / "runs" / judgement.run

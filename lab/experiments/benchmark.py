@@ -1,8 +1,9 @@
-"""The lab's own costs, each held against a promise: ``lab bench``.
+"""The lab's own costs, each compared with a promise: ``lab bench``.
 
-``lab/experiments/benchmarks`` holds one measurement a file, as a function ``measure(pairs)``. What can be compared is measured
-side by side in one run, in pairs whose order alternates: the speed of a machine drifts, the ratio of two neighbours does not.
-Intervals are those of ``lab/experiments/statistics.py``, by Student's t; the mean of ratios is the geometric one.
+``lab/experiments/benchmarks`` holds one measurement in each file, as a function ``measure(pairs)``.
+Two things are compared in pairs within one run, in alternating order: the speed of a machine
+drifts, but the ratio of two neighbours does not. Intervals are those of
+``lab/experiments/statistics.py``, by Student's t; the mean of ratios is the geometric mean.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ end
 """
 
 
-class Unmeasured(LabError):  # noqa: N818 - says what happened
-    """What was to be measured did not do its work, so its time means nothing."""
+class Unmeasured(LabError):  # noqa: N818 - states what happened
+    """The measured command failed, so its time means nothing."""
 
     exit_status = ExitStatus.NOTHING_SHOWN
 
 
 class Promise(msgspec.Struct, frozen=True):
-    """``at_most`` or ``at_least``; the other is None."""
+    """A limit: ``at_most`` or ``at_least``; the other is None."""
 
     at_most: float | None = None
     at_least: float | None = None
@@ -53,16 +54,16 @@ class Promise(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, kw_only=True):
-    """One figure. low, high: its interval, None where it was measured once. samples: what it is the mean of."""
+    """One figure."""
 
     name: str
     what: str
     unit: str
     value: float
-    low: float | None = None
-    high: float | None = None
+    low: float | None = None  # the low end of its interval; None where it was measured once
+    high: float | None = None  # the high end of its interval
     promise: Promise
-    samples: list[float]
+    samples: list[float]  # the samples of which the value is the mean
     remark: str = ""
 
     @property
@@ -71,14 +72,14 @@ class Measured(msgspec.Struct, kw_only=True):
 
 
 class Bench(Protocol):
-    """A file of the shelf."""
+    """A file of ``benchmarks``."""
 
     def measure(self, pairs: int) -> Iterator[Measured]:
-        """Measure, over so many interleaved pairs. Raises MissingProgram, NotReady, Unmeasured."""
+        """Measure over so many interleaved pairs. Raises MissingProgram, NotReady, Unmeasured."""
 
 
 def pairwise(pairs: int, one: Callable[[], float], other: Callable[[], float]) -> Iterator[tuple[float, float]]:
-    """Results of both, interleaved; who goes first alternates, so that neither always has the other's warmth."""
+    """Yield the results of both, interleaved. The order alternates, so that neither always runs on a warm machine."""
     for number in range(pairs):
         if number % 2:
             second = other()
@@ -88,7 +89,8 @@ def pairwise(pairs: int, one: Callable[[], float], other: Callable[[], float]) -
 
 
 def wrk(address: str, folder: Path, seconds: int) -> float:
-    """Increments a second that wrk gets out of an address, with one thread and CONNECTIONS connections.
+    """Return the increments a second that wrk achieves at an address, with one thread and
+    CONNECTIONS connections.
 
     Raises MissingProgram, Unmeasured.
     """
@@ -99,17 +101,16 @@ def wrk(address: str, folder: Path, seconds: int) -> float:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 30)
     if done.returncode != 0:
         raise Unmeasured(f"wrk ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}")
-    told = msgspec.json.decode(done.stdout.rstrip().rpartition("\n")[2])
-    if told["failed"] or not told["requests"]:
-        raise Unmeasured(f"wrk had {told['requests']} answers, and {told['failed']} requests that failed")
-    return float(told["requests"] / (told["duration_us"] / 1e6))
+    counts = msgspec.json.decode(done.stdout.rstrip().rpartition("\n")[2])
+    if counts["failed"] or not counts["requests"]:
+        raise Unmeasured(f"wrk received {counts['requests']} answers, and {counts['failed']} requests failed")
+    return float(counts["requests"] / (counts["duration_us"] / 1e6))
 
 
 def measure(names: Sequence[str], pairs: int) -> int:
-    """Measure, and print each figure as soon as it is known. Return the exit status.
+    """Run ``lab bench``. Return the exit status: 0 if all promises hold, 1 if not.
 
-    A bench that cannot be measured here is reported with its reason, and the others go on; the exit status is then that of the
-    reason, unless a promise was broken. Raises BadInput, and MissingPackage where nothing can be measured.
+    Raises BadInput, MissingPackage and the errors of the benchmarks.
     """
     from lab.experiments.benchmarks import benches
 
@@ -164,14 +165,14 @@ def figure_in_words(result: Measured) -> str:
 
 
 def interval_in_words(result: Measured) -> str:
-    """Return the bounds of the interval."""
+    """Return the interval's two ends."""
     if result.low is None or result.high is None:
         return "once"
     return f"{_amount(result.low, '')} to {_amount(result.high, '')}"
 
 
 def promise_in_words(result: Measured) -> str:
-    """Return the bound that was promised."""
+    """Return the promise."""
     least = result.promise.at_least
     return f"at most {result.promise.at_most:g}" if least is None else f"at least {least:g}"
 

@@ -1,7 +1,9 @@
-"""What a run costs as it grows: time, processor and memory of each part, size on disk, judging and drawing.
+"""The cost of a run as it grows: time, processor and memory of each part, size on disk, judging and
+drawing.
 
-Each point is a run of its own, watched from outside: some five times a second, what every process below it has used so far.
-What a process uses between the last look and its end is missed, which is little against a run of seconds.
+Each point is a run of its own. Some five times a second, the lab samples what each of its processes
+has used so far. What a process uses between the last sample and its end is missing, which is little
+for a run of several seconds.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ LOOK_EVERY_S = 0.2
 MIB = 2**20
 STORE_PROGRAMS = ("redis-server", "mariadbd", "zookeeper", "etcd")
 PARTS = ("locust", "nginx", "replicas", "counter's store", "lock's store", "the lab")
-# what a series is called, which option it varies, on what stage, over which values, and the options that stay
+# the name of a series, the varied option, the stage, the values, and the fixed options
 SERIES: tuple[tuple[str, str, str, tuple[int, ...], dict[str, int]], ...] = (
     ("requests", "requests", "incr", (5000, 50_000, 500_000), {}),
     ("users", "users", "incr", (100, 500, 2000), {"requests": 20_000}),
@@ -42,28 +44,25 @@ SERIES: tuple[tuple[str, str, str, tuple[int, ...], dict[str, int]], ...] = (
     ("replicas", "replicas", "incr", (3, 6, 12), {"requests": 20_000}),
     ("processes", "processes", "incr", (1, 2, 4), {"requests": 20_000}),
 )
-STORES = ("lua", "queued", "mysql_for_update", "zookeeper", "etcd")  # one lock of each store, to see what its store spends
+STORES = ("lua", "queued", "mysql_for_update", "zookeeper", "etcd")  # one lock of each store, to measure the store
 
 
-Planned = tuple[str, int, str, dict[str, int]]  # what is varied, its value, the stage, the options of `lab run`
+Planned = tuple[str, int, str, dict[str, int]]  # the series, the value, the stage, the options of `lab run`
 
 
 class Point(msgspec.Struct, kw_only=True):
-    """One run. varied: its series, ``store`` for the stages of STORES. why: what is behind another verdict than KEPT. cpu_ms
-    and peak_mib by part: processor time a request, and the most resident memory at once (pages that processes share count
-    in each of them).
-    """
+    """One run."""
 
-    varied: str
+    varied: str  # its series; ``store`` for the stages of STORES
     value: int
     stage: str
     verdict: str
-    why: str
+    why: str  # the reason of a verdict other than KEPT
     requests: int
     per_s: float
     wait_p99_ms: float
-    cpu_ms: dict[str, float]
-    peak_mib: dict[str, float]
+    cpu_ms: dict[str, float]  # processor time for each request, by part
+    peak_mib: dict[str, float]  # the largest resident memory, by part; pages that processes share count in each of them
     folder_mib: float
     judging_s: float
     judging_mib: float
@@ -71,7 +70,7 @@ class Point(msgspec.Struct, kw_only=True):
     drawing_mib: float
 
     def line(self) -> str:
-        """For the terminal."""
+        """Return the point as a line for the terminal."""
         judging = f"judged: {self.judging_s:.1f} s, {self.judging_mib:.0f} MiB"
         drawing = f"drawn: {self.drawing_s:.1f} s, {self.drawing_mib:.0f} MiB"
         which = f"{self.varied:10}{self.value:>8}  {self.stage:18}{self.verdict:9}"
@@ -91,16 +90,16 @@ class Growth(msgspec.Struct, kw_only=True):
 
 
 def load(folder: Path) -> Growth:
-    """What ``measure`` left there."""
+    """Return the measurement in a folder."""
     return msgspec.json.decode((folder / "growth.json").read_bytes(), type=Growth)
 
 
-def measure(planned: Iterable[Planned], command: str, into: Path | None, tell: Callable[[Point], None]) -> int:
-    """``lab growth``: run what was planned, one after the other. Return the exit status. Raises MissingProgram, Unmeasured."""
+def measure(planned: Iterable[Planned], command: str, into: Path | None, report: Callable[[Point], None]) -> int:
+    """Run ``lab growth``: make the planned runs one after the other. Return 0. Raises MissingProgram, Unmeasured."""
     points = []
     for varied, value, stage, options in planned:
         points.append(_point(varied, value, stage, options))
-        tell(points[-1])
+        report(points[-1])
     now = datetime.now(UTC)
     into = into or REPORTS / f"growth-{now:%Y%m%dT%H%M%SZ}"
     into.mkdir(parents=True, exist_ok=True)
@@ -110,7 +109,7 @@ def measure(planned: Iterable[Planned], command: str, into: Path | None, tell: C
 
 
 def plan(most_requests: int) -> Iterator[Planned]:
-    """All series, no run of more requests than told."""
+    """Return all series, without the runs of more requests than ``most_requests``."""
     for varied, option, stage, values, fixed in SERIES:
         for value in values:
             options = fixed | {option: value}
@@ -150,7 +149,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
 
 
 class _Run:
-    """A command of the lab in a process of its own, and what it and all below it used."""
+    """A command of the lab in a process of its own, and what it and its descendants used."""
 
     def __init__(self, argv: Sequence[str], folder: str) -> None:
         self.cpu_s: dict[str, float] = defaultdict(float)
@@ -205,11 +204,11 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _part(process: psutil.Process) -> str:
-    """By what it runs; the two Redis by the folder they were started in."""
+    """Return the part to which a process belongs, by its command; the two Redis by their folder."""
     line = " ".join(process.cmdline())
-    if not line:  # it is ending, and has forgotten; what it was before holds
+    if not line:  # a process that is ending has no command any more; the earlier sample counts
         raise psutil.ZombieProcess(process.pid)
-    if "--version" in line:  # asked for the record
+    if "--version" in line:  # asks a program's version for the record
         return "the lab"
     if "locust" in process.cmdline():
         return "locust"

@@ -1,4 +1,4 @@
-"""The growth of a run's costs as tables, and what follows from them for more users than one machine has."""
+"""The growth of a run's costs as tables, and the plan for more users than one machine can serve."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ KEPT = REFERENCE / "growth"
 
 @cache
 def kept() -> Growth:
-    """The reference measurement."""
+    """Return the reference measurement."""
     return load(KEPT)
 
 
 def points(varied: str) -> list[Point]:
-    """Those of a series. Raises BadInput."""
+    """Return the points of a series. Raises BadInput."""
     found = kept().points
     choose_from("series", varied, list(dict.fromkeys(one.varied for one in found)))
     return [one for one in found if one.varied == varied]
 
 
 def table(varied: str) -> str:
-    """A line a point: how fast, what of each part's memory, how much on disk, and how long until it is judged and drawn."""
+    """Return a table with a line for each point: speed, memory by part, size on disk, time to judge and to draw."""
     head = (varied, "a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
     lines = [head, ("---",) * len(head)]
     for one in points(varied):
@@ -38,7 +38,7 @@ def table(varied: str) -> str:
 
 
 def processor_table(varied: str) -> str:
-    """A line a point: milliseconds of one core a request, by part."""
+    """Return a table with a line for each point: milliseconds of one core for each request, by part."""
     head = (varied, *PARTS, "all")
     lines = [head, ("---",) * len(head)]
     for one in points(varied):
@@ -48,7 +48,7 @@ def processor_table(varied: str) -> str:
 
 
 def saturation(part: str, stage: str = "incr") -> float:
-    """Requests a second at which one core is full of this part's work, by the longest run of the plain series."""
+    """Return the requests a second at which this part fills one core, by the longest run of the plain series."""
     choose_from("part", part, PARTS)
     found = [one for one in kept().points if one.stage == stage and one.varied in ("requests", "store") and part in one.cpu_ms]
     of = max(found, key=lambda one: one.requests)
@@ -56,7 +56,7 @@ def saturation(part: str, stage: str = "incr") -> float:
 
 
 def _rounded(per_s: float) -> str:
-    """Two digits that mean something."""
+    """Return a number with two significant digits."""
     digits = len(str(int(per_s))) - 2
     return f"{round(per_s, -digits):,.0f}".replace(",", " ")
 
@@ -66,7 +66,10 @@ def _markdown(lines: Sequence[tuple[str, ...]]) -> str:
 
 
 def _plan(per_s: str) -> str:
-    """Of each part, what fills a core, and how many cores so many requests a second take. For the lock's store, that of `lua`."""
+    """Return for each part what fills a core, and how many cores so many requests a second take.
+
+    The line of the lock's store is that of `lua`.
+    """
     lines = []
     for part in PARTS[:-1]:
         full = saturation(part, "lua" if part == "lock's store" else "incr")
@@ -76,7 +79,7 @@ def _plan(per_s: str) -> str:
 
 
 def _stores() -> str:
-    """By store: what one lock there reached, and what fills a core of it and of the replicas that ask it."""
+    """Return for each store the speed of its lock, and what fills a core of the store and of the replicas."""
     lines = []
     for one in sorted(points("store"), key=lambda one: -one.per_s):
         parts = (part if part in one.cpu_ms else "counter's store" for part in ("lock's store", "replicas"))
@@ -84,7 +87,7 @@ def _stores() -> str:
     return _markdown(lines)
 
 
-# What one more of a series costs: of which points, by how much their value is counted, and in what
+# what one more of a series costs: the series, the factor, and the figure
 SLOPES: dict[str, tuple[str, float, Callable[[Point], float]]] = {
     "folder_bytes": ("requests", 1 / MIB, lambda one: one.folder_mib),
     "judging_bytes": ("requests", 1 / MIB, lambda one: one.judging_mib),
@@ -95,14 +98,14 @@ SLOPES: dict[str, tuple[str, float, Callable[[Point], float]]] = {
 
 
 def slope(name: str) -> float:
-    """From a series' first point to its last, for one more."""
+    """Return the cost of one more, from a series' first point to its last."""
     varied, unit, figure = SLOPES[choose_from("slope", name, SLOPES)]
     first, *_, last = points(varied)
     return (figure(last) - figure(first)) / (last.value - first.value) / unit
 
 
 def _each(name: str, times: str = "1") -> str:
-    """``growth_each user_kib``; times: for so many."""
+    """Return the slope for ``times`` more, as in ``growth_each user_kib``."""
     return f"{slope(name) * float(times):,.0f}".replace(",", " ")
 
 

@@ -1,4 +1,6 @@
-"""``lab ladder``: every stage under rush over three replicas, the first two also in one replica; then the comparison."""
+"""``lab ladder``: every stage under rush over three replicas, the first two also in one replica;
+then the comparison.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,14 @@ from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
+from lab.run.runner import INTERRUPTED
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.servers.supervised import supervised
 
 
 def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
-    """Run every stage over three replicas, the first two in one replica too; then compare. Return the exit status."""
+    """Run the ladder and its comparison, and return the worst exit status."""
     console = terminal()
     plan = [(stage, "rush") for stage in stages().values()]
     plan += [(stages()[name], "one_replica") for name in ("none", "local")]
@@ -32,7 +35,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
             done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
         summarise(console, done.judgement, done.findings)
         where_to_look(console, finish(done))
-        if done.record.ended == "interrupted":
+        if done.record.ended == INTERRUPTED:
             return ExitStatus.INTERRUPTED
         folders.append(done.folder.path)
         judgements.append((done.judgement, scenario.replicas))
@@ -55,5 +58,5 @@ def _summary(judgements: Sequence[tuple[Judgement, int]]) -> Iterator[str]:
 
 
 def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options for a scenario: ``one_replica`` keeps its one replica."""
+    """Return the options for a scenario: the scenario with one replica keeps its one replica."""
     return {name: value for name, value in given.items() if not (scenario == "one_replica" and name == "replicas")}

@@ -1,7 +1,8 @@
-"""A lock alone, without replicas and load: clients that get it and let go, as fast as they can, on one key or on one each.
+"""A lock alone, without replicas and load: clients acquire and release it as fast as they can, on
+one key or on a key each.
 
-Each client is a process of its own. What it takes is the whole cycle, acquire and release, with nothing done in between
-unless ``work_ms`` says so.
+Each client is a process of its own. A cycle is one acquire and one release, with no work in between
+unless ``work_ms`` is given.
 """
 
 from __future__ import annotations
@@ -29,25 +30,20 @@ BETWEEN_S = 0.05
 
 
 class LockMeasurement(msgspec.Struct, kw_only=True):
-    """One stage (or what is measured beside the stages), so many clients, on one key or on one each.
-
-    Times in milliseconds; per_s: cycles a second, all together.
-
-    overtaken: by how many who had asked later a grant was overtaken, on average. commands: a cycle, as the store counted.
-    """
+    """One stage (or a lock that it is compared with), with a number of clients, on one key or on a key each."""
 
     stage: str
     store: str | None
     clients: int
-    one_key: bool
+    one_key: bool  # all clients use one key
     work_ms: int
-    cycles: int
-    per_s: float
+    cycles: int  # how many cycles all clients made together
+    per_s: float  # cycles a second, all clients together
     p50_ms: float
     p99_ms: float
     longest_wait_ms: float
-    overtaken: float
-    commands: float
+    overtaken: float  # how many later requesters got the lock before a grant, on average
+    commands: float  # commands for each cycle, as the store counted them
 
 
 Maker = Callable[[Any, str], Lock]
@@ -56,17 +52,17 @@ Cycle = tuple[int, int, int]  # asked, got, done: CLOCK_MONOTONIC in nanoseconds
 
 @dataclass(frozen=True)
 class Client:
-    """What a client process needs to make its lock. make: given the store and the key."""
+    """The data with which a client process makes its lock."""
 
     store: str | None
     settings: Settings
-    make: Maker
+    make: Maker  # makes the lock, given the store and the key
     key: str
     work_ms: int
 
 
 def maker(stage: Stage) -> Maker:
-    """Locks of a stage, with its own TTL."""
+    """Return a function that makes locks of a stage with its own TTL."""
     return lambda store, key: stage.lock(store, key, stage.ttl_ms or 0, WAIT_MS, RETRY_MS)
 
 
@@ -81,7 +77,7 @@ def measure_lock(
     work_ms: int,
     count: Callable[[], int],
 ) -> LockMeasurement:
-    """Let them run for a while. count: how many commands the store has carried out so far."""
+    """Run the clients for a while. count: returns how many commands the store has executed so far."""
     fork = multiprocessing.get_context("fork")
     pipes, processes = [], []
     for number in range(clients):
@@ -153,7 +149,7 @@ def _summary(
 
 
 def overtakes(cycles: Sequence[Cycle]) -> int:
-    """How many pairs there are of which the one who asked later got it first."""
+    """Return how many pairs of cycles there are in which the later requester got the lock first."""
     earlier: list[int] = []
     number = 0
     for asked, _, _ in sorted(cycles, key=lambda cycle: cycle[1]):

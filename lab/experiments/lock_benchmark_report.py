@@ -1,4 +1,4 @@
-"""LockBenchmark to a table and a chart, beside what one of the documents says of such systems."""
+"""The lock benchmark as a table and a chart, compared with the speeds that document 4 claims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from lab.run import environment
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """What document 4's table says of locks at a store. Its machine, clients and number of keys are not stated."""
+    """The speed that document 4 claims for locks of a store. It does not state its machine, clients
+    or number of keys.
+    """
 
     per_s: int
     latency: str
@@ -51,19 +53,19 @@ COLUMNS = (
 
 
 class LockBenchmark(msgspec.Struct, kw_only=True):
-    """``locks.json``: what was measured, and on what. for_s: how long each measurement lasted."""
+    """``locks.json``: the measurements, and the machine and versions."""
 
     schema: int = 1
     measured_utc: str
     commit: str
     machine: dict[str, Any]
     versions: dict[str, str]
-    for_s: float
-    contests: list[LockMeasurement]
+    for_s: float  # how long each measurement lasted
+    measurements: list[LockMeasurement] = msgspec.field(name="contests")
 
 
 def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Path]:
-    """``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``; returns the paths."""
+    """Write ``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``. Return the paths."""
     into.mkdir(parents=True, exist_ok=True)
     all_of_them = LockBenchmark(
         measured_utc=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -71,7 +73,7 @@ def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Pa
         machine=environment.machine(),
         versions=environment.versions(),
         for_s=for_s,
-        contests=list(found),
+        measurements=list(found),
     )
     save(into / "locks.json", all_of_them)
     (into / "locks.md").write_text(markdown(all_of_them), encoding="utf-8")
@@ -79,12 +81,12 @@ def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Pa
 
 
 def load(folder: Path) -> LockBenchmark:
-    """What ``write`` left there."""
+    """Return the benchmark in a folder."""
     return msgspec.json.decode((folder / "locks.json").read_bytes(), type=LockBenchmark)
 
 
 def conditions(about: LockBenchmark) -> str:
-    """On what it was measured, in one sentence."""
+    """Return how it was measured, in one sentence."""
     servers = ("redis-server", "mariadbd", "etcd", "zookeeper")
     known = ", ".join(_version(about.versions[name]) for name in servers if about.versions.get(name))
     return (
@@ -93,27 +95,29 @@ def conditions(about: LockBenchmark) -> str:
     )
 
 
-def _version(said: str) -> str:
-    """``Redis server v=7.0.15 sha=…`` and ``/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-0 for …``, in short."""
-    words = said.rpartition("/")[2].split(" for ")[0].partition(" sha")[0].split()
+def _version(output: str) -> str:
+    """Return a version line in short, such as ``Redis server v=7.0.15 sha=…`` or
+    ``/usr/sbin/mariadbd Ver 10.11.19-MariaDB-0 for …``.
+    """
+    words = output.rpartition("/")[2].split(" for ")[0].partition(" sha")[0].split()
     return " ".join(words).removesuffix(".jar")
 
 
 def markdown(about: LockBenchmark) -> str:
-    """The conditions, and a line for each measurement."""
+    """Return the conditions, and a line for each measurement."""
     lines: list[Sequence[str]] = [COLUMNS, ["---"] * len(COLUMNS)]
-    for one in about.contests:
+    for one in about.measurements:
         claimed = str(CLAIMED.get(one.store or "", "")) if one.clients == 1 and one.stage in stages() else ""
         key = "one" if one.one_key else "its own"
         figures = (one.per_s, one.p50_ms, one.p99_ms, one.longest_wait_ms, one.overtaken, one.commands)
         name = f"`{one.stage}`" if one.stage in stages() else f"*{one.stage}*"
-        told = (f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}" for figure in figures)
-        lines.append([name, f"`{one.store}`", str(one.clients), key, f"{one.work_ms}", *told, claimed])
+        texts = (f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}" for figure in figures)
+        lines.append([name, f"`{one.store}`", str(one.clients), key, f"{one.work_ms}", *texts, claimed])
     return f"{conditions(about)}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
 def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
-    """Cycles a second, alone and with many on one key, the fastest alone first, and what was claimed."""
+    """Draw cycles a second, alone and with many clients on one key, the fastest first, with the claimed speeds."""
     alone = {one.stage: one for one in found if one.clients == 1}
     names = sorted(alone, key=lambda name: -alone[name].per_s)
     together = {one.stage: one.per_s for one in found if one.clients > 1 and one.one_key and not one.work_ms}

@@ -1,12 +1,12 @@
-"""Every stage under every scenario that fits it: the cells, run side by side, against what was expected of them.
+"""The matrix: every stage under every scenario that fits it. The cells run in parallel and are
+compared with the expected verdicts.
 
-Each cell is a run of its own, by ``lab run`` in a process of its own, so that any of them can be repeated by its command.
+Each cell is a run of its own, by ``lab run`` in a process of its own, so that each can be repeated
+by its command.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +21,9 @@ from app.locks import stages
 from lab import prerequisites
 from lab.errors import ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
+from lab.experiments.child_run import NoVerdict, child_run
 from lab.interrupts import interruptible
-from lab.judge.judgement import Judgement, Verdict
+from lab.judge.judgement import Verdict
 from lab.paths import EXPECTED, REPORTS
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, cell_requests, in_short, load, markdown, never_admitted
@@ -32,11 +33,10 @@ from lab.scenario.scenario import Scenario
 from lab.servers import external_stores
 
 WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
-SLOWEST_S = 180
 
 
 def expectations() -> dict[tuple[str, str], str]:
-    """The verdict written down for each (scenario, stage)."""
+    """Return the expected verdict of each (scenario, stage)."""
     table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
     names = table["stages"].split()
     return {
@@ -47,7 +47,9 @@ def expectations() -> dict[tuple[str, str], str]:
 
 
 def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell]:
-    """All cells, in the order of scenarios as they were written down, and of the ladder; those that make no sense say why."""
+    """Return all cells, in the order of docs/expected.toml and of the ladder. A cell that does not
+    fit has a reason.
+    """
     expected = expectations()
     order = list(dict.fromkeys(scenario for scenario, _ in expected))
     cells = []
@@ -66,7 +68,7 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
 
 
 def lacking(scenario: Scenario, stage: Stage) -> list[str]:
-    """The programs that are not on this machine and that the scenario needs for the stage."""
+    """Return the programs that the scenario needs for the stage and that are not on this machine."""
     given = external_stores.urls()
     stores = [stage.store] if stage.store and stage.store not in given else []
     return prerequisites.missing([*stores, *([prerequisites.CLOCKS] if scenario.store_clocks else [])])
@@ -75,14 +77,14 @@ def lacking(scenario: Scenario, stage: Stage) -> list[str]:
 def conduct_all(
     cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS, draw: bool = True
 ) -> None:
-    """Run those that make sense, so many at a time; one that fails to be a run is VOID."""
+    """Run all cells that fit, ``jobs`` at a time. A cell whose run fails is VOID."""
     with ThreadPoolExecutor(jobs) as pool:
         for cell in pool.map(lambda cell: _conduct(cell, reports, draw), [cell for cell in cells if not cell.reason]):
             on_done(cell)
 
 
 def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
-    """Run them once more, drawing nothing, and count in each cell's ``rounds`` what came out."""
+    """Run the cells again without drawing, and count the verdicts in each cell's ``rounds``."""
     ran = {(cell.scenario, cell.stage): cell for cell in cells if cell.verdict}
     again = [Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected) for cell in ran.values()]
 
@@ -97,14 +99,14 @@ def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], No
 
 def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     one = scenarios.load(cell.scenario)
-    command = [sys.executable, "-m", "lab.cli", "run", cell.scenario, "--stage", cell.stage, "--json"]
-    command += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
-    command += [] if draw else ["--no-draw"]
-    done = subprocess.run(command, cwd=reports.parent, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
-    if not done.stdout.startswith("{"):
-        cell.verdict, cell.reason = "VOID", f"ended with {done.returncode}: {done.stderr.strip()[-500:]}"
+    words = [cell.scenario, "--stage", cell.stage]
+    words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
+    words += [] if draw else ["--no-draw"]
+    try:
+        judgement = child_run(words, reports.parent)
+    except NoVerdict as failure:
+        cell.verdict, cell.reason = "VOID", str(failure)
         return cell
-    judgement = Judgement.decode(done.stdout)
     cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.why
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
     cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
@@ -112,7 +114,9 @@ def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
 
 
 def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS) -> list[Path]:
-    """``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html`` whose cells link to their runs."""
+    """Write ``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html``, whose
+    cells link to their runs.
+    """
     from lab.report.matrix_picture import draw  # with matplotlib, which takes half a second to load
 
     folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
@@ -123,7 +127,7 @@ def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPOR
 
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
-    """All cells: these, and for the rest those that were written to the folder before."""
+    """Return these cells, completed by the cells that the folder holds already."""
     known = {(cell.scenario, cell.stage): cell for cell in load(folder)} if (folder / "matrix.json").exists() else {}
     known |= {(cell.scenario, cell.stage): cell for cell in cells}
     whole = plan((), ()) if len(known) > len(cells) else list(cells)
@@ -136,8 +140,10 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
 
 
 def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
-    """``lab matrix``: the worst of its cells' exit statuses; 4 if some were not run for want of a program; 3 if a scenario
-    harmed nobody it was run on, or a cell is not as expected, or came to another verdict when it was repeated.
+    """Run ``lab matrix``, and return the worst exit status of its cells.
+
+    The status is 4 if a program was missing for some cells. It is 3 if no stage failed under a
+    scenario, or if a cell is flaky or not as expected.
     """
     for name in only_stages:
         choose_from("stage", name, stages())
@@ -146,18 +152,18 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
     cells = plan(only_stages, only_scenarios)
     console, left = terminal(), sum(not cell.reason for cell in cells)
 
-    def tell(cell: Cell) -> None:
+    def report(cell: Cell) -> None:
         surprise = "" if cell.as_expected else f"  [bold red]expected {cell.expected or 'nothing'}[/]"
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict:10}{escape(in_short(cell))}{surprise}")
 
     console.print(f"{left} cells, {jobs} at a time", style="dim")
     try:
         with interruptible():
-            conduct_all(cells, jobs, tell)
+            conduct_all(cells, jobs, report)
             for number in range(2, repeat + 1):
                 console.print(f"again: {number} of {repeat}", style="dim")
-                conduct_again(cells, jobs, lambda cell: None if cell.as_expected else tell(cell))
-    finally:  # what was run until an interrupt is not lost
+                conduct_again(cells, jobs, lambda cell: None if cell.as_expected else report(cell))
+    finally:  # an interrupt must not lose the cells that have run
         if out is not None:
             cells = merged(cells, out)
         for path in write(cells, out):
@@ -167,23 +173,23 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
 
 
 def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:
-    """Its exit status, and a word about what is wrong with the scenarios."""
+    """Print what is wrong with the scenarios, and return the exit status."""
     gentle = never_admitted(cells) if whole else []
     if gentle:
-        console.print(f"harmed nobody, so they prove nothing: {', '.join(gentle)}", style="bold red")
+        console.print(f"these scenarios prove nothing, because no stage failed under them: {', '.join(gentle)}", style="bold red")
     for cell in cells:
-        if cell.wavers:
+        if cell.flaky:
             counts = ", ".join(f"{count} times {verdict}" for verdict, count in cell.rounds.items())
-            console.print(f"wavers: {cell.scenario} on {cell.stage}: {counts}", style="bold red")
+            console.print(f"flaky: {cell.scenario} on {cell.stage}: {counts}", style="bold red")
     without = sorted({program for cell in cells if not cell.verdict for program in cell.missing})
     for program in without:
         number = sum(program in cell.missing and not cell.verdict for cell in cells)
         console.print(
-            f"not run: {number} cells, for want of {program}. {prerequisites.how_to_install(program)}",
+            f"not run: {number} cells, because {program} is missing. {prerequisites.how_to_install(program)}",
             style="bold red",
             soft_wrap=True,
         )
     statuses = [Verdict[cell.verdict].exit_status for cell in cells if cell.verdict]
-    odd = gentle or any(cell.wavers or not cell.as_expected for cell in cells if cell.verdict)
+    odd = gentle or any(cell.flaky or not cell.as_expected for cell in cells if cell.verdict)
     statuses += [ExitStatus.NOTHING_SHOWN] if odd else []
     return worst([*statuses, ExitStatus.CANNOT_RUN] if without else statuses)

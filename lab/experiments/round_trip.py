@@ -1,4 +1,4 @@
-"""One question to a store and its answer: what no lock of that store can be quicker than."""
+"""One query to a store and its answer: no lock of that store can be faster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from app.lock import Grant, Result, Work
 
-KEPT_FOR_MS = 30_000  # a session at ZooKeeper, which has no question without one
+KEPT_FOR_MS = 30_000  # of the session at ZooKeeper, which answers no query without one
 ASK: dict[str, Callable[[Any], object]] = {
     "redis": lambda store: store.ping(),
     "redis_nodes": lambda store: store.all("PING"),
@@ -18,7 +18,7 @@ ASK: dict[str, Callable[[Any], object]] = {
 
 
 class RoundTrip:
-    """A round trip in the place of a lock: it keeps nobody out."""
+    """A round trip in place of a lock: it excludes no client."""
 
     def __init__(self, ask: Callable[[], object]) -> None:
         self.ask = ask
@@ -29,5 +29,5 @@ class RoundTrip:
 
 
 def round_trip(store_name: str) -> Callable[[Any, str], RoundTrip]:
-    """What makes a round trip to a store of this name, given its client and a key that it does not need."""
+    """Return a function that makes a round trip to this store, given its client and a key, which is ignored."""
     return lambda store, _key: RoundTrip(lambda: ASK[store_name](store))

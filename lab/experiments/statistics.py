@@ -1,12 +1,14 @@
-"""Where a mean lies with 95 % confidence, given a few repeats.
+"""The interval in which a mean lies with 95 % confidence, given a few repeats.
 
-Spread over repeats: Student's t (Student, "The Probable Error of a Mean", Biometrika 6, 1908), of logarithms where
-neighbours are compared by their ratio, so that the mean is the geometric one. Shares of increments that are the same in
-every repeat have no spread to go by: Wilson's score interval of all increments together (E. B. Wilson, "Probable Inference,
-the Law of Succession, and Statistical Inference", Journal of the American Statistical Association 22, 1927), which takes
-each increment for independent of the others and is therefore the narrowest that can be defended.
+Spread over repeats: Student's t (Student, "The Probable Error of a Mean", Biometrika 6, 1908).
+Ratios are averaged by their logarithms, so their mean is the geometric mean. Shares that are the
+same in every repeat show no spread. Their interval is Wilson's score interval of all increments
+together (E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
+Journal of the American Statistical Association 22, 1927). It assumes that increments are
+independent of each other, so it is the narrowest interval that can be justified.
 
-scipy has the quantiles; it is imported by those who need it, for only the development set-up installs it.
+scipy computes the quantiles. It is imported where it is needed, because only the development set-up
+installs it.
 """
 
 from __future__ import annotations
@@ -23,27 +25,27 @@ CONFIDENCE = 0.95
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """A mean and the ends of its interval; low and high are None where one sample tells nothing of the spread."""
+    """A mean and the ends of its interval. low and high are None for a single sample, which shows no spread."""
 
     value: float
     low: float | None = None
     high: float | None = None
 
     def overlaps(self, other: Interval) -> bool:
-        """Whether the two have values in common; of an interval without ends nothing can be told apart."""
+        """Return whether the two intervals have common values; an interval without ends overlaps every other."""
         if self.low is None or self.high is None or other.low is None or other.high is None:
             return True
         return self.low <= other.high and other.low <= self.high
 
 
 def need_scipy() -> None:
-    """Raises MissingPackage."""
+    """Raise MissingPackage if scipy is not installed."""
     if importlib.util.find_spec("scipy") is None:
         raise MissingPackage("scipy is not installed. Run 'make setup-dev', or 'pip install -r requirements-dev.txt'.")
 
 
 def mean(samples: Sequence[float]) -> tuple[float, float, float]:
-    """The mean, and the ends of its interval. Samples that do not differ at all have an interval of no width."""
+    """Return the mean, and the ends of its interval. The interval of equal samples has no width."""
     from scipy import stats
 
     value = math.fsum(samples) / len(samples)
@@ -54,21 +56,23 @@ def mean(samples: Sequence[float]) -> tuple[float, float, float]:
 
 
 def mean_of_ratios(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """The geometric mean of paired ratios, and the ends of its interval."""
+    """Return the geometric mean of paired ratios, and the ends of its interval."""
     value, low, high = mean([math.log(ratio) for ratio in ratios])
     return math.exp(value), math.exp(low), math.exp(high)
 
 
 def of_amounts(samples: Sequence[float]) -> Interval:
-    """Of amounts of one size, at least one: the geometric mean, or the plain one where an amount is nought."""
-    if min(samples) == max(samples):  # one, or such as differ by less than was written down
+    """Return the interval of at least one amount: with the geometric mean, or the arithmetic one
+    where an amount is zero.
+    """
+    if min(samples) == max(samples):  # a single sample, or samples that are equal as rounded
         return Interval(samples[0])
     value, low, high = mean_of_ratios(samples) if min(samples) > 0 else mean(samples)
     return Interval(value, max(0.0, low), high)
 
 
 def of_shares(parts: Sequence[int], wholes: Sequence[int]) -> Interval:
-    """Of shares (parts[i] of wholes[i], a repeat each, at least one): the mean of the repeats, within 0 and 1."""
+    """Return the interval of the mean of at least one share (parts[i] of wholes[i]), within 0 and 1."""
     from scipy import stats
 
     shares = [part / whole for part, whole in zip(parts, wholes, strict=True)]

@@ -1,7 +1,8 @@
-"""A sweep: one parameter over many values, each measured by runs of its own, and the figures that are read off them.
+"""A sweep: one parameter over many values, each measured by runs of its own.
 
-``lab/experiments/sweeps`` holds one a file, as ``SWEEP``: the parameter, its values, the scenario, what is recorded, and how
-it is drawn. The result of a sweep is ``sweep_result.py``; ``sweep_runner.py`` makes the runs.
+``lab/experiments/sweeps`` holds one sweep in each file, as ``SWEEP``: the parameter, its values,
+the scenario, the recorded figures, and the drawing. The result of a sweep is in
+``sweep_result.py``; ``sweep_runner.py`` makes the runs.
 """
 
 from __future__ import annotations
@@ -21,38 +22,34 @@ from lab.scenario.overrides import override
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
 
-START_S = 2.5  # servers up, judging, servers down: what a run takes beside its load, on an idle machine
+START_S = 2.5  # the time of a run beyond its load, on an idle machine: start the servers, judge, stop them
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """One file of the shelf.
+    """One file of ``sweeps``."""
 
-    title: the question. varied: what a value is, with its unit. values, stages, repeats: unless the user says otherwise.
-    settings: the scenario's parameters at a value. scenario: under which the runs are made. danger: what must have happened
-    in a run for its figures to count, in place of the scenario's: the measures by their names. needs: what a stage must
-    have, by the names in ``lab.scenario.NEEDS``. figures: what is recorded, with its heading. expected_s: how long the load
-    of one run takes, about. finding: the sentence the data say. draw: on an empty canvas, without title. height_in: of it.
-    """
-
-    title: str
-    varied: str
-    values: tuple[float, ...]
-    stages: tuple[str, ...]
-    repeats: int
-    settings: Callable[[float], Mapping[str, float]]
-    scenario: str
+    title: str  # the question
+    varied: str  # the meaning of a value, with its unit
+    values: tuple[float, ...]  # unless the user gives others
+    stages: tuple[str, ...]  # unless the user gives others
+    repeats: int  # unless the user gives another number
+    settings: Callable[[float], Mapping[str, float]]  # the scenario's options at a value
+    scenario: str  # the scenario of the runs
     requests: int
+    # the least measures of a valid run, by name, in place of the scenario's own
     danger: Mapping[str, int] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
-    figures: Mapping[str, str]
-    expected_s: Callable[[float, int], float]
-    finding: Callable[[Sequence[Curve]], str]
-    draw: Callable[[Canvas, SweepResult, Sequence[Curve]], None]
-    height_in: float
+    needs: tuple[str, ...] = ()  # what a stage must have, by the names in ``lab.scenario.requirements.NEEDS``
+    figures: Mapping[str, str]  # the headings of the recorded figures, by name
+    expected_s: Callable[[float, int], float]  # about how long the load of one run takes
+    finding: Callable[[Sequence[Curve]], str]  # returns the sentence that the data show
+    draw: Callable[[Canvas, SweepResult, Sequence[Curve]], None]  # draws on an empty canvas without a title
+    height_in: float  # the canvas's height
 
     def at(self, value: float, stage: Stage, given: Mapping[str, Any]) -> Scenario:
-        """The scenario of one run, fitted to the stage. Raises BadInput for a stage or value that makes no sense."""
+        """Return the scenario of one run, fitted to the stage. Raises BadInput for a stage or value
+        that does not fit.
+        """
         for need in self.needs:
             what, has = NEEDS[need]
             if not has(stage):
@@ -62,7 +59,9 @@ class Sweep:
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """``1,2,5`` as numbers, in the order of size. Raises BadInput for what is none, not above 0, or there twice."""
+    """Parse ``1,2,5`` and sort the numbers. Raises BadInput for a text that is no number, not above
+    0, or given twice.
+    """
     values = []
     for word in text.split(","):
         try:
@@ -73,10 +72,10 @@ def numbers(text: str) -> tuple[float, ...]:
             raise BadInput(f"--values: {word.strip()} is not a number above 0")
         values.append(value)
     if len(set(values)) < len(values):
-        raise BadInput(f"--values: {text} holds a number twice; --repeats says how often each is measured")
+        raise BadInput(f"--values: {text} contains a number twice; use --repeats to measure each value several times")
     return tuple(sorted(values))
 
 
 def whole(value: float) -> int | float:
-    """A whole number as one, so that parameters which must be whole can be told from those which are not."""
+    """Return a whole number as an int, because some options must be whole numbers."""
     return int(value) if value == int(value) else value

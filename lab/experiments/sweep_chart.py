@@ -1,4 +1,4 @@
-"""The picture of a sweep: its finding as the title, and the parts that sweeps draw alike."""
+"""The picture of a sweep: its finding as the title, and the drawing functions that sweeps share."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lab.report.chart import STYLE
 
 BLACK = "#222222"
 WIDTH_IN = 9.6
-TITLE_WIDTH = 84  # letters of a title's line
+TITLE_WIDTH = 84  # characters in a line of the title
 
 
 def save(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path) -> list[Path]:
-    """Draw to ``stem.svg`` and ``stem.png``; returns the paths."""
+    """Draw to ``stem.svg`` and ``stem.png``, and return the paths."""
     with styles.context(STYLE):
         title = textwrap.fill(heading(sweep, result, curves), TITLE_WIDTH)
         below = textwrap.fill(conditions(result), TITLE_WIDTH + 12)
@@ -41,17 +41,17 @@ def save(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path)
 
 
 def heading(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
-    """The finding, and whether it rests on a part of the points only."""
+    """Return the finding, with a remark if only a part of the points was measured."""
     finding = sweep.finding(curves)
     return f"{finding} (partial, {result.partial})" if result.partial else finding
 
 
 def conditions(result: SweepResult) -> str:
-    """Under what the points were measured, and what the bars mean."""
+    """Return how the points were measured, and the meaning of the bars."""
     one = result.scenario
     repeats = f"{result.repeats} repeats" if result.repeats > 1 else "measured once"
-    said = f"{one['name']}, {one['requests']} requests, {one['users']} users, {one['replicas']} replicas; {repeats}"
-    return f"{said}; bars: 95 % intervals" + (
+    text = f"{one['name']}, {one['requests']} requests, {one['users']} users, {one['replicas']} replicas; {repeats}"
+    return f"{text}; bars: 95 % intervals" + (
         "; crosses: runs that were VOID or BROKEN, not averaged" if _unsound(result) else ""
     )
 
@@ -61,7 +61,7 @@ def _unsound(result: SweepResult) -> bool:
 
 
 def band(axes: Axes, curve: Curve, figure: str, colour: str, label: str, style: str = "-", marker: str = "o") -> None:
-    """A figure over the values, with its interval at each as a bar."""
+    """Draw a figure over the values, with its interval at each as a bar."""
     known = curve.known(figure)
     means = [one.value for _, one in known]
     below = [0.0 if one.low is None else max(0.0, one.value - one.low) for _, one in known]
@@ -72,7 +72,7 @@ def band(axes: Axes, curve: Curve, figure: str, colour: str, label: str, style: 
 
 
 def crosses(axes: Axes, curve: Curve, figure: str) -> None:
-    """The runs that were not averaged, each where it lies; at the bottom where it has no figure."""
+    """Draw the runs that were not averaged; a run without the figure is at the bottom."""
     for spot in curve.spots:
         for point in spot.unsound:
             place = point.figures.get(figure, 0.0)
@@ -81,5 +81,5 @@ def crosses(axes: Axes, curve: Curve, figure: str) -> None:
 
 
 def per_cent(share: float) -> str:
-    """``7 %``, ``0.4 %``: two digits where one would say nothing."""
+    """Return ``7 %`` or ``0.4 %``: a second digit only for small shares."""
     return f"{share:.1%}".replace("%", " %") if 0 < share < 0.0095 else f"{share:.0%}".replace("%", " %")

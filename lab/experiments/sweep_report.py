@@ -1,4 +1,4 @@
-"""A sweep's table, picture and page, made from ``sweep.json`` alone. Starts nothing."""
+"""A sweep's table, picture and page, made from ``sweep.json`` alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METHOD = (
 
 
 def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
-    """``index.html``, ``sweep.md``, ``<name>.svg`` and ``.png``; returns the paths, the page first."""
+    """Write ``index.html``, ``sweep.md``, ``<name>.svg`` and ``.png``. Return the paths, the page first."""
     curves = sweep_result.curves(result)
     pictures = sweep_chart.save(sweep, result, curves, into / result.sweep)
     table = into / "sweep.md"
@@ -46,7 +46,7 @@ def write_again(folder: Path) -> list[Path]:
 
 
 def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
-    """The finding, whether all of it was measured, a row for each stage and value, and how to read it."""
+    """Return the finding, whether all of it was measured, a row for each stage and value, and the method."""
     lines = [head(sweep), ["---"] * len(head(sweep)), *rows(sweep, curves)]
     table = "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
     partial = f"**Partial**, {result.partial}.\n\n" if result.partial else ""
@@ -54,12 +54,12 @@ def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
 
 
 def head(sweep: Sweep) -> list[str]:
-    """The table's headings."""
+    """Return the table's headings."""
     return ["stage", sweep.varied, "sound runs", *sweep.figures.values(), "not averaged"]
 
 
 def rows(sweep: Sweep, curves: Sequence[Curve]) -> list[list[str]]:
-    """The table's rows, stage by stage."""
+    """Return the table's rows, stage by stage."""
     return [_row(sweep, curve.stage, spot) for curve in curves for spot in curve.spots]
 
 

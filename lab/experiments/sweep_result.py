@@ -1,4 +1,4 @@
-"""What a sweep measured: every run as a point, and what repeats of one value say together. ``sweep.json``."""
+"""The result of a sweep, ``sweep.json``: each run as a point, and the repeats of each value together."""
 
 from __future__ import annotations
 
@@ -28,32 +28,26 @@ FIGURES = {
 
 
 class Point(msgspec.Struct, kw_only=True):
-    """One run. run: its folder's name, empty where it could not even begin. reason: behind the verdict, in words.
-
-    figures: what was recorded, by name; empty where nothing was acknowledged.
-    """
+    """One run."""
 
     stage: str
     value: float
     repeat: int
     verdict: str
-    reason: str
-    run: str = ""
+    reason: str  # the reason of the verdict
+    run: str = ""  # its folder's name; empty where the run could not start
     acknowledged: int = 0
     lost: int = 0
-    figures: dict[str, float] = {}
+    figures: dict[str, float] = {}  # the recorded figures, by name; empty where nothing was acknowledged
 
     @property
     def sound(self) -> bool:
-        """Whether it may be averaged: a run that proves nothing, or a promise broken, is shown and not mixed in."""
+        """Return whether the point may be averaged. A run that proves nothing or breaks a promise is only shown."""
         return self.verdict not in UNSOUND and bool(self.figures)
 
 
 class SweepResult(msgspec.Struct, kw_only=True):
-    """``sweep.json``: how a sweep was made, and every point in the order in which they were measured.
-
-    planned: how many points there should be. ended: ``complete``, or why there are fewer.
-    """
+    """``sweep.json``: how a sweep was made, and all points in the order in which they were measured."""
 
     schema: int = 1
     sweep: str
@@ -65,40 +59,40 @@ class SweepResult(msgspec.Struct, kw_only=True):
     values: list[float]
     repeats: int
     scenario: dict[str, Any]
-    planned: int
-    ended: str
+    planned: int  # how many points there should be
+    ended: str  # ``complete``, or why there are fewer points
     versions: dict[str, str]
     machine: dict[str, Any]
     points: list[Point] = []
 
     @property
     def partial(self) -> str:
-        """That it is, in words; empty if all was measured."""
+        """Return why the result is partial; empty if all was measured."""
         return "" if self.ended == COMPLETE else f"{self.ended}: {len(self.points)} of {self.planned} points were measured"
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """A stage at a value: its interval of each figure, over the sound repeats. unsound: the points left out of them."""
+    """A stage at one value."""
 
     value: float
-    sound: int
-    figures: dict[str, Interval]
-    unsound: list[Point]
+    sound: int  # how many repeats are sound
+    figures: dict[str, Interval]  # the interval of each figure over the sound repeats
+    unsound: list[Point]  # the points that are not averaged
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """A stage over the values, in their order; values without a point are not there."""
+    """A stage over the values, in their order, without the values that have no point."""
 
     stage: str
     spots: list[Spot]
 
     def known(self, figure: str) -> list[tuple[float, Interval]]:
-        """Where the figure was soundly measured."""
+        """Return the values at which the figure was soundly measured, with its intervals."""
         return [(spot.value, spot.figures[figure]) for spot in self.spots if figure in spot.figures]
 
 
 def point(stage: str, value: float, repeat: int, judgement: Judgement, figures: Sequence[str]) -> Point:
-    """A judged run as a point."""
+    """Return a judged run as a point."""
     known = {name: float(FIGURES[name](judgement)) for name in figures} if judgement.acknowledged else {}
     return Point(
         stage=stage,
@@ -114,7 +108,7 @@ def point(stage: str, value: float, repeat: int, judgement: Judgement, figures: 
 
 
 def curves(result: SweepResult) -> list[Curve]:
-    """What the points say: a curve a stage, in the order in which the stages were given."""
+    """Return a curve for each stage, in the order in which the stages were given."""
     return [Curve(stage, [spot for value in result.values if (spot := _spot(result, stage, value))]) for stage in result.stages]
 
 
@@ -139,7 +133,7 @@ def save(result: SweepResult, folder: Path) -> None:
 
 
 def load(folder: Path) -> SweepResult:
-    """The sweep of a folder. Raises BadInput when there is none."""
+    """Return the sweep in a folder. Raises BadInput when there is none."""
     try:
         return msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepResult)
     except (OSError, msgspec.MsgspecError) as error:

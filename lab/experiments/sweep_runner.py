@@ -1,8 +1,9 @@
-"""Conducts a sweep: a real run for each point, one after another, so that none disturbs another.
+"""Make the runs of a sweep, one after another, so that no run disturbs another.
 
-Repeats are blocks: each value of each stage is measured once before any is measured again, in an order that is shuffled
-within the block by the seed. So a machine that slows down does so for all values alike, and a sweep that is cut short has
-measured all values about as often (R. A. Fisher, "The Design of Experiments", 1935: randomised blocks).
+Repeats are blocks: each value of each stage is measured once before any is measured again. The seed
+shuffles the order within a block. So a machine that slows down affects all values alike, and an
+interrupted sweep has measured all values about equally often (R. A. Fisher, "The Design of
+Experiments", 1935: randomised blocks).
 """
 
 from __future__ import annotations
@@ -47,9 +48,11 @@ def run_sweep(
     out: Path | None,
     command: str,
 ) -> int:
-    """``lab sweep``: 0; 3 if a point is VOID; 1 if a stage broke its promise; 130 if it was cut short.
+    """Run ``lab sweep``. Return 0; 3 if a point is VOID; 1 if a stage broke its promise; 130 if it
+    was interrupted.
 
-    given: what of the scenario was given (requests, seed). Raises BadInput, MissingPackage, MissingProgram.
+    given: the scenario's options that the user gave (requests, seed). Raises BadInput,
+    MissingPackage, MissingProgram.
     """
     sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
     need_scipy()
@@ -76,7 +79,7 @@ def run_sweep(
 
 
 def planned(sweep: Sweep, stages: Sequence[Stage], values: Sequence[float], repeats: int, given: Mapping[str, int]) -> Plan:
-    """Every run, in the order in which they will be made. Raises BadInput before any has begun."""
+    """Return all runs in the order in which they will be made. Raises BadInput before the first one."""
     seed = given.get("seed", 1)
     plan: Plan = []
     for repeat in range(repeats):
@@ -102,14 +105,14 @@ def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats:
         repeats=repeats,
         scenario=fixed,
         planned=len(plan),
-        ended="cut short",  # until it is not, for a lab that is killed says nothing more
+        ended="cut short",  # replaced at the end; a lab that is killed cannot replace it
         versions=environment.versions(),
         machine=environment.machine(),
     )
 
 
 def expected_s(sweep: Sweep, plan: Plan) -> float:
-    """How long the whole will take on an idle machine, about."""
+    """Return about how long the sweep takes on an idle machine."""
     return sum(START_S + sweep.expected_s(value, one.requests) for _, value, _, one in plan)
 
 
@@ -144,12 +147,14 @@ def _short(figure: float) -> str:
 
 
 def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scenario, command: str) -> Point:
-    """One run, kept in reports/runs. Raises KeyboardInterrupt when it was cut short: a part of a run is no point."""
+    """Make one run, kept in reports/runs. Raises KeyboardInterrupt when it was cut short: a part of
+    a run is no point.
+    """
     try:
         with supervised() as supervisor:
             done = conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, lambda done: None), command)
     except NotReady as failure:
-        return Point(stage=stage.name, value=value, repeat=repeat, verdict="VOID", reason=f"it could not begin: {failure}")
+        return Point(stage=stage.name, value=value, repeat=repeat, verdict="VOID", reason=f"the run could not start: {failure}")
     finish(done, draw=False)
     if done.record.ended == "interrupted":
         raise KeyboardInterrupt
@@ -158,7 +163,7 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
 
 def _end(console: Console, sweep: Sweep, result: SweepResult, into: Path) -> int:
     if not result.points:
-        with contextlib.suppress(OSError):  # it may not be there yet, or hold something of somebody else's
+        with contextlib.suppress(OSError):  # the folder may not exist yet, or contain other files
             into.rmdir()
         console.print("interrupted before the first point was measured; there is nothing to show", style="yellow")
         return ExitStatus.INTERRUPTED

@@ -10,54 +10,52 @@ import msgspec
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
 
-MOST_REQUESTS = 1500  # of a cell: enough for any scenario, also for one that is made for thousands
+MOST_REQUESTS = 1500  # of a cell: enough for each scenario, also where the scenario itself sends thousands
 
 
 class Cell(msgspec.Struct, kw_only=True):
-    """One stage under one scenario. verdict: empty where the scenario makes no sense for the stage; reason says why, or what
-    was seen. run: the folder's name. expected: the verdict written down before, empty for none. rounds: how often it came to
-    which verdict, where it was run more than once; the rest is of the first time. missing: the programs for want of which it
-    was not run.
-    """
+    """One stage under one scenario."""
 
     stage: str
     scenario: str
     claim: str
-    verdict: str = ""
-    reason: str = ""
-    run: str = ""
-    expected: str = ""
+    verdict: str = ""  # empty where the scenario does not fit the stage
+    reason: str = ""  # why the cell was not run, or the reason of the verdict
+    run: str = ""  # the name of the run's folder
+    expected: str = ""  # the verdict in docs/expected.toml; empty: none
     lost: int = 0
     duplicated: int = 0
     failed: int = 0
     unknown: int = 0
     duration_s: float = 0
+    # how often each verdict occurred, where the cell was run several times; all other fields are of
+    # the first run
     rounds: dict[str, int] = msgspec.field(default_factory=dict)
-    missing: list[str] = []
+    missing: list[str] = []  # the missing programs because of which the cell was not run
 
     @property
     def as_expected(self) -> bool:
         return self.verdict == self.expected
 
     @property
-    def wavers(self) -> bool:
-        """Whether it came to different verdicts: then the scenario is wrong, not the stage."""
+    def flaky(self) -> bool:
+        """Return whether several verdicts occurred: then the scenario is wrong, not the stage."""
         return len(self.rounds) > 1
 
 
 def load(folder: Path) -> list[Cell]:
-    """The cells of a matrix that was written."""
+    """Return the cells of a written matrix."""
     return msgspec.json.decode((folder / "matrix.json").read_bytes(), type=list[Cell])
 
 
 def never_admitted(cells: Sequence[Cell]) -> list[str]:
-    """The scenarios that harmed nobody, though they were run on somebody: too gentle to tell anything."""
+    """Return the scenarios that ran but under which no stage failed: they are too gentle to prove anything."""
     run = {cell.scenario for cell in cells if cell.verdict and not scenarios.load(cell.scenario).cures}
     return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """Rows are scenarios, columns stages; a cell is its verdict, with what was lost."""
+    """Return the table: rows are scenarios, columns are stages, and a cell is its verdict with its losses."""
     columns = list(dict.fromkeys(cell.stage for cell in cells))
     by_place = {(cell.scenario, cell.stage): cell for cell in cells}
     lines = [["scenario", "claim", *columns], ["---"] * (len(columns) + 2)]
@@ -68,7 +66,7 @@ def markdown(cells: Sequence[Cell]) -> str:
 
 
 def in_short(cell: Cell) -> str:
-    """``kept``, ``lost 12``, ``–``: what a cell shows."""
+    """Return a cell in a word or two: ``kept``, ``lost 12``, ``–``."""
     if not cell.verdict:
         return "not run" if cell.missing else "–"
     if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
@@ -78,7 +76,7 @@ def in_short(cell: Cell) -> str:
 
 
 def _harm(cell: Cell) -> str:
-    """The most telling of the four figures."""
+    """Return the figure that shows the failure best."""
     if cell.claim == "counts_once":
         return f"{cell.duplicated} twice"
     if cell.claim == "all_or_nothing":
@@ -91,5 +89,5 @@ def _harm(cell: Cell) -> str:
 
 
 def cell_requests(one: Scenario) -> int:
-    """How many a cell sends: the scenario's own, unless they are more than it needs."""
+    """Return how many requests a cell sends: the scenario's number, but at most MOST_REQUESTS."""
     return min(one.requests, MOST_REQUESTS)

@@ -13,25 +13,25 @@ from lab.report.matrix import Cell
 from lab.report.run_data import Result
 from lab.scenario import scenario
 
-CEILING = "incr"  # the stage that all others are measured against
+CEILING = "incr"  # the stage with which all others are compared
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
 WAITS = ("p50", "p99", "max")
 
 
 @cache
 def ladder() -> list[Result]:
-    """The runs of the reference ladder, in the order in which they were run."""
+    """Return the runs of the reference ladder, in the order in which they were made."""
     return [run_data.load(folder) for folder in pages.runs_in(REFERENCE)]
 
 
 @cache
 def cells() -> list[Cell]:
-    """The cells of the reference matrix."""
+    """Return the cells of the reference matrix."""
     return matrix.load(REFERENCE / "matrix")
 
 
 def of_stage(stage: str, replicas: int = 3) -> Result:
-    """The stage's run in the reference ladder. Raises BadInput."""
+    """Return the stage's run in the reference ladder. Raises BadInput."""
     choose_from("stage", stage, stages())
     for result in ladder():
         if result.judgement.stage == stage and result.record.scenario["replicas"] == replicas:
@@ -40,12 +40,12 @@ def of_stage(stage: str, replicas: int = 3) -> Result:
 
 
 def has_run(stage: str) -> bool:
-    """Whether the reference ladder knows this stage yet."""
+    """Return whether the reference ladder has a run of this stage."""
     return any(result.judgement.stage == stage for result in ladder())
 
 
 def cell(scenario_name: str, stage: str) -> Cell:
-    """The cell of the reference matrix that was run. Raises BadInput."""
+    """Return a cell of the reference matrix that was run. Raises BadInput."""
     choose_from("scenario", scenario_name, scenario.names())
     choose_from("stage", stage, stages())
     for one in cells():
@@ -55,7 +55,9 @@ def cell(scenario_name: str, stage: str) -> Cell:
 
 
 def figure(judgement: Judgement, name: str) -> str:
-    """One figure of a run as prose has it: a count, a wait in ms, per second, commands an increment. Raises BadInput."""
+    """Return one figure of a run for prose: a count, a wait in ms, per second, commands an
+    increment. Raises BadInput.
+    """
     choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "verdict"))
     if name in WAITS:
         return f"{judgement.wait_ms[name]:.0f}"
@@ -67,6 +69,6 @@ def figure(judgement: Judgement, name: str) -> str:
 
 
 def share_of_ceiling(stage: str) -> float:
-    """The stage's throughput as a part of the ceiling's."""
+    """Return the stage's throughput as a share of the ceiling's."""
     ceiling = of_stage(CEILING).judgement.throughput_per_s
     return of_stage(stage).judgement.throughput_per_s / ceiling

@@ -185,7 +185,7 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
 
     table = (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8")
     assert status == 4
-    assert "for want of mariadbd" in out
+    assert "because mariadbd is missing" in out
     assert "nstall" in out
     assert table.count("| not run |") > 5
     assert "kept" not in table

@@ -1,4 +1,4 @@
-"""How long ``lab --help`` takes to answer."""
+"""The time that ``lab --help`` takes."""
 
 from __future__ import annotations
 

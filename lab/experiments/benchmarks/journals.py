@@ -1,4 +1,6 @@
-"""What journals and unarmed gates cost: two stacks side by side, with and without them, driven in turn by wrk."""
+"""The cost of journals and of failpoints without a fault: two stacks, with and without them, driven
+in turn by wrk.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +20,26 @@ WRK_S = 3
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    program("wrk")  # refuse before anything has been started
+    program("wrk")  # report a missing program before anything is started
     rush, none = scenario.load("rush"), stages()["none"]
     supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
         folder = Path(name)
         try:
             with (
-                cluster(supervisor, none, rush, "told", folder / "told") as told,
-                cluster(supervisor, none, rush, "untold", folder / "untold", journals=False) as untold,
+                cluster(supervisor, none, rush, "journals", folder / "with") as with_journals,
+                cluster(supervisor, none, rush, "no-journals", folder / "without", journals=False) as without,
             ):
-                for system in (told, untold):
+                for system in (with_journals, without):
                     wrk(system.address, folder, 1)  # warm
                 rates = list(
-                    pairwise(pairs, lambda: wrk(told.address, folder, WRK_S), lambda: wrk(untold.address, folder, WRK_S))
+                    pairwise(
+                        pairs, lambda: wrk(with_journals.address, folder, WRK_S), lambda: wrk(without.address, folder, WRK_S)
+                    )
                 )
         finally:
             supervisor.close()
     ratios = [one / other for one, other in rates]
     value, low, high = mean_of_ratios(ratios)
-    what, promise = f"throughput with journals and gates, as a share of that without, {pairs} pairs", Promise(at_least=0.92)
+    what, promise = f"throughput with journals and failpoints, as a share of that without, {pairs} pairs", Promise(at_least=0.92)
     yield Measured(name="journals", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)

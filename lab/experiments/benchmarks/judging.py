@@ -1,7 +1,7 @@
 """Judging a million increments: how long, and in how much memory; and how both grow from a quarter of that.
 
 The histories are made up, but their lines are those a run writes: four an increment over three replicas, stamps a little out
-of order, one line a request, and what the lock's store told. ``clean`` loses nothing, under a lock; ``lossy`` loses nine
+of order, one line a request, and the key events of the lock's store. ``clean`` loses nothing, under a lock; ``lossy`` loses nine
 tenths, without one; ``leaky`` loses as much under a lock that lets everybody in, so that the store's events are searched too.
 """
 
@@ -61,14 +61,16 @@ def measure(_pairs: int) -> Iterator[Measured]:
 
 
 def judged(kind: str, increments: int) -> tuple[float, float]:
-    """Seconds and peak MiB of ``lab check`` on a history of this kind, in a process of its own. Raises Unmeasured."""
+    """Return seconds and peak MiB of ``lab check`` on a history of this kind, in a process of its
+    own. Raises Unmeasured.
+    """
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as folder:
         write(Path(folder), kind, increments)
         began_s = time.monotonic()
         with subprocess.Popen([program("lab"), "check", folder, "--json"], stdout=subprocess.DEVNULL) as process:
-            _, status, usage = os.wait4(process.pid, 0)  # of this very child; other ways to ask tell of all children together
+            _, status, usage = os.wait4(process.pid, 0)  # the usage of this child only; other calls add up all children
             process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1, 3):  # a verdict, whatever it says of a made-up history
+        if process.returncode not in (0, 1, 3):  # any verdict is valid for an invented history
             raise Unmeasured(f"lab check ended with {process.returncode} on a {kind} history of {increments} increments")
         return time.monotonic() - began_s, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 2**20
 
@@ -88,7 +90,7 @@ def write(folder: Path, kind: str, increments: int) -> None:
 
 
 class Evidence:
-    """A run folder's files, and how to say something in them as a run does."""
+    """A run folder's files, and functions that write as a run does."""
 
     def __init__(self, folder: Path, files: ExitStack, has_store: bool) -> None:
         (folder / "journal").mkdir()
@@ -99,23 +101,23 @@ class Evidence:
         self._server = files.enter_context((folder / "server.jsonl").open("wb"))
         self._encode = msgspec.json.Encoder().encode
 
-    def say(self, number: int, event: AnyEvent) -> None:
-        """A line in the journal of the replica that serves this request."""
+    def journal(self, number: int, event: AnyEvent) -> None:
+        """Write an event to the journal of the replica that serves this request."""
         self._journals[number % REPLICAS].write(self._encode(event) + b"\n")
 
-    def told(self, at_ns: int, *events: str) -> None:
-        """What the lock's store told, if there is one."""
+    def key_events(self, at_ns: int, *events: str) -> None:
+        """Write key events of the lock's store, if there is a store."""
         for event in events if self.key else ():
             self._server.write(self._encode(KeyEvent(at_ns, event, self.key)) + b"\n")
 
     def answered(self, number: int, start_ns: int, end_ns: int) -> None:
-        """A line of the load's record."""
+        """Write a line of the load's record."""
         request = Request(f"r{number}", start_ns, start_ns, end_ns, Outcome.ACKNOWLEDGED, 200, self._names[number % REPLICAS])
         self._requests.write(self._encode(request) + b"\n")
 
 
 def one_by_one(increments: int, evidence: Evidence) -> int:
-    """Under a lock that works, with everybody waiting; what the counter says in the end."""
+    """Write a history under a sound lock with all clients waiting. Return the counter's final value."""
     chance = random.Random(1)  # noqa: S311 - reproducible histories, no secret
     free_ns = START_NS
     for number in range(increments):
@@ -124,22 +126,24 @@ def one_by_one(increments: int, evidence: Evidence) -> int:
         read_ns = got_ns + chance.randrange(100_000, 150_000)
         wrote_ns = read_ns + chance.randrange(100_000, 150_000)
         free_ns = wrote_ns + 50_000
-        released_ns = free_ns + 5_000  # the answer comes when the next is in already
+        released_ns = free_ns + 5_000  # the answer arrives when the next holder has the lock already
         request = f"r{number}"
-        evidence.told(got_ns, "set", "expire")
-        evidence.say(number, Got(request=request, key=evidence.key, asked_ns=start_ns, got_ns=got_ns, commands=1))
-        evidence.say(number, Writing(request=request, reading_ns=got_ns + 9_000, read_ns=read_ns, read=number, value=number + 1))
-        evidence.say(number, Wrote(request=request, wrote_ns=wrote_ns, value=number + 1, overwrote=number))
-        evidence.say(
+        evidence.key_events(got_ns, "set", "expire")
+        evidence.journal(number, Got(request=request, key=evidence.key, asked_ns=start_ns, got_ns=got_ns, commands=1))
+        evidence.journal(
+            number, Writing(request=request, reading_ns=got_ns + 9_000, read_ns=read_ns, read=number, value=number + 1)
+        )
+        evidence.journal(number, Wrote(request=request, wrote_ns=wrote_ns, value=number + 1, overwrote=number))
+        evidence.journal(
             number, Released(request=request, releasing_ns=wrote_ns + 9_000, released_ns=released_ns, result="ok", commands=1)
         )
-        evidence.told(free_ns, "del")
+        evidence.key_events(free_ns, "del")
         evidence.answered(number, start_ns, released_ns)
     return increments
 
 
 def all_at_once(increments: int, evidence: Evidence) -> int:
-    """Without a lock: INSIDE requests at a time, each going on when its moment has come; what the counter says in the end."""
+    """Write a history without a lock, with INSIDE requests at a time. Return the counter's final value."""
     chance = random.Random(1)  # noqa: S311 - as above
     counter = [0]
     first = min(INSIDE, increments)
@@ -157,9 +161,10 @@ def all_at_once(increments: int, evidence: Evidence) -> int:
 
 
 def _request(number: int, start_ns: int, counter: list[int], evidence: Evidence, chance: random.Random) -> Iterator[int]:
-    """One request among others: gives the moments at which it wants to go on.
+    """Write one request among others, and yield the moments at which it wants to continue.
 
-    A stamp is a little later than what it stamps, so that lines of a journal are not quite in the order of their stamps.
+    A time stamp is a little later than its event, so the lines of a journal are not quite in the
+    order of their stamps.
     """
 
     def after(moment_ns: int, typical_us: int) -> int:
@@ -168,20 +173,20 @@ def _request(number: int, start_ns: int, counter: list[int], evidence: Evidence,
     request, commands = f"r{number}", 1 if evidence.key else 0
     yield (asked_ns := after(start_ns, 20_000))
     got_ns = asked_ns + 9_000
-    evidence.told(got_ns, "set", "expire", *(["expired"] if number % 100 == 0 else []))
-    evidence.say(number, Got(request=request, key=evidence.key, asked_ns=asked_ns, got_ns=got_ns, commands=commands))
+    evidence.key_events(got_ns, "set", "expire", *(["expired"] if number % 100 == 0 else []))
+    evidence.journal(number, Got(request=request, key=evidence.key, asked_ns=asked_ns, got_ns=got_ns, commands=commands))
     yield (at_ns := after(got_ns, 6_000))
     read, read_ns = counter[0], after(at_ns, 100)
-    evidence.say(number, Writing(request=request, reading_ns=got_ns + 9_000, read_ns=read_ns, read=read, value=read + 1))
+    evidence.journal(number, Writing(request=request, reading_ns=got_ns + 9_000, read_ns=read_ns, read=read, value=read + 1))
     yield (at_ns := after(read_ns, 5_000))
     overwrote, counter[0] = counter[0], read + 1
     wrote_ns = after(at_ns, 100)
     releasing_ns, released_ns = wrote_ns + 9_000, wrote_ns + 20_000
-    evidence.say(number, Wrote(request=request, wrote_ns=wrote_ns, value=read + 1, overwrote=overwrote))
-    evidence.say(
+    evidence.journal(number, Wrote(request=request, wrote_ns=wrote_ns, value=read + 1, overwrote=overwrote))
+    evidence.journal(
         number, Released(request=request, releasing_ns=releasing_ns, released_ns=released_ns, result="ok", commands=commands)
     )
-    evidence.told(released_ns, "del")
+    evidence.key_events(released_ns, "del")
     yield released_ns
     evidence.answered(number, start_ns, released_ns + 1_000_000)
 

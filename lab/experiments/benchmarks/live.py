@@ -1,4 +1,4 @@
-"""What it costs to be watched, and how far behind a watcher is: whole runs in turn with somebody on the live page and without."""
+"""The cost of the live page for a run, and its delay: whole runs in turn with and without a browser on the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lab.evidence.history import Outcome, Request
 from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
 from lab.experiments.statistics import mean, mean_of_ratios
 from lab.pipeline import by_locust, conduct
-from lab.run.runner import Drive
+from lab.run.runner import COMPLETE, Drive
 from lab.scenario import scenario
 from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor
@@ -30,7 +30,7 @@ from lab.ui.live_server import LiveServer
 from lab.ui.live_state import EVERY_S, LiveState
 from lab.ui.run_form import RunRequest
 
-STAGE = "none"  # the fastest: most is written, and most has to be read
+STAGE = "none"  # the fastest stage writes most, so most has to be read
 LATE = 0.99
 FAST_PER_S, REPLICAS, LOOKS = 3000, 3, 50
 PER_LOOK = int(FAST_PER_S * EVERY_S)
@@ -40,13 +40,13 @@ def measure(pairs: int) -> Iterator[Measured]:
     busy = [_busy() for _ in range(pairs)]
     value, low, high = mean(busy)
     what = f"processor time of following {FAST_PER_S} requests a second, as a share of one core"
-    promise = Promise(at_most=0.1)  # 5 % of two
+    promise = Promise(at_most=0.1)  # 5 % of two cores
     yield Measured(name="live alone", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=busy)
     yield from _watched(pairs)
 
 
 def _busy() -> float:
-    """Files grow as those of a run at this speed do, without a run; only what looks at them is timed, by its own clock."""
+    """Let files grow at this speed without a run, and time only the reader, by its own processor clock."""
     encode, now_ns, spent_s, numbers = msgspec.json.Encoder().encode_lines, 0, 0.0, count()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
         folder = Path(name)
@@ -70,7 +70,7 @@ def _busy() -> float:
 
 
 def _events(number: int, at_ns: int) -> list[AnyEvent]:
-    """Those of one increment, as its replica writes them."""
+    """Return the journal events of one increment."""
     name = f"r{number}"
     return [
         Got(request=name, key="lock", asked_ns=at_ns, got_ns=at_ns, commands=1),
@@ -106,47 +106,47 @@ def _watched(pairs: int) -> Iterator[Measured]:
             supervisor.close()
     ratios = [one / other for one, other in rates]
     value, low, high = mean_of_ratios(ratios)
-    what = f"throughput with the live page watched, as a share of that of runs that nobody follows, {pairs} pairs"
+    what = f"throughput with the live page watched, as a share of that of runs that no browser follows, {pairs} pairs"
     remark = f"unwatched {sum(other for _, other in rates) / pairs:.0f} increments a second here"
     promise = Promise(at_least=0.95)
     yield Measured(
         name="live", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
     )
     value, low, high = mean(watcher.behind_s)
-    what = f"from the end of a request to the watcher's hearing of it: the oldest of each look, {LATE:.0%} of looks"
+    what = f"delay from the end of a request to the browser: the oldest request of each message, {LATE:.0%} of messages"
     about = {"name": "live behind", "what": what, "unit": "s", "promise": Promise(at_most=0.25)}
-    yield Measured(**about, value=value, low=low, high=high, samples=watcher.behind_s)  # type: ignore[arg-type] # each is of its kind
+    yield Measured(**about, value=value, low=low, high=high, samples=watcher.behind_s)  # type: ignore[arg-type] # the values have several types
 
 
 class Watcher:
-    """One who has the live page open. behind_s: of each run that was watched, how late news were."""
+    """A browser on the live page. behind_s: the delay in each watched run."""
 
     def __init__(self, server: LiveServer) -> None:
         self.port = server.server_port
         self.behind_s: list[float] = []
 
     def during(self, run: Callable[[], float]) -> float:
-        """Watch while it runs; what it gave. Raises Unmeasured if nothing was heard."""
+        """Watch during a run, and return the run's result. Raises Unmeasured if no message arrived."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         connection.request("GET", "/live/news")
         answer = connection.getresponse()
-        answer.readline()  # how things stood
+        answer.readline()  # the state before the run
         late_ns: list[int] = []
         over = threading.Event()
-        hearing = threading.Thread(target=_hear, args=(answer, late_ns, over), daemon=True)
-        hearing.start()
+        reader = threading.Thread(target=_read_messages, args=(answer, late_ns, over), daemon=True)
+        reader.start()
         rate = run()
         over.set()
-        hearing.join()
+        reader.join()
         connection.close()
         if not late_ns:
-            raise Unmeasured("a watched run was over, and its watcher had heard nothing")
+            raise Unmeasured("a watched run ended, and the browser had received no message")
         late_ns.sort()
         self.behind_s.append(late_ns[math.ceil(LATE * len(late_ns)) - 1] / 1e9)
         return rate
 
 
-def _hear(answer: http.client.HTTPResponse, late_ns: list[int], over: threading.Event) -> None:
+def _read_messages(answer: http.client.HTTPResponse, late_ns: list[int], over: threading.Event) -> None:
     while not over.is_set() and (line := answer.readline()):
         if line.startswith(b"data: "):
             news = msgspec.json.decode(line[len(b"data: ") :])
@@ -157,7 +157,7 @@ def _hear(answer: http.client.HTTPResponse, late_ns: list[int], over: threading.
 
 
 def _run(supervisor: Supervisor, request: RunRequest, reports: Path, state: LiveState | None = None) -> float:
-    """One whole run; its increments a second. state: followed there."""
+    """Make one run, and return its increments a second. state: follows the run."""
     drive = by_locust(supervisor, request.scenario, lambda done: None)
 
     def followed(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
@@ -171,6 +171,6 @@ def _run(supervisor: Supervisor, request: RunRequest, reports: Path, state: Live
     if state is not None:
         state.judged(done)
     done.folder.discard()
-    if done.record.ended != "complete" or not rate:
-        raise Unmeasured(f"a run ended before its end: {done.record.ended}")
+    if done.record.ended != COMPLETE or not rate:
+        raise Unmeasured(f"a run was cut short: {done.record.ended}")
     return rate

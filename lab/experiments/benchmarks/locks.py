@@ -1,6 +1,8 @@
-"""What the locks themselves cost: each stage alone, and against what a user would take instead.
+"""The costs of the locks themselves: each stage alone, and compared with what a user would take
+instead.
 
-The table of all stages goes to ``reports/bench-locks-<time>/``, beside the speeds that one of the documents claims.
+The table of all stages goes to ``reports/bench-locks-<time>/``, together with the speeds that
+document 4 claims.
 """
 
 from __future__ import annotations
@@ -34,15 +36,15 @@ MANY = 16
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A store that is up: where it is, and how to count what it has carried out."""
+class RunningStore:
+    """A running store: its settings for clients, and a function that counts the commands it has executed."""
 
     settings: Settings
     count: Callable[[], int]
 
 
 class RedisPy:
-    """redis-py's own lock behind our door."""
+    """redis-py's own lock with the interface of a stage."""
 
     def __init__(self, store: Any, key: str) -> None:
         self.lock = redis.lock.Lock(store, key, timeout=3, sleep=RETRY_MS / 1000, blocking_timeout=WAIT_MS / 1000)
@@ -56,7 +58,7 @@ def measure(pairs: int) -> Iterator[Measured]:
     supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
         wanted = dict.fromkeys(stage.store for stage in _locks() if stage.store)
-        up = {store: _stand(supervisor, store, Path(name)) for store in wanted}
+        up = {store: _start_store(supervisor, store, Path(name)) for store in wanted}
         _table(up)
         yield _ratio(
             "locks lua",
@@ -79,40 +81,42 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 
 def _locks() -> list[Stage]:
-    """Those that ask a store; one that lets the write decide has nothing to acquire."""
+    """Return the stages that ask a store. A stage that lets the write decide acquires nothing."""
     shelf = stages().values()
     return [one for one in shelf if one.store and Claim.exclusive in one.claims and one.resource != "mysql_versioned"]
 
 
-def _stand(supervisor: Supervisor, store: str, folder: Path) -> Standing:
+def _start_store(supervisor: Supervisor, store: str, folder: Path) -> RunningStore:
     shelf = stores()[store]
     programs = shelf.programs(scenario.load("rush"))
     running = [one.wait() for one in [process.start(one, supervisor, folder) for one in programs]]
     settings = Settings.read({}, run="bench", **{f"{store}_url": shelf.url(running)})
-    return Standing(settings, lambda: sum(shelf.commands(running).values()))
+    return RunningStore(settings, lambda: sum(shelf.commands(running).values()))
 
 
 def _run(
-    up: dict[str, Standing], name: str, store: str, make: Maker, clients: int, one_key: bool, work_ms: int = 0
+    up: dict[str, RunningStore], name: str, store: str, make: Maker, clients: int, one_key: bool, work_ms: int = 0
 ) -> LockMeasurement:
     where = up[store]
     return measure_lock(name, store, where.settings, make, clients, one_key, FOR_S, work_ms, where.count)
 
 
-def _of(up: dict[str, Standing], stage: Stage, clients: int, one_key: bool, work_ms: int = 0) -> LockMeasurement:
+def _of(up: dict[str, RunningStore], stage: Stage, clients: int, one_key: bool, work_ms: int = 0) -> LockMeasurement:
     return _run(up, stage.name, stage.store or "", maker(stage), clients, one_key, work_ms)
 
 
-def _alone(up: dict[str, Standing], name: str) -> LockMeasurement:
+def _alone(up: dict[str, RunningStore], name: str) -> LockMeasurement:
     return _of(up, stages()[name], 1, False)
 
 
-def _busy(up: dict[str, Standing], name: str) -> LockMeasurement:
+def _busy(up: dict[str, RunningStore], name: str) -> LockMeasurement:
     return _of(up, stages()[name], MANY, True, work_ms=5)
 
 
-def _table(up: dict[str, Standing]) -> None:
-    """Every lock: alone, many on a key each, many on one key; with and without work. Before those of a store, its round trip."""
+def _table(up: dict[str, RunningStore]) -> None:
+    """Measure every lock: alone, many clients on a key each, many on one key, with and without
+    work; and each store's round trip.
+    """
     found = []
     apart, together = ((1, False, 0), (MANY, False, 0)), ((MANY, True, 0), (MANY, True, 5))
     for store in up:

@@ -1,4 +1,4 @@
-"""Locust through the whole stack, every request recorded, as a share of what wrk gets out of the same running stack."""
+"""Locust through the whole stack, with every request recorded, as a share of what wrk achieves at the same stack."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRK_S, REQUESTS = 3, 5000
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    program("wrk")  # refuse before anything has been started
+    program("wrk")  # report a missing program before anything is started
     rush = scenario.load("rush")
     supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
@@ -54,7 +54,7 @@ def _driver(supervisor: Supervisor, rush: scenario.Scenario, system: Cluster, fo
         load.wait(lambda done: None, lambda: True)
         records = list(History(into).requests())
         if len(records) != REQUESTS:
-            raise Unmeasured(f"{len(records)} requests are on record instead of {REQUESTS}")
+            raise Unmeasured(f"{len(records)} requests were recorded instead of {REQUESTS}")
         return len(records) / ((max(one.end_ns for one in records) - min(one.start_ns for one in records)) / 1e9)
 
     return drive

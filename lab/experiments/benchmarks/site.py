@@ -1,4 +1,6 @@
-"""What the site costs at the end of a run: with a thousand runs there beside ten, and beside reading them all again."""
+"""The cost of writing the site at the end of a run: with a thousand runs compared with ten, and
+with reading all runs again.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ def measure(pairs: int) -> Iterator[Measured]:
         site.write(many)
         growth = [one / other for one, other in pairwise(pairs, _after_a_run(many), _after_a_run(few))]
         anew = [one / other for one, other in pairwise(min(pairs, 4), _after_a_run(many), _anew(many))]
-    what = f"writing the site after a run, with {MANY} runs beside {FEW}"
+    what = f"writing the site after a run, with {MANY} runs compared with {FEW}"
     yield _ratio(what, growth, Promise(at_most=MOST_GROWTH))
-    yield _ratio(f"the same, with {MANY} runs, beside reading all of them again", anew, Promise(at_most=MOST_OF_ALL))
+    yield _ratio(f"the same, with {MANY} runs, compared with reading all of them again", anew, Promise(at_most=MOST_OF_ALL))
 
 
 def _ratio(what: str, ratios: list[float], promise: Promise) -> Measured:
@@ -42,7 +44,7 @@ def _made(reports: Path, number: int) -> Path:
 
 
 def _add(reports: Path, mark: str) -> None:
-    """Another run: one of the reference's, under a name of its own."""
+    """Add a run: a copy of a reference run with a name of its own."""
     kept = runs_in(REFERENCE)
     one = kept[int(mark, 36) % len(kept)]
     folder = reports / "runs" / f"{one.name}-{mark}"
@@ -69,7 +71,7 @@ def _anew(reports: Path) -> Callable[[], float]:
 
 
 def _written(reports: Path) -> float:
-    """Seconds to write it. Raises Unmeasured when a run is missing from it."""
+    """Return the seconds that writing takes. Raises Unmeasured when a run is missing from the site."""
     began_s = time.monotonic()
     index = site.write(reports)
     took_s = time.monotonic() - began_s

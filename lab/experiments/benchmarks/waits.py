@@ -1,12 +1,11 @@
-"""What the way of waiting buys through the whole stack: rush under pubsub and queued against lua, in turn."""
+"""The gain of each way of waiting through the whole stack: rush with pubsub and queued, compared with lua in turn."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 
 from lab.experiments.benchmark import Measured, Promise, Unmeasured
+from lab.experiments.child_run import NoVerdict, child_run
 from lab.experiments.statistics import mean_of_ratios
 from lab.judge.judgement import Judgement
 
@@ -17,7 +16,7 @@ Figure = Callable[[Judgement], float]
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    """Rounds of all three; every other round goes backwards."""
+    """Measure rounds of all three stages; every second round is in reverse order."""
     rounds = [
         {name: _rush(name) for name in (STAGES if number % 2 else STAGES[::-1])} for number in range(max(3, min(pairs, ROUNDS)))
     ]
@@ -39,23 +38,10 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 
 def _rush(stage: str) -> Judgement:
-    command = [
-        sys.executable,
-        "-m",
-        "lab.cli",
-        "run",
-        "rush",
-        "--stage",
-        stage,
-        "--requests",
-        str(REQUESTS),
-        "--json",
-        "--no-draw",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
-    if not done.stdout.startswith("{"):
-        raise Unmeasured(f"rush on {stage} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
-    judgement = Judgement.decode(done.stdout)
+    try:
+        judgement = child_run(["rush", "--stage", stage, "--requests", str(REQUESTS), "--no-draw"])
+    except NoVerdict as failure:
+        raise Unmeasured(str(failure)) from None
     if judgement.acknowledged != REQUESTS or judgement.lost:
         raise Unmeasured(f"rush on {stage} lost {judgement.lost} and failed {judgement.failed}: {judgement.why}")
     return judgement

@@ -1,16 +1,15 @@
-"""How much longer ``lab run rush --stage none`` takes than the load itself: servers up, judging, drawing, servers down."""
+"""How much longer ``lab run rush --stage none`` takes than its load: start servers, judge, draw, stop servers."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from lab.experiments.benchmark import Measured, Promise, Unmeasured
+from lab.experiments.child_run import NoVerdict, child_run
 from lab.experiments.statistics import mean
-from lab.prerequisites import program
 
 TIMES = 4
 
@@ -24,10 +23,9 @@ def measure(_pairs: int) -> Iterator[Measured]:
 
 
 def _once(folder: str) -> float:
-    command = [program("lab"), "run", "rush", "--stage", "none", "--json"]
     began_s = time.monotonic()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    took_s = time.monotonic() - began_s
-    if done.returncode != 0:
-        raise Unmeasured(f"lab run ended with {done.returncode}: {done.stderr.strip()}")
-    return took_s - float(json.loads(done.stdout)["duration_s"])
+    try:
+        judgement = child_run(["rush", "--stage", "none"], Path(folder))
+    except NoVerdict as failure:
+        raise Unmeasured(str(failure)) from None
+    return time.monotonic() - began_s - judgement.duration_s

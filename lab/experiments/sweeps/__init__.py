@@ -1,4 +1,4 @@
-"""The shelf of sweeps, one a file."""
+"""The sweeps, one in each file."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from lab.experiments.sweep import Sweep
 
 
 def names() -> list[str]:
-    """The sweeps there are."""
+    """Return the names of all sweeps."""
     return plugins.names(__name__)
 
 
 def load(name: str) -> Sweep:
-    """A sweep by its file's name, which must be one of ``names()``."""
+    """Return a sweep by its file's name, which must be in ``names()``."""
     sweep: Sweep = plugins.file(__name__, name).SWEEP
     return sweep

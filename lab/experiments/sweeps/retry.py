@@ -1,4 +1,6 @@
-"""How often to ask for a lock that is taken: polling harder costs commands, and the store's time for them is the holder's."""
+"""How often to ask for a lock that is taken: polling harder costs commands, and the store's time
+for them is missing for the holder.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from lab.experiments.sweep_result import Curve, SweepResult
 from lab.report.chart import LINES, STYLES
 from lab.text import thousands
 
-UNHINDERED_PER_S, HINDERED_BELOW_MS = 530, 20  # for a guess how long it takes: where polling begins to slow the holders down
+UNHINDERED_PER_S, HINDERED_BELOW_MS = 530, 20  # to estimate the duration: below this interval, polling slows the holders down
 WAITS = {"wait_p50_ms": "p50", "wait_p99_ms": "p99", "wait_max_ms": "max"}
 
 
 def finding(curves: Sequence[Curve]) -> str:
-    """The fastest interval against the shortest, stage by stage: how much slower, at what price."""
+    """Return, for each stage, how much slower the shortest interval is than the fastest, and its cost in commands."""
     return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
 
 
@@ -43,7 +45,7 @@ def _of(curve: Curve) -> str:
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
-    """Three panels above each other over the same retry interval: speed, waits, commands."""
+    """Draw speed, waits and commands over the same retry interval, in three panels."""
     speed, waits, commands = canvas.subplots(3, 1, sharex=True)
     for number, curve in enumerate(curves):
         colour = LINES[number % len(LINES)]
@@ -55,7 +57,7 @@ def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     speed.set_ylabel("acknowledged\nper second")
     speed.set_ylim(bottom=0)
     waits.set_ylabel("wait for the lock, ms")
-    if any(curve.known("wait_max_ms") for curve in curves):  # nothing at all has no logarithm
+    if any(curve.known("wait_max_ms") for curve in curves):  # an empty panel has no logarithmic scale
         waits.set_yscale("log")
         waits.yaxis.set_major_formatter(lambda wait, _: f"{wait:g}")
     commands.set_ylabel("commands to the lock's\nstore per increment")

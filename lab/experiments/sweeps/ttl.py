@@ -1,4 +1,6 @@
-"""Where a TTL is too short: the share of the acknowledged increments that is lost, as the work grows past it."""
+"""When a TTL is too short: the share of the acknowledged increments that is lost, as the work grows
+beyond the TTL.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from lab.experiments.sweep_result import LOST_SHARE, Curve, SweepResult
 from lab.report.chart import GREY, LINES
 
 TTL_MS = 200
-FINE = 400  # points of the staircase
+FINE = 400  # points of the drawn staircase
 
 
 def finding(curves: Sequence[Curve]) -> str:
-    """Up to where each stage loses nothing, from where on it does, and how much at worst."""
+    """Return, for each stage, up to where it loses nothing, from where on it does, and its largest loss."""
     return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
 
 
@@ -36,7 +38,7 @@ def _of(curve: Curve) -> str:
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
-    """The share lost over work / TTL, with what is lost when there is always a next one at the door."""
+    """Draw the lost share over work / TTL, with the prediction for a waiter that is always ready."""
     axes = canvas.subplots()
     right = max(result.values) * 1.04
     fine = [right * number / FINE for number in range(1, FINE + 1)]
