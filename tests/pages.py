@@ -17,7 +17,7 @@ def assert_self_contained(page: Path) -> None:
     assert "@import" not in text
 
 
-def told(index: Path) -> list[dict[str, Any]]:
+def rows_of(index: Path) -> list[dict[str, Any]]:
     """The rows that a page holds for its scripts."""
     text = index.read_text(encoding="utf-8")
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])

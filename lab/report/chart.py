@@ -1,6 +1,7 @@
-"""A chart: ``draw(axes, results)`` on axes it is given, with a title that states the finding.
+"""What every chart shares: its members, colours, size, title and conditions.
 
-``lab/report/charts`` holds one a file. Each says for what it is: ``FOR = "one"`` run, ``"many"`` side by side, or ``"any"``.
+``lab/report/charts`` has one chart a file. The title of a chart is one plain sentence that states the finding. It is short, it
+has the numbers, and ``lab.text.thousands`` writes them.
 Colours mean the same everywhere and are safe for the colour-blind (Okabe and Ito's palette).
 """
 
@@ -22,25 +23,34 @@ GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79
 COLOURS = {"counted": GREEN, "lost": RED, "duplicated": PURPLE, "failed": ORANGE, "unknown": GREY, "counter": BLUE}
 LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, "#56B4E9", "#000000", GREY, "#8B6914", "#6A3D9A", "#B15928", "#1B7837")
 STYLES = ("-", "--", ":")
-FEW = 8  # runs whose curves can still be told apart when they lie over each other
+FEW = 8  # runs: with more, a reader cannot distinguish the curves
 
 
 class Chart(Protocol):
-    """A file of the shelf. HEIGHT: in inches, for so many runs; 4 where it does not matter."""
+    """A chart, as a file of ``lab/report/charts`` defines it. ``OPTIONAL`` has the members that a file may leave out."""
 
+    # the number of runs that it draws: "one", "many" or "any"
     FOR: str
+    # whether it draws a row for each run, so that its height grows with their number; False by default
+    GROWS: bool
+
+    def fits(self, results: Sequence[Result]) -> bool:
+        """Return whether the chart makes sense for these results; True by default."""
 
     def draw(self, axes: Axes, results: Sequence[Result]) -> None:
-        """Draw, with title, units and labels. Nothing global is touched."""
+        """Draw on the axes, with title, units and labels. Change no setting outside the axes."""
+
+
+OPTIONAL: dict[str, object] = {"GROWS": False, "fits": lambda _results: True}  # members of a chart, with their defaults
 
 
 def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
-    """Draw to ``stem.svg`` and so on; returns the paths."""
-    from matplotlib import style  # takes half a second, which who does not draw need not wait for
+    """Draw a chart into one file of each kind, such as ``stem.svg``. Return the paths."""
+    from matplotlib import style  # here, because it takes half a second to load, and many commands draw nothing
     from matplotlib.figure import Figure
 
     with style.context(STYLE):
-        height = 1.9 + 0.42 * len(results) if getattr(chart, "GROWS", False) else max(4.6, 1 + 0.22 * len(results))
+        height = 1.9 + 0.42 * len(results) if chart.GROWS else max(4.6, 1 + 0.22 * len(results))
         figure = Figure(figsize=(9.6, height), layout="constrained")
         chart.draw(figure.add_subplot(), results)
         paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
@@ -50,21 +60,21 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
 
 
 def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
-    """The finding as the title, in lines of so many letters, the conditions below it."""
+    """Set the finding as the title, in lines of ``width`` letters, and write the conditions below it."""
     axes.set_title(textwrap.fill(finding, width))
     height_in = axes.figure.get_figure(root=True).get_figheight()
-    above = 1 + 0.092 / height_in  # as far below the title, however tall the chart
+    above = 1 + 0.092 / height_in  # the same distance in inches for every height
     axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 
 def title_width(results: Sequence[Result]) -> int:
-    """How many letters a title's line has room for, where the runs' names stand at the left of the axes."""
+    """Return how many letters fit in a line of the title if the labels of the runs are at the left of the axes."""
     return int(85 - 0.67 * max(len(result.label) for result in results))
 
 
 def conditions(results: Sequence[Result]) -> str:
-    """Under what the runs were made; what differs between them is left out."""
-    scenario = [result.record.scenario for result in results]
+    """Return the conditions of the runs in words. Conditions in which the runs differ are left out."""
+    scenarios = [result.record.scenario for result in results]
     parts: list[tuple[str, Callable[[dict[str, object]], object]]] = [
         ("{} requests", lambda one: thousands(int(str(one["requests"])))),
         ("{} users", lambda one: "no" if one["rate"] else one["users"]),
@@ -73,9 +83,9 @@ def conditions(results: Sequence[Result]) -> str:
         ("retry {} ms", lambda one: one["retry_ms"]),
         ("work {} ms", lambda one: one["work_ms"]),
     ]
-    said = [
-        text.format(value(scenario[0]))
+    common = [
+        text.format(value(scenarios[0]))
         for text, value in parts
-        if len({str(value(one)) for one in scenario}) == 1 and value(scenario[0]) not in (None, "no")
+        if len({str(value(one)) for one in scenarios}) == 1 and value(scenarios[0]) not in (None, "no")
     ]
-    return ", ".join([*dict.fromkeys(one["name"] for one in scenario), *said])
+    return ", ".join([*dict.fromkeys(one["name"] for one in scenarios), *common])

@@ -1,4 +1,4 @@
-"""Which runs are laid over each other, and where the comparison goes: ``lab compare``, and ``lab report`` of several runs."""
+"""Find the runs to compare, and the folder of the comparison: ``lab compare``, and ``lab report`` of several runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from lab.report.pages import report_many, runs_in
 
 
 def compare(names: Sequence[str], out: Path | None) -> list[Path]:
-    """Compare runs into ``out``. A single comparison's folder is made again where it is, unless told otherwise.
+    """Write the comparison of runs into ``out``. Return the paths of its files, the page first.
 
-    Returns what was written, the page first. Raises BadInput for fewer than two, for the same run twice, for what is none.
+    Without ``out``, the comparison gets a new folder. If the only name is the folder of a comparison, it is written there again.
+    Raises BadInput for fewer than two runs, for the same run twice, and for a name that is not a run.
     """
     folders = _chosen(names)
     if out is None:
@@ -25,18 +26,19 @@ def compare(names: Sequence[str], out: Path | None) -> list[Path]:
 
 
 def _chosen(names: Sequence[str]) -> list[Path]:
-    """The runs by name, path or ``latest``, and all those kept in a comparison's folder."""
+    """Return the folders of the runs: by name, by path, ``latest``, or all runs in the folder of a comparison."""
     if not names:
-        raise BadInput("no run was named; give two or more: by name, by path, 'latest', or the folder of a comparison")
-    said: dict[str, str] = {}
+        raise BadInput("no run was given; give two or more: by name, by path, 'latest', or the folder of a comparison")
+    name_of: dict[str, str] = {}
     folders = []
     for name in names:
         for folder in runs_in(Path(name)) or [run_folder.find(name)]:
-            if folder.name in said:
-                how = f"{said[folder.name]!r} and {name!r} are" if said[folder.name] != name else f"{name!r} is named twice,"
-                raise BadInput(f"{how} the same run, {folder.name}; a run cannot be compared with itself")
-            said[folder.name] = name
+            if folder.name in name_of:
+                before = name_of[folder.name]
+                both = f"{name!r} was given twice:" if before == name else f"{before!r} and {name!r} are"
+                raise BadInput(f"{both} the same run, {folder.name}; a run cannot be compared with itself")
+            name_of[folder.name] = name
             folders.append(folder)
     if len(folders) == 1:
-        raise BadInput(f"{names[0]!r} is one run, and a comparison needs two or more; 'lab report {names[0]}' draws one alone")
+        raise BadInput(f"{names[0]!r} is one run; a comparison needs two or more. 'lab report {names[0]}' draws a single run")
     return folders

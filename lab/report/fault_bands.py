@@ -1,4 +1,4 @@
-"""The times from each fault to its recovery, marked and labelled on a chart whose x is seconds since the first request."""
+"""Mark and label each fault, from its begin to its recovery, on a chart whose x axis is seconds since the first request."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from lab.report.chart import GREY
 from lab.report.run_data import FaultBand, Result
 
-ROWS = 3  # labels of faults at about the same time are put below each other
-LANE = 0.075  # of the axes' height, for each run with a fault
-LABELLED = 12  # more than so many could not be read
+ROWS = 3  # labels of faults at about the same time are put in rows
+LANE = 0.075  # height of the lane of one run, as a part of the axes' height
+LABELLED = 12  # faults that get a label; more labels could not be read
 
 
 def shade(axes: Axes, faults: Sequence[FaultBand]) -> None:
-    """Call it when the data is drawn. A fault over in an instant (a kill) is a line."""
+    """Mark the faults of one run, after its data was drawn. A fault that ends at once (a kill) is a line."""
     for number, band in enumerate(faults):
         axes.axvspan(band.from_s, band.until_s, color=GREY, alpha=0.25, linewidth=0, zorder=0.2)
         axes.axvline(band.from_s, color="#555555", linestyle=":", linewidth=1.2, zorder=0.3)
@@ -25,7 +25,7 @@ def shade(axes: Axes, faults: Sequence[FaultBand]) -> None:
 
 
 def lanes(axes: Axes, results: Sequence[Result], colours: Sequence[str]) -> None:
-    """Several runs at once: above the curves a lane for each run with a fault, in its colour. Call it when all is drawn."""
+    """Draw a lane above the curves for each run with a fault, in the run's colour, after the data was drawn."""
     faulty = [(result, colour) for result, colour in zip(results, colours, strict=False) if result.series.faults]
     if not faulty:
         return
@@ -37,17 +37,20 @@ def lanes(axes: Axes, results: Sequence[Result], colours: Sequence[str]) -> None
             axes.axvspan(band.from_s, band.until_s, ymin, ymax, color=colour, alpha=0.3, linewidth=0)
             axes.axvline(band.from_s, color=colour, linestyle=":", linewidth=1.2, zorder=0.3)
         kinds = Counter(band.kind.replace("_", " ") for band in result.series.faults)
-        said = ", ".join(kind if number == 1 else f"{kind} × {number}" for kind, number in kinds.items())
+        faults = ", ".join(kind if number == 1 else f"{kind} × {number}" for kind, number in kinds.items())
         place = (result.series.faults[0].from_s, 1 - LANE * (row + 0.5))
-        _say(axes, f"{result.label}: {said}", place, (5, 0), va="center")
+        _write(axes, f"{result.label}: {faults}", place, (5, 0), va="center")
 
 
 def _label(axes: Axes, band: FaultBand, row: int) -> None:
-    _say(axes, f"{band.kind.replace('_', ' ')}, {band.replica}", (band.from_s, 1), (5, -12 - 14 * row))
+    _write(axes, f"{band.kind.replace('_', ' ')}, {band.replica}", (band.from_s, 1), (5, -12 - 14 * row))
 
 
-def _say(axes: Axes, text: str, place: tuple[float, float], offset: tuple[int, int], va: str = "baseline") -> None:
-    """Beside a moment, on the side that has room. place: seconds, and the height as a share of the axes'."""
+def _write(axes: Axes, text: str, place: tuple[float, float], offset: tuple[int, int], va: str = "baseline") -> None:
+    """Write a text to the left or right of a moment, where there is room.
+
+    place: the moment in seconds, and the height as a part of the axes' height. offset: in points.
+    """
     late = place[0] > axes.get_xlim()[1] / 2
     axes.annotate(
         text,

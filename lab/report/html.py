@@ -1,4 +1,4 @@
-"""Pages from templates: one file each, with its style and its pictures in it."""
+"""Make pages from templates. A page is one file, with its style and its pictures inside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.text import thousands
 
 
 def inline(pictures: Sequence[Path]) -> list[str]:
-    """SVG files as text to be put into a page; ids are made unique, since several share the page."""
+    """Return SVG files as text for a page. Each id gets the file's name as prefix, so that it is unique on the page."""
     texts = []
     for path in pictures:
         text = path.read_text(encoding="utf-8")

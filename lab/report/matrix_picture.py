@@ -1,4 +1,4 @@
-"""The matrix as a picture and a page, with words in every cell."""
+"""Draw the matrix as a picture and as a page, with words in every cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLOURS = {"KEPT": GREEN, "ADMITTED": ORANGE, "BROKEN": RED, "VOID": GREY, "UNSE
 
 
 def draw(cells: Sequence[Cell], folder: Path) -> list[Path]:
-    """``index.html``, ``matrix.svg`` and ``matrix.png``; returns their paths, the page first."""
+    """Write ``index.html``, ``matrix.svg`` and ``matrix.png``. Return their paths, the page first."""
     with style.context(STYLE):
         figure = _figure(cells)
         pictures = [folder / "matrix.svg", folder / "matrix.png"]
@@ -33,8 +33,8 @@ def _table(cells: Sequence[Cell], runs: Path) -> dict[str, object]:
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.scenario, []).append(cell)
-    there = {cell.run for cell in cells if (runs / cell.run / "report.html").exists()}
-    return {"there": there, "columns": columns, "rows": rows, "in_short": in_short, "never_admitted": never_admitted(cells)}
+    drawn = {cell.run for cell in cells if (runs / cell.run / "report.html").exists()}
+    return {"drawn": drawn, "columns": columns, "rows": rows, "in_short": in_short, "never_admitted": never_admitted(cells)}
 
 
 def _figure(cells: Sequence[Cell]) -> Figure:

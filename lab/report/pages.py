@@ -1,4 +1,4 @@
-"""Judged runs to pictures, tables and pages. Starts nothing; reads run folders."""
+"""Draw judged runs: pictures, tables and pages. Read run folders, and start no process."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
 from lab.report.html import inline, page
 from lab.report.run_data import Result
-from lab.report.run_labels import NONE, differing, parameter, tell_apart
+from lab.report.run_labels import NONE, differing, parameter, with_labels
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import FIELDS, Timeline
 
-DOCUMENTED = {  # what the documents say a stage leaves of 5000 requests, by stage and replicas
+DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
     ("none", 3): "114 (replicas not stated)",
     ("local", 1): "5000",
     ("local", 3): "2360",
@@ -31,9 +31,9 @@ DOCUMENTED = {  # what the documents say a stage leaves of 5000 requests, by sta
 
 
 def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
-    """Draw one run into its folder: ``*.svg`` and ``report.html``. Returns what was written, the page first.
+    """Draw one run into its folder: ``*.svg`` and ``report.html``. Return the paths, the page first.
 
-    judged: what ``judge`` said of this folder just now; without it, the history is read and judged again.
+    judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here.
     """
     judgement, findings = judged or judge(folder)
     keep(folder, judgement, findings)
@@ -43,8 +43,8 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name != "timeline"])
     about: dict[str, Any] = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
-    about["beside"] = also_seen(judgement)
-    about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site, which is written after each run
+    about["also_seen"] = also_seen(judgement)
+    about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"
     path.write_text(text, encoding="utf-8")
@@ -52,16 +52,17 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
 
 
 def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
-    """Write what pictures are made from, without a picture: ``verdict.json`` and ``series.json``."""
+    """Write ``verdict.json`` and ``series.json``, from which pictures are drawn."""
     save(folder / "verdict.json", judgement)
     save(folder / "series.json", run_data.series(findings))
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
-    """Compare runs: each chart as SVG and PNG, ``table.md``, ``index.html``, and the small facts of each run, so that all
-    of it can be made again from ``into`` alone. Returns what was written, the page first.
+    """Compare runs: write each chart as SVG and PNG, ``table.md`` and ``index.html``. Return the paths, the page first.
+
+    The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
     """
-    results = tell_apart([_result(folder) for folder in folders])
+    results = with_labels([_result(folder) for folder in folders])
     into.mkdir(parents=True, exist_ok=True)
     for result in results:
         facts = into / "runs" / result.record.run
@@ -75,19 +76,19 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     table.write_text(markdown(results) + "\n" + differences(results), encoding="utf-8")
     pictures = inline([path for path in drawn if path.suffix == ".svg"])
     path = into / "index.html"
-    unlike = {"differing": differing(results), "parameter": parameter, "few": FEW}
-    text = page("many.html", results=results, pictures=pictures, documented=documented, **unlike)
+    differences_of = {"differing": differing(results), "parameter": parameter, "few": FEW}
+    text = page("many.html", results=results, pictures=pictures, documented=documented, **differences_of)
     path.write_text(text, encoding="utf-8")
     return [path, table, *drawn]
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """The facts kept in a comparison's folder, in the order in which they were run."""
+    """Return the folders of the runs in a comparison's folder, in the order in which they were run."""
     return sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """The comparison as a Markdown table, with the documents' figures beside ours."""
+    """Return the comparison as a Markdown table, with the counter of the documents in the last column."""
     head = [
         "stage",
         "replicas",
@@ -109,7 +110,7 @@ def markdown(results: Sequence[Result]) -> str:
 
 
 def differences(results: Sequence[Result]) -> str:
-    """Which run is which: the parameters in which they differ, and each run's folder, as a Markdown table."""
+    """Return the parameters in which the runs differ, and the folder of each run, as a Markdown table."""
     names = differing(results)
     rows = [[one.label, *(_plain(parameter(one, name)) for name in names), f"`{one.record.run}`"] for one in results]
     lines = [["run", *names, "folder"], ["---"] * (len(names) + 2), *rows]
@@ -143,17 +144,17 @@ def _cells(result: Result) -> list[str]:
 
 
 def documented(result: Result) -> str:
-    """What the documents report for this stage and number of replicas; empty if nothing."""
+    """Return the counter that the documents report for this stage and number of replicas; empty if they report none."""
     return DOCUMENTED.get((result.judgement.stage, result.record.scenario["replicas"]), "")
 
 
 def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
-    """The charts that make sense for these results; one may say so by a function ``fits(results)``."""
-    return {name: one for name, one in charts(purpose).items() if getattr(one, "fits", lambda _: True)(results)}
+    """Return the charts that make sense for these results."""
+    return {name: one for name, one in charts(purpose).items() if one.fits(results)}
 
 
 def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
-    """What the page needs for the picture that can be moved. ``</`` would end a script, whatever it stands in."""
+    """Return what a page needs for the interactive timeline. ``</`` is escaped: it would end the script that has the data."""
     return {
         "timeline": picture,
         "data": msgspec.json.encode(picture).decode().replace("</", "<\\/"),

@@ -1,4 +1,4 @@
-"""What charts need of a run besides its verdict, small enough to be kept in git: ``series.json``."""
+"""The curves of a run, which charts need next to its verdict: ``series.json``, small enough to be kept in git."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 
-POINTS = 200
+POINTS = 200  # of a curve
 
 
 class FaultBand(msgspec.Struct):
@@ -31,70 +31,79 @@ class FaultBand(msgspec.Struct):
 
 
 class Cause(msgspec.Struct):
-    """A mechanism: how many increments it destroyed, and how many of them were brought back by writes that had read before."""
+    """A mechanism that destroyed increments, and how many."""
 
     mechanism: str
+    # increments that its writes overwrote
     destroyed: int
+    # of them, increments that a later write restored, since it had read the counter before the loss
     restored: int = 0
 
 
 class Taken(msgspec.Struct):
-    """How many requests were where, as parallel lists: at a moment since the first request, how many waited for the lock, were
-    inside it, and had been sent and not been answered. last_got_s: when the lock was granted for the last time.
-    """
+    """How many requests were in which state over time, as parallel lists."""
 
+    # the moments, in seconds since the first request
     at_s: list[float]
+    # requests that waited for the lock
     waiting: list[int]
+    # requests that held the lock
     inside: list[int]
+    # requests that were sent and not answered yet
     on_the_way: list[int]
+    # when the lock was granted for the last time, in seconds since the first request
     last_got_s: float
 
 
 class Series(msgspec.Struct, kw_only=True):
-    """Curves as parallel lists. wait_ms[i] is the wait that a share of wait_share[i] of the grants did not exceed.
+    """The curves of a run. Lists of the same curve are parallel."""
 
-    At time_s[i] since the first request: how many were acknowledged (and unknown) so far, and what the counter held.
-    faults: in the order of time; the file has called them strikes from the beginning. causes: of lost increments.
-    taken: None where no request waited for as long as one retry.
-    """
-
+    # waits for the lock, in ascending order
     wait_ms: list[float]
+    # the share of the grants that waited at most so long
     wait_share: list[float]
+    # the moments of the curves below, in seconds since the first request
     time_s: list[float]
+    # requests that were acknowledged so far
     acknowledged: list[int]
+    # requests without an answer so far
     unknown: list[int]
+    # the value of the counter
     value: list[int]
+    # in the order of time; the name in the file is of the first edition
     faults: list[FaultBand] = msgspec.field(name="strikes", default_factory=list)
+    # the causes of lost increments
     causes: list[Cause] = []
+    # None if no request waited for as long as one retry
     taken: Taken | None = None
 
 
 class Result(msgspec.Struct, kw_only=True):
-    """A judged run as charts and reports see it: its record, the judgement, the curves. folder: where it is.
-
-    told: what it is called among others that its usual label would not tell it from (``lab/report/run_labels.py``); empty alone.
-    """
+    """A judged run as charts and pages need it."""
 
     record: RunRecord
     judgement: Judgement
+    # the curves
     series: Series
+    # the run folder
     folder: Path
-    told: str = ""
+    # its label among other runs that would have the same one (``lab/report/run_labels.py``); empty for a single run
+    given_label: str = ""
 
     @property
     def label(self) -> str:
-        """The stage, and what was not as usual about the run."""
-        if self.told:
-            return self.told
+        """Return the given label, else the stage, with the number of replicas if it is not three."""
+        if self.given_label:
+            return self.given_label
         replicas = self.record.scenario["replicas"]
         return self.judgement.stage if replicas == 3 else f"{self.judgement.stage}, {replicas} replica{'s' * (replicas > 1)}"
 
 
 def series(findings: Findings) -> Series:
-    """The curves of a run, thinned to POINTS."""
+    """Return the curves of a run, with at most POINTS points each."""
     waits = sorted(findings.waits_ns)
     ranks = sorted({round(index * (len(waits) - 1) / (POINTS - 1)) for index in range(POINTS)}) if waits else []
-    end = findings.end_ns // BIN_NS - findings.origin_ns // BIN_NS  # the last to end may have been refused
+    end = findings.end_ns // BIN_NS - findings.origin_ns // BIN_NS  # the last request may have failed, and then it is in no bin
     last = max([*findings.acknowledged_by_bin, *findings.unknown_by_bin, *findings.value_by_bin, end])
     step = max(1, -(-(last + 1) // POINTS))
     ends = range(step, last + step + 1, step)
@@ -112,7 +121,7 @@ def series(findings: Findings) -> Series:
 
 
 def rates(curves: Series, steps: int) -> tuple[list[float], list[float]]:
-    """Acknowledged per second, thinned to about so many steps: the steps' edges in seconds, one more than there are speeds."""
+    """Return the edges of about so many time steps in seconds, and the acknowledged requests per second in each step."""
     times, totals = [0.0, *curves.time_s], [0, *curves.acknowledged]
     every = max(1, len(times) // steps)
     times, totals = times[::every], totals[::every]
@@ -120,7 +129,7 @@ def rates(curves: Series, steps: int) -> tuple[list[float], list[float]]:
 
 
 def load(folder: Path) -> Result:
-    """A run folder that has been judged and has its series. Raises BadInput, OSError or msgspec's errors."""
+    """Return the result of a judged run folder. Raises BadInput, OSError or errors of msgspec."""
     return Result(
         record=load_record(folder),
         judgement=Judgement.load(folder),

@@ -1,8 +1,9 @@
-"""All runs there are, a row each: what the site needs of them. A run is read once; after that, one small file answers for it.
+"""Make one row for each run, with the figures that the site needs.
 
-``site.json`` beside the folder ``runs`` keeps the rows, each with the stamp of the files it was read from. A run that is gone
-is in no row, one that was judged or drawn again is read again. The curves of a run are put beside it as ``curves.js``: a page
-that is opened from a disk may load a script, and nothing else.
+``site.json``, next to the folder ``runs``, caches the rows. Each row has the time stamps of the files from which it was read.
+A run that was judged or drawn again is read again. The row of a deleted run is removed.
+The curves of a run are written into its folder as ``curves.js``. A page that is opened from a disk may load a script, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -24,55 +25,71 @@ SCHEMA = 1
 
 
 class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
-    """A run in a line. began: in UTC. parameters: the values of ``run_labels``, in their order, null where the run has none.
-    said: the outcome in short, as a cell of the matrix says it. page, curves: whether it has them.
-    """
+    """A run in one line of the site."""
 
+    # the name of the run's folder
     run: str
+    # when it began, in UTC
     began: str
     stage: str
     scenario: str
+    # the claim under test
     claim: str
     verdict: str
-    said: str
+    # the outcome in short, as in a cell of the matrix
+    outcome: str
+    # the reason of the verdict
     why: str
     label: str
     acknowledged: int
+    # the counter at the end; None if it could not be read
     final: int | None
     lost: int
     duplicated: int
     failed: int
     unknown: int
+    # acknowledged requests per second
     per_s: float
+    # half of the grants waited at most so long
     p50_ms: float
+    # 99 of 100 grants waited at most so long
     p99_ms: float
+    # commands that the lock's store carried out, per increment
     commands: float
+    # the values of ``run_labels.labels``, in that order; None if the run has no such parameter
     parameters: list[str | float | None]
+    # whether it has ``report.html``
     page: bool
+    # whether it has ``curves.js``
     curves: bool
 
 
-Stamp = tuple[tuple[int, int, int], ...]  # of each file: when it was written, how long it is, which it is
+Stamp = tuple[tuple[int, int, int], ...]  # of each file: the time of its last change, its size, its inode
 
 
 class Known(msgspec.Struct, array_like=True):
-    """A row, and the state of the files from which it was read. left_out: why there is no row."""
+    """What the index knows of one folder."""
 
+    # of the files from which the row was read
     stamp: Stamp
+    # None if the folder could not be read as a run
     row: Row | None = None
+    # why there is no row
     left_out: str = ""
 
 
 class Kept(msgspec.Struct, kw_only=True):
-    """``site.json``: what is known of each folder, by its name. parameters: the names of the values in each row."""
+    """The content of ``site.json``."""
 
     schema: int = SCHEMA
+    # the names of the values in ``Row.parameters``
     parameters: list[str] = []
+    # by the folder's name
     runs: dict[str, Known] = {}
 
 
 def rows(reports: Path) -> tuple[list[Row], dict[str, str]]:
-    """The runs of ``reports/runs``, newest first; and why other folders there are left out. Reads what it does not know yet."""
+    """Return the runs of ``reports/runs``, newest first, and why other folders there are left out. Read only changed runs."""
     before = _kept(reports / ROWS)
     now = Kept(
         parameters=list(labels()),
@@ -93,7 +110,7 @@ def _kept(path: Path) -> Kept:
 
 
 def _folders(runs: Path) -> Iterator[Path]:
-    """Those that are, or claim to be, runs: what is hidden is still being made, and a link is another's name."""
+    """Yield the folders that may be runs. A hidden folder is a run that is still going on; links are left out."""
     if runs.is_dir():
         with os.scandir(runs) as entries:
             yield from (Path(one.path) for one in entries if not one.name.startswith(".") and one.is_dir(follow_symlinks=False))
@@ -107,12 +124,12 @@ def _known(folder: Path, before: Known | None) -> Known:
         result = _read(folder)
         curves = _write_curves(result)
         return Known(_stamp(folder), _row(result, (folder / PAGE).is_file(), curves))
-    except Exception as error:  # noqa: BLE001 - whatever a foreign folder holds, it is left out and no more
+    except Exception as error:  # noqa: BLE001 - a folder with unknown content is left out, and must not stop the site
         return Known(stamp, left_out=" ".join(str(error).split())[:200] or type(error).__name__)
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Nothing is read for it."""
+    """Return the stamps of the folder's files, without opening them."""
     stamps = []
     for name in (FACTS, PAGE, CURVES):
         try:
@@ -127,10 +144,10 @@ def _stamp(folder: Path) -> Stamp:
 def _read(folder: Path) -> Result:
     for name in ("run.json", FACTS, "series.json"):
         if not stat.S_ISREG(os.lstat(folder / name).st_mode):
-            raise ValueError(f"{name} is no file")
+            raise ValueError(f"{name} is not a regular file")
     result = load(folder)
     if folder.name != result.judgement.run:
-        raise ValueError(f"its verdict is of another run, {result.judgement.run}")
+        raise ValueError(f"verdict.json is of another run, {result.judgement.run}")
     return result
 
 
@@ -145,7 +162,7 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         scenario=judgement.scenario,
         claim=judgement.claim,
         verdict=judgement.verdict,
-        said=in_short(cell),
+        outcome=in_short(cell),
         why=judgement.why,
         label=result.label,
         acknowledged=judgement.acknowledged,
@@ -169,13 +186,13 @@ def _plain(value: object) -> str | float | None:
 
 
 def _write_curves(result: Result) -> bool:
-    """Beside the run, by this lab: what a foreign folder brought under that name is written over. False: it cannot be."""
+    """Write ``curves.js`` into the run folder, over any file of that name. Return False if the folder is read-only."""
     curves = result.series
-    told = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
-    told |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}
-    told |= {"strikes": curves.faults, "causes": curves.causes}
+    content = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
+    content |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}
+    content |= {"strikes": curves.faults, "causes": curves.causes}  # on disk, faults keep their name of the first edition
     try:
-        replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(told) + b");\n")
+        replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(content) + b");\n")
     except OSError:
         return False
     return True

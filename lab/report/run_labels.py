@@ -40,13 +40,13 @@ def differing(results: Sequence[Result]) -> list[str]:
     return [name for name in labels() if len({parameter(one, name) for one in results}) > 1]
 
 
-def tell_apart(results: Sequence[Result]) -> list[Result]:
+def with_labels(results: Sequence[Result]) -> list[Result]:
     """Return the same results, in the same order, each with a label of its own."""
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.label].append(result)
     named = {result.record.run: label for alike in groups.values() for result, label in zip(alike, _labels(alike), strict=True)}
-    return [msgspec.structs.replace(result, told=named[result.record.run]) for result in results]
+    return [msgspec.structs.replace(result, given_label=named[result.record.run]) for result in results]
 
 
 def _labels(alike: Sequence[Result]) -> list[str]:

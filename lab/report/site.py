@@ -1,6 +1,7 @@
-"""The site of runs, ``reports/index.html``: the matrix, the ladder, and all runs, to be filtered and laid over each other.
+"""Write the site of runs, ``reports/index.html``: all runs, the matrix and the ladder. Its reader can filter and compare runs.
 
-Static files: a page with a row of figures for each run, and each run's curves, which it loads when they are asked for.
+The site has static files only: a page with a row of figures for each run, and a file with the curves of each run. The page
+loads the curves of a run when the reader compares it.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from lab.report.run_labels import labels
 
 INDEX = "index.html"
 REFERENCE = "reference"
-KINDS = ("ladder", "matrix", "comparison", "sweep")  # what else is written into reports, each into a folder of its own
+KINDS = ("ladder", "matrix", "comparison", "sweep")  # other pages in reports, each in its own folder
 NEWEST = 20  # runs listed for a browser that runs no scripts
 
 
 class Rung(msgspec.Struct):
-    """What the ladder's table shows of a run: the facts of ``verdict.json`` that it needs."""
+    """A run in the table of the ladder. The fields are those of ``verdict.json``."""
 
     run: str
     stage: str
@@ -41,27 +42,32 @@ class Rung(msgspec.Struct):
     failed: int
     unknown: int
     throughput_per_s: float
+    # by percentile: p50, p99, max
     wait_ms: dict[str, float]
     commands_per_increment: float
 
 
 class Square(msgspec.Struct):
-    """A cell of the matrix. there: whether the run it tells of is here, else it is the reference's, or makes no sense; page:
-    whether that run was drawn.
-    """
+    """A cell of the matrix on the site."""
 
-    said: str
+    # the text of the cell
+    outcome: str
     verdict: str = ""
+    # the reason of the verdict
     why: str = ""
+    # the name of the run's folder
     run: str = ""
-    there: bool = False
+    # whether the site has the run; if not, the outcome is that of the reference, or the scenario does not fit the stage
+    has_run: bool = False
+    # whether the run has a page
     page: bool = False
 
 
 def write(reports: Path = REPORTS) -> Path:
-    """Write ``index.html`` of what is there now; returns its path. Of several at once, the last has seen all runs.
+    """Write ``index.html`` of all runs in ``reports``. Return its path.
 
-    Raises OSError where it cannot be written.
+    A lock on the folder lets one process write at a time, so that the last page has all runs.
+    Raises OSError if the page cannot be written.
     """
     reports.mkdir(parents=True, exist_ok=True)
     alone = os.open(reports, os.O_RDONLY)
@@ -94,11 +100,11 @@ def write(reports: Path = REPORTS) -> Path:
 
 
 def _matrix(found: Sequence[Row], reports: Path) -> tuple[list[str], dict[str, list[Square]]]:
-    """Stages, and for each scenario its squares: the newest run of each, and for the others what the reference saw."""
+    """Return the stages, and the cells of each scenario: the newest run, or without one the cell of the reference matrix."""
     seen = {(cell.scenario, cell.stage): _seen(cell) for cell in _reference(reports)}
     names = [scenario for scenario, _ in seen]
     for row in reversed(found):
-        seen[row.scenario, row.stage] = Square(row.said, row.verdict, row.why, row.run, there=True, page=row.page)
+        seen[row.scenario, row.stage] = Square(row.outcome, row.verdict, row.why, row.run, has_run=True, page=row.page)
     shelf = list(stages())
     columns = sorted(
         {stage for _, stage in seen}, key=lambda name: (name not in shelf, shelf.index(name) if name in shelf else 0, name)
@@ -117,7 +123,7 @@ def _reference(reports: Path) -> list[Cell]:
 
 
 def _ladder(reports: Path) -> dict[str, Any] | None:
-    """The newest ladder, else the reference's: its folder and its runs, in the order in which they were made."""
+    """Return the newest ladder, or the reference's if there is none: its folder, and its runs in the order of their begin."""
     folders = [*sorted(reports.glob("ladder-*"), reverse=True), reports / REFERENCE]
     for folder in folders:
         paths = sorted((folder / "runs").glob("*/verdict.json"))
@@ -127,7 +133,7 @@ def _ladder(reports: Path) -> dict[str, Any] | None:
 
 
 def _others(reports: Path) -> dict[str, list[str]]:
-    """The folders of other pages, by their kind, newest first; the reference's are its own kind."""
+    """Return the folders of other pages by kind, newest first. The folders of the reference are a kind of their own."""
     others = {kind: sorted((path.parent.name for path in reports.glob(f"{kind}-*/{INDEX}")), reverse=True) for kind in KINDS}
     home = reports / REFERENCE
     others[REFERENCE] = sorted(
@@ -137,7 +143,7 @@ def _others(reports: Path) -> dict[str, list[str]]:
 
 
 def _decoded(path: Path, kind: Any) -> Any:
-    """None where there is no such file, or it holds something else."""
+    """Return the content of a file as ``kind``; None if there is no such file, or if it has other content."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError):

@@ -18,7 +18,7 @@ from lab.report.charts import charts
 from lab.report.compare import compare
 from lab.report.pages import keep
 from lab.report.run_data import FaultBand, Result
-from lab.report.run_labels import differing, tell_apart
+from lab.report.run_labels import differing, with_labels
 from tests.builders import made_run
 from tests.pages import assert_self_contained
 
@@ -46,7 +46,7 @@ def made(runs: Path, number: int, stage: str = "mine", ttl_ms: int | None = None
 
 
 def results(*folders: Path) -> list[Result]:
-    return tell_apart([run_data.load(folder) for folder in folders])
+    return with_labels([run_data.load(folder) for folder in folders])
 
 
 def titles(name: str, compared: list[Result]) -> str:
@@ -116,11 +116,11 @@ def test_comparison_is_extended(runs, tmp_path, undrawn):
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         ([], "two or more"),
-        ([NAME], "needs two or more; 'lab report"),
-        ([NAME] * 2, "named twice"),
+        ([NAME], "needs two or more. 'lab report"),
+        ([NAME] * 2, "given twice"),
         ([NAME, f"reports/runs/{NAME}"], "are the same run"),
         (
             [NAME, "20260101T000000.000Z-rush-mein-1"],
@@ -128,11 +128,11 @@ def test_comparison_is_extended(runs, tmp_path, undrawn):
         ),
     ],
 )
-def test_unfit_runs_are_refused(runs, names, told):
+def test_unfit_runs_are_refused(runs, names, message):
     """What cannot be compared is refused by name and leaves no file."""
     made(runs, 1)
 
-    with pytest.raises(BadInput, match=told):
+    with pytest.raises(BadInput, match=message):
         compare(names, None)
 
     assert list(runs.parent.glob("comparison-*")) == []

@@ -14,7 +14,7 @@ from lab.judge.verdict import judge
 from lab.paths import REFERENCE
 from lab.report import chart, pages, reference
 from lab.report.charts import charts
-from lab.report.run_labels import tell_apart
+from lab.report.run_labels import with_labels
 from tests.builders import made_run
 from tests.pages import assert_self_contained, without_pictures
 from tests.pictures import assert_same_picture
@@ -103,7 +103,7 @@ def test_reference_page_is_of_its_runs(tmp_path, undrawn):
 @pytest.mark.parametrize("name", [path.stem for path in sorted(REFERENCE.glob("*.svg"))])
 def test_reference_chart_is_of_its_runs(name, tmp_path):
     """Each chart of the reference ladder shows its runs."""
-    (drawn,) = chart.save(charts("many")[name], tell_apart(reference.ladder()), tmp_path / name)
+    (drawn,) = chart.save(charts("many")[name], with_labels(reference.ladder()), tmp_path / name)
 
     assert_same_picture(drawn, REFERENCE / f"{name}.svg")
 

@@ -19,7 +19,7 @@ from lab.report import run_index, site
 from lab.report.pages import runs_in
 from lab.scenario.options import OPTIONS
 from tests.command import lab
-from tests.pages import told
+from tests.pages import rows_of
 
 KNOWN = runs_in(REFERENCE)[:4]
 WRITE = "import shutil, sys; from pathlib import Path; from lab.report import site; folder, reports = map(Path, sys.argv[1:])\n"
@@ -36,7 +36,7 @@ def reports(tmp_path) -> Path:
 
 def test_all_runs_newest_first(reports):
     """The site has all runs, the newest first, each with its figures."""
-    rows = told(site.write(reports))
+    rows = rows_of(site.write(reports))
 
     assert [row["run"] for row in rows] == [folder.name for folder in reversed(KNOWN)]
     for row in rows:
@@ -64,17 +64,17 @@ def test_run_is_read_once(reports, monkeypatch):
 
     facts = reports / "runs" / KNOWN[1].name / "verdict.json"
     save(facts, json.loads(facts.read_bytes()) | {"lost": 123})
-    rows = told(site.write(reports))
+    rows = rows_of(site.write(reports))
     assert read == [KNOWN[1].name]
     assert {row["run"]: row["lost"] for row in rows}[KNOWN[1].name] == 123
 
 
 def test_rows_are_read_again_when_the_table_of_options_is_another(reports, monkeypatch):
     """The values in a kept row are in the order of the table, so a row of another table is not used."""
-    before = [row["parameters"] for row in told(site.write(reports))]
+    before = [row["parameters"] for row in rows_of(site.write(reports))]
     monkeypatch.delitem(OPTIONS, "users")
 
-    after = [row["parameters"] for row in told(site.write(reports))]
+    after = [row["parameters"] for row in rows_of(site.write(reports))]
 
     assert {len(values) for values in before} == {len(OPTIONS) + 2}  # and the scenario, and the users
     assert {len(values) for values in after} == {len(OPTIONS) + 1}
@@ -84,7 +84,7 @@ def test_a_run_that_was_drawn_gets_its_link(reports):
     site.write(reports)
     (reports / "runs" / KNOWN[0].name / "report.html").touch()
 
-    assert [row["page"] for row in told(site.write(reports))] == [False, False, False, True]
+    assert [row["page"] for row in rows_of(site.write(reports))] == [False, False, False, True]
 
 
 def test_removed_run_is_gone(reports):
@@ -101,7 +101,7 @@ def test_removed_run_is_gone(reports):
 def test_what_an_other_lab_knew_is_read_anew(reports, state):
     (reports / run_index.ROWS).write_text(state, encoding="utf-8")
 
-    assert len(told(site.write(reports))) == len(KNOWN)
+    assert len(rows_of(site.write(reports))) == len(KNOWN)
 
 
 def empty(folder: Path) -> None:
@@ -133,7 +133,7 @@ def test_folder_that_is_no_run(reports, make):
     make(reports / "runs" / "foreign-folder")
 
     index = site.write(reports)
-    assert len(told(index)) == len(KNOWN)
+    assert len(rows_of(index)) == len(KNOWN)
     assert "<code>foreign-folder</code>" in index.read_text(encoding="utf-8")
 
 
@@ -144,7 +144,7 @@ def test_unfinished_runs_and_links(reports):
     (reports / "runs" / "a-file").touch()
 
     index = site.write(reports)
-    assert len(told(index)) == len(KNOWN)
+    assert len(rows_of(index)) == len(KNOWN)
     assert "left out" not in index.read_text(encoding="utf-8")
 
 
@@ -156,7 +156,7 @@ def test_foreign_names_are_escaped(reports):
     save(facts, json.loads(facts.read_bytes()) | {"run": name, "stage": evil, "scenario": evil})
 
     index = site.write(reports)
-    assert told(index)[0]["stage"] == evil
+    assert rows_of(index)[0]["stage"] == evil
     assert "<img" not in index.read_text(encoding="utf-8")
 
 
@@ -175,7 +175,7 @@ def test_runs_that_end_at_once(tmp_path):
     ending = [subprocess.Popen([sys.executable, "-c", WRITE, folder, tmp_path]) for folder in KNOWN]
 
     assert [process.wait(60) for process in ending] == [0] * len(KNOWN)
-    assert len(told(tmp_path / site.INDEX)) == len(KNOWN)
+    assert len(rows_of(tmp_path / site.INDEX)) == len(KNOWN)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "runs", "site.json"]  # nothing half-written is left
 
 
@@ -218,7 +218,7 @@ def test_report_and_clean_write_the_site(tmp_path):
     for folder in KNOWN:
         shutil.copytree(folder, tmp_path / "reports" / "runs" / folder.name)
     assert lab("clean", "--keep", "1", cwd=tmp_path).status == 0
-    assert [row["run"] for row in told(tmp_path / "reports" / "index.html")] == [KNOWN[-1].name]
+    assert [row["run"] for row in rows_of(tmp_path / "reports" / "index.html")] == [KNOWN[-1].name]
 
 
 def test_unwritable_site_is_reported(tmp_path, capsys):
