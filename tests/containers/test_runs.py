@@ -100,7 +100,7 @@ def test_cut_off_replica_needs_a_fence(stage, verdict, tmp_path):
     """A replica that is cut off from the lock's store goes on; only a fence stops its writes."""
     done = contained("cut_off", stage, tmp_path)
 
-    assert done.verdict["verdict"] == verdict, done.verdict["danger"]["why"]
+    assert done.verdict["verdict"] == verdict, done.verdict["why"]
     assert done.verdict["danger"]["seen"]["late_releases"] >= 1
 
 
