@@ -1,8 +1,8 @@
-"""The history of a run: both witnesses together, read in the order of time without ever holding all of it.
+"""The history of a run: the records of both witnesses, read in the order of time without ever holding all of them.
 
-The replicas' witness is their journals (``journal/<replica>.jsonl``, events of ``app.journal``); the load's is
-``requests.jsonl``, a line a request, written here by the locustfiles. What the lock's store told of its keys is
-``server.jsonl``.
+The replicas' record is their journals (``journal/<replica>.jsonl``, events of ``app.journal``). The load's record is
+``requests.jsonl``, one line for each request, which the locustfiles write with this module. ``server.jsonl`` has what the lock's
+store reported of its keys.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.journal import AnyEvent
 from lab.evidence.fault_record import FaultRecord
 
 BLOCK = 1 << 18  # bytes of a file decoded at a time
-CHUNK = 8192  # lines of a journal held at a time; also by how far its threads may write out of order
+CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
 
 
 class Outcome(StrEnum):
@@ -38,30 +38,31 @@ class Outcome(StrEnum):
 
 
 class Request(msgspec.Struct, gc=False):
-    """What the load was told about one request. Times are CLOCK_MONOTONIC in nanoseconds.
-
-    intended_ns: when it should have started; at an open-loop rate that is before start_ns when the load was late.
-    status: 0 where no answer came. replica: who answered, empty if nobody.
-    """
+    """What the load knows of one request. Times are CLOCK_MONOTONIC in nanoseconds."""
 
     id: str
+    # when it should have started; at an open-loop rate this is before start_ns if the load was late
     intended_ns: int
+    # when it was sent
     start_ns: int
+    # when it was answered or given up
     end_ns: int
     outcome: Outcome
+    # the HTTP status; 0 without an answer
     status: int
+    # the replica that answered; empty without an answer
     replica: str
 
 
 class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
-    """One keyspace event of the lock's store, stamped when the lab heard of it: never before it happened, often later.
+    """One keyspace event of the lock's store. The store reports an expiry when it notices it, up to 100 ms late."""
 
-    An expiry is told when the server notices it, up to 100 ms late. node: of which server, where there are several.
-    """
-
+    # when the lab received it: never before it happened, often later
     at_ns: int
+    # the store's name for it, for example ``set`` or ``expired``
     event: str
     key: str
+    # the server, where there are several
     node: str = ""
 
 
@@ -73,46 +74,46 @@ def outcome_of(status: int) -> Outcome:
 
 
 class Recorder:
-    """Appends one line a request; several processes may share the file."""
+    """Append one line for each request. Several processes may share the file."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         self._encode = msgspec.json.Encoder().encode
 
     def record(self, request: Request) -> None:
-        """Append it."""
+        """Append one request."""
         os.write(self._file, self._encode(request) + b"\n")
 
 
-class Damaged(Exception):  # noqa: N818 - says what the history is
-    """A line that is not what it should be; the message names the file and the line."""
+class Damaged(Exception):  # noqa: N818 - the name describes the history
+    """A line cannot be read. The message names the file and the line."""
 
 
 class History:
-    """A run folder's evidence, streamed. Can be read any number of times."""
+    """The evidence in a run folder, streamed. It can be read any number of times."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def replicas(self) -> list[str]:
-        """The replicas that kept a journal."""
+        """Return the replicas that kept a journal."""
         return sorted(path.stem for path in (self.folder / "journal").glob("*.jsonl"))
 
     def requests(self) -> Iterator[Request]:
-        """The load's record, in the order in which requests ended."""
+        """Read the load's record, in the order in which requests ended."""
         path = self.folder / "requests.jsonl"
         if path.exists():
             yield from _lines(path, msgspec.json.Decoder(Request))
 
     def events(self) -> Iterator[tuple[str, AnyEvent]]:
-        """All replicas' events as (replica, event), in the order of time."""
+        """Read all replicas' events as (replica, event), in the order of time."""
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         journals = [self.folder / "journal" / f"{replica}.jsonl" for replica in self.replicas]
         return in_order({path.stem: _lines(path, decoder) for path in journals})
 
     def by_replica(self) -> Iterator[tuple[str, AnyEvent]]:
-        """The same, replica by replica, each in the order in which it was written: no two stamps are compared."""
+        """Read the same events replica by replica, in the order in which they were written: no two stamps are compared."""
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         for replica in self.replicas:
             for event in _lines(self.folder / "journal" / f"{replica}.jsonl", decoder):
@@ -125,30 +126,30 @@ class History:
             yield from _lines(path, msgspec.json.Decoder(FaultRecord))
 
     def key_events(self) -> Iterator[KeyEvent]:
-        """What the lock's store told of its keys, in its own order."""
+        """Read what the lock's store reported of its keys, in the store's order."""
         path = self.folder / "server.jsonl"
         if path.exists():
             yield from _lines(path, msgspec.json.Decoder(KeyEvent))
 
 
 class Timed(Protocol):
-    """Anything with a stamp."""
+    """An item with a stamp."""
 
     @property
     def at_ns(self) -> int: ...
 
 
 T = TypeVar("T", bound=Timed)
-Stamped = tuple[int, str, T]  # when, from which stream, what: a stamp is asked for once, and then sorted by many times
+Stamped = tuple[int, str, T]  # when, from which stream, what: the stamp is computed once, and used for sorting many times
 WHEN = itemgetter(0)
 
 
 def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[tuple[str, T]]:
-    """Merge streams, each nearly in order, into one that is.
+    """Merge streams that are nearly in order into one stream in order.
 
-    A journal is out of order only by what its threads stamped before and wrote after each other: far less than ``chunk``
-    lines. So of each stream that goes on, the last ``chunk`` items read are held back, and all items before the earliest
-    of those are sorted and given out. Sorting nearly sorted runs is linear (timsort).
+    Threads of a replica may write their lines in another order than they stamped them, but never ``chunk`` lines apart. So the
+    last ``chunk`` items of each open stream are held back. All items before the earliest of those are sorted and yielded.
+    Sorting nearly sorted items is linear (timsort).
     """
     pending: dict[str, list[Stamped[T]]] = {name: [] for name in streams}
     live = dict(streams)
@@ -168,7 +169,7 @@ def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[tu
 
 
 def _before(horizon: int | None, pending: dict[str, list[Stamped[T]]]) -> list[Stamped[T]]:
-    """Take out of ``pending`` all that is stamped before the horizon (everything, without one), in order."""
+    """Remove from ``pending`` all items before the horizon (all items, without one), and return them in order."""
     due: list[Stamped[T]] = []
     for items in pending.values():
         cut = len(items) if horizon is None else bisect_left(items, horizon, key=WHEN)
@@ -179,7 +180,7 @@ def _before(horizon: int | None, pending: dict[str, list[Stamped[T]]]) -> list[S
 
 
 def _lines(path: Path, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-    """Decode a file, many lines at a time. A torn last line (a kill in the middle of a write) ends it; any other is Damaged."""
+    """Decode a file, many lines at a time. A torn last line, after a kill, is left out. Any other bad line raises Damaged."""
     number, torn = 0, b""
     with path.open("rb") as file:
         while block := file.read(BLOCK):
@@ -197,7 +198,7 @@ def _lines(path: Path, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
 
 
 def _one_by_one(path: Path, lines: bytes, before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-    """Where one of these lines is damaged: all up to it, and then its number in the file."""
+    """Decode lines of which one is damaged: yield those before it, and raise Damaged with its number in the file."""
     for number, line in enumerate(lines.split(b"\n")[:-1], before + 1):
         try:
             yield decoder.decode(line)

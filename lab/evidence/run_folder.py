@@ -1,8 +1,8 @@
-"""A run: one stage under one scenario, as a folder of evidence.
+"""The folder of a run: one stage under one scenario.
 
-While it is made, the folder is hidden (``.<name>.part``) and locked; it gets its name when all of it is there. So what
-has a name is whole, and what is hidden and unlocked was left behind by a lab that was killed. A run that failed stays hidden,
-as ``.<name>.failed``, with its logs and what evidence it has. ``lab clean`` removes both.
+During the run the folder is hidden (``.<name>.part``) and locked. It gets its name when it is complete. So a folder with a name
+is complete, and a folder that is hidden and unlocked was left by a lab that was killed. The folder of a failed run stays
+hidden, as ``.<name>.failed``, with its logs and its evidence so far. ``lab clean`` removes both.
 """
 
 from __future__ import annotations
@@ -31,35 +31,46 @@ TRACEBACK = "failure.txt"  # of the error that ended a failed run
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
-    """``run.json``: every parameter of a run and its circumstances; enough to judge it again without the shelf.
+    """The content of ``run.json``: the parameters of a run and its environment, enough to judge the run again.
 
-    scenario, stage: as plain data. ended: ``complete``, or why it was cut short. start, final: the counter before and
-    after (null if it could not be read); parts: the latter part by part, where it has several. in_flight_left: whether
-    requests were still inside when it was read. threads: of each replica, 0 where that is not on record. commands: how
-    often each command ran on each store. engine:
-    where the servers were. clocks: how many machines' clocks stamped the history. drawn_at: nothing in
-    here changes when it is judged or drawn again.
+    Judging and drawing change nothing in it.
     """
 
     schema: int = 1
+    # the name of the run
     run: str
+    # the scenario and the stage, as plain data
     scenario: dict[str, Any]
     stage: dict[str, Any]
+    # the command line that makes the run again
     command: str
+    # the commit of the lab
     commit: str
     started_utc: str
+    # ``complete``, or why the run was cut short
     ended: str = "complete"
+    # the counter before the run, and after it; None if nobody could read it
     start: int = 0
     final: int | None = None
+    # the counter after the run by its parts, where it has several
     parts: dict[str, int] = msgspec.field(default_factory=dict)
+    # whether requests were still inside the replicas when the counter was read
     in_flight_left: bool = False
+    # where the servers ran
     engine: str = "local"
+    # how many machines' clocks stamped the history
     clocks: int = 1
+    # threads of each replica; 0 where that is not on record
     threads: int = 0
+    # the replicas that took part
     took_part: list[str] = msgspec.field(default_factory=list)
+    # how often each command ran, by store
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    # the options of the replicas' clients, by store
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
+    # the versions of the programs
     versions: dict[str, str] = msgspec.field(default_factory=dict)
+    # the machine
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @property
@@ -69,7 +80,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
 
 @dataclass
 class RunFolder:
-    """Where one run's evidence is; ``path`` changes once, when it is published."""
+    """The place of a run's evidence. ``path`` changes once, when the run is published."""
 
     name: str
     path: Path
@@ -77,7 +88,7 @@ class RunFolder:
 
     @staticmethod
     def create(scenario: str, stage: str, reports: Path = REPORTS) -> RunFolder:
-        """A hidden, locked folder for a run that starts now. Raises BadInput where none can be made."""
+        """Make a hidden, locked folder for a run that starts now. Raises BadInput where this is not possible."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
@@ -92,7 +103,7 @@ class RunFolder:
         return RunFolder(name, path, lock)
 
     def publish(self) -> None:
-        """Give the folder its name, once, and point ``latest`` at it. What a reader finds by either is whole."""
+        """Give the folder its name, once, and point ``latest`` to it. By either name, a reader finds a complete run."""
         if self.path.name == self.name:
             return
         final = self.path.parent / self.name
@@ -113,7 +124,7 @@ class RunFolder:
         return kept
 
     def discard(self) -> None:
-        """Nothing happened that is worth keeping. A server that is just ending may still write: then once more."""
+        """Remove the folder. A server that is just ending may write again: then remove it again."""
         until = time.monotonic() + DISCARDED_WITHIN_S
         while self.path.exists() and time.monotonic() < until:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -146,13 +157,13 @@ def described(error: Exception) -> str:
 
 
 def save(path: Path, record: Any) -> None:
-    """Write a record as JSON, whole or not at all."""
+    """Write a record as JSON, completely or not at all."""
     text = json.dumps(msgspec.to_builtins(record), indent=1, ensure_ascii=False) + "\n"
     replace(path, text.encode())
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: whoever reads it meanwhile reads the old one."""
+    """Write a file completely or not at all: until then, a reader reads the old file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_bytes(content)
@@ -162,7 +173,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def load(folder: Path) -> RunRecord:
-    """The record of a run folder. Raises BadInput when it is none."""
+    """Return the record of a run folder. Raises BadInput if the folder has none."""
     try:
         return msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRecord)
     except (OSError, msgspec.MsgspecError) as error:
@@ -170,20 +181,20 @@ def load(folder: Path) -> RunRecord:
 
 
 def find(name: str, reports: Path = REPORTS) -> Path:
-    """A run folder by path, by name, or ``latest``. Raises BadInput, with the newest runs there are."""
+    """Return a run folder by path, by name, or ``latest``. Raises BadInput, which names the newest runs."""
     for candidate in (Path(name), reports / "runs" / name):
         if (candidate / "run.json").exists():
             return candidate.resolve()
-    there = [path.name for path in finished(reports)]
-    newest = ", ".join(there[:3]) or "none yet"
-    near = get_close_matches(name, there, n=1, cutoff=0.5)
+    names = [path.name for path in finished(reports)]
+    newest = ", ".join(names[:3]) or "none yet"
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
     guess = f" Did you mean {near[0]!r}?" if near else ""
     places = f"Give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})"
     raise BadInput(f"there is no run {name!r}.{guess} {places}")
 
 
 def finished(reports: Path = REPORTS) -> list[Path]:
-    """The runs there are, newest first."""
+    """Return the folders of all finished runs, newest first."""
     folders = [path.parent for path in (reports / "runs").glob("*/run.json") if not path.parent.is_symlink()]
     return sorted((path for path in folders if not path.name.startswith(".")), key=lambda path: path.name, reverse=True)
 

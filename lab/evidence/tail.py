@@ -1,15 +1,15 @@
-"""A file that grows, read as it does: each byte once, whole lines only."""
+"""Read a file that grows: each byte once, and only complete lines."""
 
 from __future__ import annotations
 
 from io import FileIO
 from pathlib import Path
 
-AT_ONCE = 1 << 22  # bytes: who comes late catches up in steps
+AT_ONCE = 1 << 22  # bytes: a reader that comes late reads in steps
 
 
 class Tail:
-    """The lines of a file since the last look; the file may not be there yet, and may get another name meanwhile."""
+    """The lines of a file since the last read. The file may not exist yet, and may get another name meanwhile."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -17,7 +17,7 @@ class Tail:
         self._torn = b""
 
     def lines(self) -> bytes:
-        """All whole lines that are new, as one text; empty where there are none."""
+        """Return all complete lines that are new, as one text; empty without any."""
         if self._handle is None:
             try:
                 self._handle = self.path.open("rb", buffering=0)
@@ -32,7 +32,7 @@ class Tail:
         return fresh
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         if self._handle is not None:
             self._handle.close()
             self._handle = None

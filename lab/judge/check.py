@@ -1,6 +1,6 @@
-"""A check: a pure function from what a history says to the violations of one claim, each with its mechanism.
+"""A check: a pure function from the findings to the violations of one claim, each with its mechanism.
 
-``lab/judge/checks`` holds one for each claim, in a file of the claim's name, as a function ``violations(findings)``.
+``lab/judge/checks`` holds one file for each claim, with the name of the claim and a function ``violations(findings)``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lab.judge.mechanisms import MECHANISMS
 from lab.judge.violation import Evidence, Violation
 from lab.text import counted
 
-PATIENCE_MS = 500
+PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 RENEWED_BY_ANOTHER = "another renewed what it did not hold"
 
 
@@ -22,12 +22,12 @@ Check = Callable[[Findings], Iterator[Violation]]
 
 
 def losses_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
-    """The lost increments whose mechanism breaks this claim."""
+    """Yield a violation for each mechanism that destroyed increments and breaks this claim."""
     for mechanism in MECHANISMS:
         losses = findings.losses.get(mechanism.name)
         if mechanism.claim is claim and losses is not None and losses.destroyed:
             what = f"{counted(losses.destroyed, 'increment')} destroyed by {counted(losses.writes, 'write')}"
-            what += f", {losses.restored} of them brought back by others" if losses.restored else ""
+            what += f", {losses.restored} of them restored by other writes" if losses.restored else ""
             yield Violation(claim.name, mechanism.name, what, list(losses.examples))
 
 
@@ -43,17 +43,17 @@ def stuck_after(
         why = RENEWED_BY_ANOTHER if fault.foreign_renewals else mechanism
         about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
         if fault.idle_ms is None:
-            yield Violation(claim.name, why, f"{about} nobody else ever got the lock again", [fault])
+            yield Violation(claim.name, why, f"{about} no other request ever got the lock again", [fault])
         elif fault.idle_ms > limit_ms:
-            what = f"{about} it was {fault.idle_ms:.0f} ms until somebody else got the lock"
+            what = f"{about} it was {fault.idle_ms:.0f} ms until another request got the lock"
             yield Violation(claim.name, why, what, [fault])
 
 
 def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:
-    """Requests that gave up waiting, or got what they waited for only after limit_ms."""
+    """Yield a violation if requests gave up waiting, or got the lock only after limit_ms."""
     late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.waits_ns)
     if findings.gave_up or late:
-        said = [f"{counted(findings.gave_up, 'request')} gave up" if findings.gave_up else ""]
-        said += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms" if late else ""]
+        seen = [f"{counted(findings.gave_up, 'request')} gave up" if findings.gave_up else ""]
+        seen += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms" if late else ""]
         waits: list[Evidence] = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
-        yield Violation(claim.name, mechanism, ", ".join(filter(None, said)), waits)
+        yield Violation(claim.name, mechanism, ", ".join(filter(None, seen)), waits)

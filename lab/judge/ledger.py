@@ -7,7 +7,7 @@ every value that was written (and the value at the start) is overwritten once, e
 - ``lost = writes - (final - start)``. Where every write was confirmed, the two are computed independently and must agree.
 - A write that was intended and never confirmed (its replica died) may or may not have been applied. If a value was overwritten
   and no confirmed write left it, then such a write left it, and was applied. A write that left the same value that it found
-  leaves no trace, and cannot be told from a write that was not applied.
+  leaves no trace, and looks the same as a write that was not applied.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Each mechanism's share of the increments that are lost in the end. The shares add up to exactly that number.
 
-The books are gross: what a mechanism destroyed, and what its writes brought back (``lab/judge/losses.py``). A reader wants
+A mechanism's figures are gross: what its writes destroyed, and what they restored (``lab/judge/losses.py``). A reader wants
 the net: how many of the missing increments each mechanism took.
 """
 

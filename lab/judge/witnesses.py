@@ -34,7 +34,7 @@ class Witnesses:
     def close(self) -> None:
         """Count the requests that wrote and are not on record: all requests have been read."""
         if strangers := len(self.times) - self.matched:
-            self._mismatch(f"{strangers} requests wrote that the load never sent or never heard the end of")
+            self._mismatch(f"{strangers} requests wrote that the load never sent, or whose end it never saw")
 
     def _mismatch(self, what: str) -> None:
         if len(self.findings.mismatches) < EXAMPLES:

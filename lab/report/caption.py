@@ -1,6 +1,6 @@
-"""One sentence that tells what a timeline shows, from its evidence alone.
+"""The caption of a timeline: one sentence for what it shows, from its evidence alone.
 
-A mechanism that is not known here is told as any loss is, by who read and who wrote when, and named.
+A mechanism without a sentence of its own is described by its reads and writes, and named.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from lab.text import counted, thousands
 
 
 def caption(picture: Timeline) -> str:
-    """The story of the claim under test where it has one, then of the loss or the fault on which the picture opens; of a
-    quiet run, that it was one.
+    """Return the story of the claim under test, if it has one, and of the loss or the fault on which the picture opens.
+
+    Without either, the caption says what the run wrote.
     """
-    say = _clock(picture)
+    when = _clock(picture)
     if picture.focus != NEVER:
-        of_a_loss = _of_a_loss(picture, say)
+        of_a_loss = _of_a_loss(picture, when)
         return f"{picture.claim_story}. {of_a_loss}" if picture.claim_story else of_a_loss
     if picture.focus_fault != NEVER:
-        return _of_a_fault(picture, picture.faults[picture.focus_fault], say)
+        return _of_a_fault(picture, picture.faults[picture.focus_fault], when)
     return f"{picture.claim_story}; {_cost(picture)}." if picture.claim_story else _of_a_quiet_run(picture)
 
 
@@ -30,15 +31,15 @@ Clock = Callable[[int], str]
 
 
 def _clock(picture: Timeline) -> Clock:
-    """Times in seconds, as finely as the moments that are told lie apart."""
-    moments = sorted(_told(picture))
+    """Return a format for times in seconds, with as many decimals as the moments in the caption need."""
+    moments = sorted(_moments(picture))
     gap = min((later - sooner for sooner, later in pairwise(moments) if later > sooner), default=NEVER)
     decimals = next((places for places, least in ((2, 10_000), (3, 1000), (4, 100)) if gap >= least), 5)
     return lambda at: f"+{at / 1e6:.{2 if gap == NEVER else decimals}f} s"
 
 
-def _told(picture: Timeline) -> list[int]:
-    """The moments that a caption speaks of."""
+def _moments(picture: Timeline) -> list[int]:
+    """Return the moments that the caption names."""
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]
@@ -52,12 +53,12 @@ def _told(picture: Timeline) -> list[int]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Culprit and victim of a loss, and the same two by who got the lock first."""
+    """The culprit and the victim of a loss. The elder of the two got the lock first."""
 
     picture: Timeline
     culprit: DrawnGrant
     victim: DrawnGrant
-    say: Clock
+    when: Clock
 
     @property
     def elder(self) -> DrawnGrant:
@@ -69,26 +70,28 @@ class _Pair:
 
     @property
     def lease(self) -> Life | None:
-        """The elder's, as the store had it."""
+        """Return the life of the elder's key at the store."""
         return self.picture.lives[self.elder.lease] if self.elder.lease != NEVER else None
 
-    def who(self, held: DrawnGrant) -> str:
+    def name(self, held: DrawnGrant) -> str:
         return f"{held.request} at {self.picture.replicas[held.replica]}"
 
     def reads_inside(self) -> str:
-        """The younger comes in, and the elder has not gone."""
+        """Describe the read of the younger, at a time when the elder was inside."""
         read = _read(self.younger)
-        return f"{self.who(self.younger)} {read} at {self.say(self.younger.read_at)} while {self.elder.request} was still inside"
+        return (
+            f"{self.name(self.younger)} {read} at {self.when(self.younger.read_at)} while {self.elder.request} was still inside"
+        )
 
     def writes(self) -> str:
         victim, culprit = self.victim, self.culprit
         if victim.wrote_at > culprit.wrote_at:  # its thread was held up before it could note its write
             return (
-                f"{culprit.request} wrote {culprit.wrote} at {self.say(culprit.wrote_at)} over {victim.request}'s {victim.wrote}"
+                f"{culprit.request} wrote {culprit.wrote} at {self.when(culprit.wrote_at)} over {victim.request}'s {victim.wrote}"
             )
         return (
-            f"{victim.request} wrote {victim.wrote} at {self.say(victim.wrote_at)} "
-            f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {self.say(culprit.wrote_at)}"
+            f"{victim.request} wrote {victim.wrote} at {self.when(victim.wrote_at)} "
+            f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {self.when(culprit.wrote_at)}"
         )
 
 
@@ -100,40 +103,43 @@ def _read(held: DrawnGrant) -> str:
     return "came in" if held.read is None else f"read {held.read}"
 
 
-def _of_a_loss(picture: Timeline, say: Clock) -> str:
+def _of_a_loss(picture: Timeline, when: Clock) -> str:
     loss = picture.losses[picture.focus]
     mechanism = picture.mechanisms[loss.mechanism]
     culprit = picture.held[loss.culprit]
     if loss.victim == NEVER:
-        who = f"{culprit.request} at {picture.replicas[culprit.replica]}"
-        told = (
-            f"{who} {_read(culprit)} at {say(culprit.read_at)} and wrote {culprit.wrote} "
-            f"over {culprit.overwrote} at {say(culprit.wrote_at)}"
+        name = f"{culprit.request} at {picture.replicas[culprit.replica]}"
+        words = (
+            f"{name} {_read(culprit)} at {when(culprit.read_at)} and wrote {culprit.wrote} "
+            f"over {culprit.overwrote} at {when(culprit.wrote_at)}"
         )
     else:
-        pair = _Pair(picture, culprit, picture.held[loss.victim], say)
-        teller = LOSSES.get(mechanism)
-        told = teller(pair) if teller else _otherwise(pair)
+        pair = _Pair(picture, culprit, picture.held[loss.victim], when)
+        describe = LOSSES.get(mechanism, _otherwise)
+        words = describe(pair)
     named = "" if mechanism in LOSSES else f" ({mechanism})"
-    return f"{told}{_fault_before(picture, loss, say)}{named}: {_price(picture, loss.destroyed)}."
+    return f"{words}{_fault_before(picture, loss, when)}{named}: {_price(picture, loss.destroyed)}."
 
 
 def _price(picture: Timeline, destroyed: int) -> str:
-    """What that cost, and whether it was all."""
+    """Return how many increments the write destroyed, and how many the run lost."""
     if destroyed == picture.lost:
         return f"{counted(destroyed, 'increment')} lost"
     return f"{counted(destroyed, 'increment')} destroyed, and {thousands(picture.lost)} lost in the whole run"
 
 
-def _fault_before(picture: Timeline, loss: DrawnLoss, say: Clock) -> str:
-    """A fault that hit one of the two belongs to their story."""
+def _fault_before(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
+    """Describe the fault whose failpoint one of the two reached; empty without one."""
     requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
     fault = next((fault for fault in picture.faults if fault.request in requests), None)
-    return "" if fault is None else f", after {_kind(fault)} had struck {fault.request} at {say(fault.at)}{_lasting(fault)}"
+    return (
+        "" if fault is None else f"; the fault {_kind(fault)} had begun in {fault.request} at {when(fault.at)}{_lasting(fault)}"
+    )
 
 
 def _lasting(fault: DrawnFault) -> str:
-    return f" for {(fault.recovered - fault.at) / 1000:.0f} ms" if fault.back == NEVER and fault.recovered > fault.at else ""
+    lasted = fault.back == NEVER and fault.recovered > fault.at
+    return f" and lasted {(fault.recovered - fault.at) / 1000:.0f} ms" if lasted else ""
 
 
 def _kind(fault: DrawnFault) -> str:
@@ -150,34 +156,34 @@ def _lease_had_ended(pair: _Pair, whose: str) -> str:
     whose = f"{whose} lease of {ttl / 1000:.0f} ms" if ttl else f"{whose} lease"
     if lease is None or lease.gone == NEVER:
         return f"{whose} had ended before"
-    return f"{whose} had ended at {pair.say(lease.due if lease.how == 'expired' and lease.due != NEVER else lease.gone)}"
+    return f"{whose} had ended at {pair.when(lease.due if lease.how == 'expired' and lease.due != NEVER else lease.gone)}"
 
 
 def _otherwise(pair: _Pair) -> str:
-    """By who read and who wrote when. A stale write is told from its read on."""
+    """Describe the reads and the writes. The story of a stale write begins with its read."""
     if pair.elder is not pair.culprit:
         return f"{pair.reads_inside()}; {pair.writes()}"
     lease = pair.lease
     expired = lease is not None and lease.how == "expired" and lease.gone <= pair.victim.wrote_at
     ended = f"{_lease_had_ended(pair, 'its')}; " if expired else ""
-    return f"{pair.who(pair.culprit)} {_read(pair.culprit)} at {pair.say(pair.culprit.read_at)}; {ended}{pair.writes()}"
+    return f"{pair.name(pair.culprit)} {_read(pair.culprit)} at {pair.when(pair.culprit.read_at)}; {ended}{pair.writes()}"
 
 
 def _deleted(pair: _Pair) -> str:
     lease = pair.lease
-    if lease is not None and lease.how == "expired":  # the store tells another end of this very lease
+    if lease is not None and lease.how == "expired":  # the store reported another end of this lease
         return _ran_out(pair)
     if lease is None or lease.how != "del" or lease.by == NEVER or pair.picture.held[lease.by] is pair.elder:
-        taken = f"{pair.elder.request}'s lock was deleted by another"
+        taken = f"Another request deleted {pair.elder.request}'s lock"
     else:
         thief = pair.picture.held[lease.by]
-        taken = f"{pair.who(thief)} was late with its release and deleted {pair.elder.request}'s lock at {pair.say(lease.gone)}"
+        taken = f"{pair.name(thief)} was late with its release and deleted {pair.elder.request}'s lock at {pair.when(lease.gone)}"
     return f"{taken}; {pair.reads_inside()}; {pair.writes()}"
 
 
 def _no_lock(pair: _Pair) -> str:
     where = "in the same process" if pair.elder.replica == pair.younger.replica else f"at {_home(pair, pair.elder)}"
-    return f"Nothing kept anybody out: {pair.reads_inside()} {where}; {pair.writes()}"
+    return f"No lock kept the requests apart: {pair.reads_inside()} {where}; {pair.writes()}"
 
 
 def _process_local(pair: _Pair) -> str:
@@ -190,8 +196,8 @@ def _home(pair: _Pair, held: DrawnGrant) -> str:
 
 
 def _granted_twice(pair: _Pair) -> str:
-    granted = f"The lock was granted to {pair.who(pair.younger)} at {pair.say(pair.younger.got)}"
-    return f"{granted}, though {pair.elder.request} had held it since {pair.say(pair.elder.got)}; {pair.writes()}"
+    granted = f"The lock was granted to {pair.name(pair.younger)} at {pair.when(pair.younger.got)}"
+    return f"{granted}, though {pair.elder.request} had held it since {pair.when(pair.elder.got)}; {pair.writes()}"
 
 
 LOSSES: dict[str, Callable[[_Pair], str]] = {
@@ -205,39 +211,39 @@ LOSSES: dict[str, Callable[[_Pair], str]] = {
 }
 
 
-def _of_a_fault(picture: Timeline, fault: DrawnFault, say: Clock) -> str:
+def _of_a_fault(picture: Timeline, fault: DrawnFault, when: Clock) -> str:
     where = picture.replicas[fault.replica] if fault.replica != NEVER else "a replica"
     holder = _holding(picture, fault)
     if fault.back != NEVER and holder is not None:
-        hurt = f"{fault.request} at {where} died with the lock in its hand at {say(fault.at)}"
+        began = f"{fault.request} at {where} held the lock when its process died at {when(fault.at)}"
     elif holder is not None:
-        hurt = f"{_kind(fault)} struck {fault.request} at {where} with the lock in its hand at {say(fault.at)}"
+        began = f"{fault.request} at {where} held the lock when the fault {_kind(fault)} began at {when(fault.at)}"
     else:
-        hurt = f"{_kind(fault)} struck {fault.request} at {where} at {say(fault.at)}"
-    return f"{hurt}{_lasting(fault)}; {_aftermath(picture, fault, holder, say)}; {_cost(picture)}."
+        began = f"The fault {_kind(fault)} began in {fault.request} at {where} at {when(fault.at)}"
+    return f"{began}{_lasting(fault)}; {_aftermath(picture, fault, holder, when)}; {_cost(picture)}."
 
 
 def _holding(picture: Timeline, fault: DrawnFault) -> DrawnGrant | None:
-    """The grant under which the fault struck."""
+    """Return the grant that the request at the failpoint had when the fault began."""
     return next((held for held in picture.held if held.request == fault.request and held.got <= fault.at <= held.until), None)
 
 
-def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, say: Clock) -> str:
-    """What became of the lock."""
+def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, when: Clock) -> str:
+    """Describe what happened to the lock after the fault."""
     if fault.next_got == NEVER:
         return _never_again(picture, fault)
     after_ms = (fault.next_got - fault.at) / 1000
-    got = f"{fault.next_request} got the lock at {say(fault.next_got)}, {after_ms:.0f} ms after the strike"
+    got = f"{fault.next_request} got the lock at {when(fault.next_got)}, {after_ms:.0f} ms after the fault"
     life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
     if life is not None and life.how == "expired" and life.due != NEVER and life.due <= fault.next_got:
-        return f"the lease ran out at {say(life.due)}, and {got}"
+        return f"the lease ran out at {when(life.due)}, and {got}"
     return got
 
 
 def _never_again(picture: Timeline, fault: DrawnFault) -> str:
     in_vain = sum(waited.gave_up > fault.at for waited in picture.waited)
     suffered = f", and {counted(in_vain, 'request')} gave up waiting" if in_vain else ""
-    return f"nobody got the lock again in the {(picture.end - fault.at) / 1e6:.1f} s that the run went on{suffered}"
+    return f"no request got the lock in the {(picture.end - fault.at) / 1e6:.1f} s until the end of the run{suffered}"
 
 
 def _cost(picture: Timeline) -> str:
@@ -249,10 +255,10 @@ def _of_a_quiet_run(picture: Timeline) -> str:
     if not picture.writes:
         return "Nothing was written."
     number = f"{thousands(picture.writes)} increments were" if picture.writes > 1 else "One increment was"
-    told = f"{number} written in {picture.end / 1e6:.1f} s, and none over another"
+    words = f"{number} written in {picture.end / 1e6:.1f} s, and none was destroyed"
     if picture.destroyed:
-        told = f"{number} written in {picture.end / 1e6:.1f} s, and {picture.destroyed} of them destroyed"
+        words = f"{number} written in {picture.end / 1e6:.1f} s, and {picture.destroyed} of them destroyed"
     if not picture.duplicated:
-        return f"{told}."
+        return f"{words}."
     again = "was for a request that had" if picture.duplicated == 1 else "were for requests that had"
-    return f"{told}; {picture.duplicated} of them {again} been counted already."
+    return f"{words}; {picture.duplicated} of them {again} already been counted."

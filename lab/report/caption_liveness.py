@@ -1,6 +1,6 @@
-"""The story of a promise that breaks without a loss, or holds: who waited, who was overtaken, who did its work again.
+"""The story of a claim that can break without a loss: which request waited, was overtaken, or did its work again.
 
-One for each such claim, from the evidence in the findings alone.
+One story for each such claim, from the findings alone.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from lab.text import counted, thousands
 
 
 class ClaimStory(msgspec.Struct, frozen=True):
-    """A sentence without its full stop, and from when to when it took place, in CLOCK_MONOTONIC nanoseconds (0: all the time)."""
+    """What happened to the claim under test."""
 
+    # a sentence without its full stop
     words: str
+    # its span, in CLOCK_MONOTONIC nanoseconds; both 0 for the whole run
     since_ns: int = 0
     until_ns: int = 0
 
 
 def claim_story(findings: Findings) -> ClaimStory | None:
-    """The story of the claim under test; None where it is no such claim, or nothing was granted or waited for."""
-    tell = STORIES.get(findings.run.tests)
-    return tell(findings) if tell is not None and (findings.waits_ns or findings.in_vain) else None
+    """Return the story of the claim under test; None without a story for it, or without any grant or wait."""
+    story = STORIES.get(findings.run.tests)
+    return story(findings) if story is not None and (findings.waits_ns or findings.in_vain) else None
 
 
 def _at(findings: Findings, at_ns: int) -> str:
@@ -36,11 +38,11 @@ def _at(findings: Findings, at_ns: int) -> str:
 def _fair(findings: Findings) -> ClaimStory:
     one, grants = findings.overtaken, thousands(len(findings.waits_ns))
     if one is None:
-        return ClaimStory(f"Nobody was overtaken: {grants} grants went in the order in which they had been asked for")
+        return ClaimStory(f"No request was overtaken: the {grants} grants went in the order in which the requests had asked")
     asked, waited_ms = _at(findings, one.asked_ns), (one.got_ns - one.asked_ns) / 1e6
     return ClaimStory(
-        f"{one.request} at {one.replica} asked for the lock at {asked} and got it after {waited_ms:.0f} ms: until then "
-        f"{counted(one.overtaken, 'grant')} of {grants} went to requests that had asked after it, as none would in a queue",
+        f"{one.request} at {one.replica} asked for the lock at {asked} and got it after {waited_ms:.0f} ms; meanwhile "
+        f"{thousands(one.overtaken)} of {grants} grants went to requests that had asked later, and in a queue none would",
         one.asked_ns,
         one.got_ns,
     )
@@ -52,8 +54,8 @@ def _prompt_handover(findings: Findings) -> ClaimStory | None:
         return None
     median = _ms(idle[len(idle) // 2] / 1e6)
     return ClaimStory(
-        f"Half of {counted(len(idle), 'time')} the free lock stayed unused for {median} or more while somebody waited; "
-        f"the longest time, {one.taken_by} took {_ms(one.ms)} to take what {one.released_by} let go of "
+        f"In half of {counted(len(idle), 'hand-over')} the lock stayed free for {median} or more while a request waited; "
+        f"the longest time, {one.taken_by} got it {_ms(one.ms)} after {one.released_by} had begun its release "
         f"at {_at(findings, one.releasing_ns)}",
         one.releasing_ns,
         one.got_ns,
@@ -63,17 +65,19 @@ def _prompt_handover(findings: Findings) -> ClaimStory | None:
 def _counts_once(findings: Findings) -> ClaimStory:
     waited, tries = findings.measures["waited"], len(findings.waits_ns)
     if not findings.repeated:
-        return ClaimStory(f"No request did its work twice: {thousands(waited)} of {thousands(tries)} grants had to be waited for")
+        return ClaimStory(
+            f"No request did its work twice, although {thousands(waited)} of {thousands(tries)} grants needed a wait"
+        )
     most = findings.repeated[0]
-    beyond = f"{counted(findings.duplicated, 'write')} beyond one for each request"
+    beyond = f"{counted(findings.duplicated, 'write')} more than one for each request"
     return ClaimStory(f"{most.request} did its work {most.times} times; all requests together made {beyond}")
 
 
 def _reentrant(findings: Findings) -> ClaimStory | None:
     if (one := findings.freed_first) is not None:
         words = (
-            f"{one.request} at {one.replica} took {_named(short(one.key))} twice and got it; the inner release freed it, "
-            "and the outer one found nothing left to let go of"
+            f"{one.request} at {one.replica} took {_named(short(one.key))} twice; the inner release freed it, "
+            "and the outer release found nothing to release"
         )
         return ClaimStory(words, one.asked_ns, one.released_ns)
     wait = findings.in_vain[0] if findings.in_vain else findings.longest
@@ -85,7 +89,7 @@ def _reentrant(findings: Findings) -> ClaimStory | None:
     elif findings.run.ttl_ms and wait.ms >= findings.run.ttl_ms:
         words = f"{held} it waited for itself for {_ms(wait.ms)}, until its own lease of {findings.run.ttl_ms} ms had ended"
     else:
-        words = f"{held} it had both within {_ms(wait.ms)}, and nobody took longer"
+        words = f"{held} it had both grants within {_ms(wait.ms)}, and no request took longer"
     return ClaimStory(words, wait.asked_ns, wait.until_ns)
 
 
@@ -104,7 +108,7 @@ def _breaks_deadlock(findings: Findings) -> ClaimStory | None:
     if not wait.got:
         words = f"{wait.request} at {wait.replica} waited for {_named(wait.wanted)} and gave up after {_ms(wait.ms)}"
     else:
-        words = f"Everybody got out of it: the longest, {wait.request} at {wait.replica}, had both locks after {_ms(wait.ms)}"
+        words = f"No deadlock lasted: the slowest request, {wait.request} at {wait.replica}, had both locks after {_ms(wait.ms)}"
     return ClaimStory(words, wait.asked_ns, wait.until_ns)
 
 

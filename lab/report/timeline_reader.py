@@ -154,7 +154,7 @@ class _Reader:
             got=self.us(grant.got_ns),
             commands=grant.commands,
         )
-        if grant.reading_ns:
+        if grant.read_ns:
             drawn.reading, drawn.read_at, drawn.read = self.us(grant.reading_ns), self.us(grant.read_ns), grant.read
         if grant.wrote is not None:
             drawn.wrote_at, drawn.wrote, drawn.overwrote = self.us(grant.wrote_ns), grant.wrote, grant.overwrote

@@ -1,4 +1,4 @@
-"""The shelf of checks: a file for each claim, of the claim's name."""
+"""The shelf of checks: one file for each claim, with the name of the claim."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from lab.judge.check import Check
 
 
 def checks() -> dict[str, Check]:
-    """All checks, by the name of the claim they check."""
+    """Return all checks, by the name of their claim."""
     return {name: file.violations for name, file in plugins.files(__name__).items()}

@@ -1,4 +1,4 @@
-"""A lock that nobody got again, or too late, after something had gone wrong while it was being got."""
+"""After a fault while a request acquired the lock, no other request got it again, or got it too late."""
 
 from __future__ import annotations
 

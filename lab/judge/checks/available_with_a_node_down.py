@@ -1,4 +1,4 @@
-"""A lock that could not be got when one of its stores was gone."""
+"""No request could get the lock while one of its stores was stopped."""
 
 from __future__ import annotations
 

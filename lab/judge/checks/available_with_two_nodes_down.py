@@ -1,4 +1,4 @@
-"""A lock that could not be got when two of its five stores were silent."""
+"""No request could get the lock while two of its five stores were silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that each held what the other wanted, and did not get out of it in time."""
+"""Two requests each held the lock that the other one wanted, and the deadlock lasted too long."""
 
 from __future__ import annotations
 

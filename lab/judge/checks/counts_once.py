@@ -1,4 +1,4 @@
-"""One request that did the work more than once."""
+"""A request did its work more than once."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ MECHANISM = "the work was done again"
 
 def violations(findings: Findings) -> Iterator[Violation]:
     if findings.duplicated:
-        what = f"{counted(findings.duplicated, 'write')} beyond one for each request"
+        what = f"{counted(findings.duplicated, 'write')} more than one for each request"
         yield Violation(Claim.counts_once.name, MECHANISM, what, list(findings.repeated))

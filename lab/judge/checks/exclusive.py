@@ -1,6 +1,6 @@
-"""Two requests inside at once, in whichever replicas: seen by what they destroyed.
+"""Two requests were inside at once, in any replicas: shown by what they destroyed.
 
-Beliefs that overlap are reported as a finding; a violation is only where a write went over another's.
+Beliefs that overlap are a finding. Only a write that destroyed another write is a violation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Two threads of one process inside at once: seen by what they destroyed.
+"""Two threads of one process were inside at once: shown by what they destroyed.
 
-Beliefs that overlap are reported as a finding; a violation is only where a write went over another's.
+Beliefs that overlap are a finding. Only a write that destroyed another write is a violation.
 """
 
 from __future__ import annotations

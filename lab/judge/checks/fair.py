@@ -1,4 +1,4 @@
-"""Somebody who was overtaken over and over."""
+"""A request was overtaken again and again."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ LIMIT = 2  # times the number of users: in a queue it would be none
 def violations(findings: Findings) -> Iterator[Violation]:
     one = findings.overtaken
     if findings.run.tests == Claim.fair.name and one is not None and one.overtaken > LIMIT * findings.run.users:
-        what = f"one request was overtaken {one.overtaken} times by others who had come later"
+        what = f"one request was overtaken {one.overtaken} times by requests that had asked later"
         yield Violation(Claim.fair.name, "whoever tries at the right moment wins", what, [one])

@@ -1,4 +1,4 @@
-"""Holders of a lock, refused by the resource because their fences had begun again."""
+"""The resource refused holders of the lock, because the fences had begun again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lock that nobody got again, or too late, after its holder's thread had died in a living process."""
+"""After the holder's thread had died in a living process, no other request got the lock again, or got it too late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lock that ended before the work did: seen by what was destroyed because of it."""
+"""A lock ended before the work did: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

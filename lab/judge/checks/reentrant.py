@@ -1,4 +1,4 @@
-"""A request that asked for its own lock again, and waited for itself, or had lost it when it left the inner one."""
+"""A request asked for its own lock again and waited for itself, or lost the lock when it left the inner section."""
 
 from __future__ import annotations
 

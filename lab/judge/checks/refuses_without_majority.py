@@ -1,4 +1,4 @@
-"""A lock that was got while three of its five stores were gone."""
+"""A request got the lock while three of its five stores were stopped."""
 
 from __future__ import annotations
 

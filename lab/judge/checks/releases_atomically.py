@@ -1,4 +1,4 @@
-"""A lock that changed hands in the middle of a release: seen by what was destroyed because of it."""
+"""The holder changed in the middle of a release: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release that let go of another's lock: seen by what was destroyed because of it."""
+"""A release deleted the lock of another holder: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A holder that went on while its store was silent for longer than the TTL, and destroyed something."""
+"""A holder went on while its store was silent for longer than the TTL, and destroyed increments."""
 
 from __future__ import annotations
 

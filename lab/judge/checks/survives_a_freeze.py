@@ -1,4 +1,4 @@
-"""A holder that was stopped in its work and destroyed something when it went on."""
+"""A holder was stopped in its work, went on later, and destroyed increments."""
 
 from __future__ import annotations
 

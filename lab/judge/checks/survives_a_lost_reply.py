@@ -1,4 +1,4 @@
-"""A lock that others could not get for most of a TTL, because the answer to its acquisition had been lost."""
+"""No other request could get the lock for most of a TTL, because the reply to an acquisition was lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server of several that came back without its data, and voted again."""
+"""One of several servers came back without its data, and voted again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clocks that leapt, and let the lock run out early."""
+"""The stores' clocks jumped, and the lock ended early."""
 
 from __future__ import annotations
 

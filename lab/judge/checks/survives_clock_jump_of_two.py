@@ -1,4 +1,4 @@
-"""Clocks of a minority that leapt, and let the lock run out early all the same."""
+"""The clocks of a minority of the stores jumped, and the lock ended early all the same."""
 
 from __future__ import annotations
 

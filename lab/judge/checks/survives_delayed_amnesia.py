@@ -1,4 +1,4 @@
-"""A server of several that came back without its data, later than the TTL, and still voted while another held its vote."""
+"""One of several servers came back without its data after the TTL, and still voted while its old vote was in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store that took another's place and had not heard of the lock."""
+"""A server took the place of another one, and had no record of the lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server of several that came back with its data, and voted again all the same."""
+"""One of several servers came back with its data, and voted again all the same."""
 
 from __future__ import annotations
 

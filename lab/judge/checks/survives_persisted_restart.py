@@ -1,4 +1,4 @@
-"""A lock that its store had forgotten, although it wrote every change to disk: seen by what was destroyed because of it."""
+"""The store forgot the lock although it writes every change to disk: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

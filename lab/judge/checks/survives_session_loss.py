@@ -1,4 +1,4 @@
-"""A holder whose session at the lock's store had ended: seen by what was destroyed because of it."""
+"""The holder's session at the lock's store had ended: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lock that its store had forgotten: seen by what was destroyed because of it."""
+"""The store forgot the lock: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def test_deleted_by_another(made):
 @pytest.mark.parametrize(
     ("replica", "key", "expected"),
     [
-        ("replica-1", "", "Nothing kept anybody out: b at replica-1 read 0 at"),
-        ("replica-2", "", "Nothing kept anybody out: b at replica-2 read 0 at"),
+        ("replica-1", "", "No lock kept the requests apart: b at replica-1 read 0 at"),
+        ("replica-2", "", "No lock kept the requests apart: b at replica-2 read 0 at"),
         ("replica-2", "own", "replica-1 and replica-2 each have a lock of their own: b at replica-2 read 0 at"),
         ("replica-1", "own", "The lock was granted to b at replica-1 at"),
     ],
@@ -74,8 +74,8 @@ def test_caption_of_an_unknown_mechanism(made):
     picture.mechanisms = ["a mechanism of tomorrow"]
 
     assert caption(picture) == (
-        "stale at replica-1 read 0 at +0.01 s; b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s, "
-        "after “some new harm” had struck stale at +0.02 s for 200 ms (a mechanism of tomorrow): 2 increments lost."
+        "stale at replica-1 read 0 at +0.01 s; b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s; "
+        "the fault “some new harm” had begun in stale at +0.02 s and lasted 200 ms (a mechanism of tomorrow): 2 increments lost."
     )
 
 
@@ -84,7 +84,8 @@ def test_died_and_never_freed(made):
     killed(made).line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=1, gave_up_ns=2100 * MS, why="", commands=9))
 
     assert caption(picture_of(made, final=0, tests="freed_after_crash")) == (
-        "r0 at replica-1 died with the lock in its hand at +0.01 s; nobody got the lock again in the 2.0 s that the run went on, "
+        "r0 at replica-1 held the lock when its process died at +0.01 s; "
+        "no request got the lock in the 2.0 s until the end of the run, "
         "and 1 request gave up waiting; no increment was lost."
     )
 
@@ -95,8 +96,8 @@ def test_died_and_the_ttl_freed_it(made):
     killed(made).increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2")
 
     assert caption(picture_of(made, final=1, ttl_ms=500, tests="freed_after_crash")) == (
-        "r0 at replica-1 died with the lock in its hand at +0.01 s; the lease ran out at +0.50 s, "
-        "and r1 got the lock at +0.55 s, 540 ms after the strike; no increment was lost."
+        "r0 at replica-1 held the lock when its process died at +0.01 s; the lease ran out at +0.50 s, "
+        "and r1 got the lock at +0.55 s, 540 ms after the fault; no increment was lost."
     )
 
 
@@ -105,14 +106,14 @@ def test_a_fault_without_harm(made):
 
     told = caption(picture_of(made, final=1))
 
-    assert told.startswith("“some new harm” struck a at replica-1 with the lock in its hand at +0.00 s for 19 ms;")
+    assert told.startswith("a at replica-1 held the lock when the fault “some new harm” began at +0.00 s and lasted 19 ms;")
     assert told.endswith("no increment was lost.")
 
 
 def test_a_run_in_which_nothing_happened(made):
     made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
 
-    assert caption(picture_of(made, final=2)) == "2 increments were written in 0.0 s, and none over another."
+    assert caption(picture_of(made, final=2)) == "2 increments were written in 0.0 s, and none was destroyed."
 
 
 def test_a_run_in_which_nothing_was_written(made):

@@ -26,15 +26,15 @@ def test_most_overtaken_request(made):
     waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 100, 2)
 
     assert told(made, 3, "fair") == (
-        "a at replica-1 asked for the lock at +0.00 s and got it after 90 ms: until then 2 grants of 3 went to requests "
-        "that had asked after it, as none would in a queue"
+        "a at replica-1 asked for the lock at +0.00 s and got it after 90 ms; meanwhile 2 of 3 grants went to requests "
+        "that had asked later, and in a queue none would"
     )
 
 
 def test_that_nobody_was_overtaken(made):
     waits(waits(made, "a", 10, 20, 0), "b", 30, 40, 1)
 
-    assert told(made, 2, "fair") == "Nobody was overtaken: 2 grants went in the order in which they had been asked for"
+    assert told(made, 2, "fair") == "No request was overtaken: the 2 grants went in the order in which the requests had asked"
 
 
 def test_longest_idle_lock(made):
@@ -42,8 +42,8 @@ def test_longest_idle_lock(made):
     waits(waits(waits(made, "a", 10, 20, 0), "b", 11, 30, 1), "c", 12, 90, 2)
 
     assert told(made, 3, "prompt_handover") == (
-        "Half of 2 times the free lock stayed unused for 57 ms or more while somebody waited; "
-        "the longest time, c took 57 ms to take what b let go of at +0.01 s"
+        "In half of 2 hand-overs the lock stayed free for 57 ms or more while a request waited; "
+        "the longest time, c got it 57 ms after b had begun its release at +0.01 s"
     )
 
 
@@ -55,7 +55,7 @@ def test_work_done_how_often(made):
         made.increment("b", turn, turn, at=(start, start + 1, start + 2, start + 3), turn=turn, outcome=None)
 
     assert told(made, 4, "counts_once") == (
-        "b did its work 3 times; all requests together made 2 writes beyond one for each request"
+        "b did its work 3 times; all requests together made 2 writes more than one for each request"
     )
 
 
@@ -71,7 +71,7 @@ def test_who_waited_for_itself_and_gave_up(made):
     ("got_ms", "end"),
     [
         (330, "it waited for itself for 320 ms, until its own lease of 300 ms had ended"),
-        (15, "it had both within 5 ms, and nobody took longer"),
+        (15, "it had both grants within 5 ms, and no request took longer"),
     ],
 )
 def test_reentry_that_succeeds(made, got_ms, end):
@@ -120,7 +120,7 @@ def test_caption_and_picture_open_on_it(made):
     picture = picture_of(made, final=3, tests="fair")
 
     assert caption(picture).startswith("a at replica-1 asked for the lock at")
-    assert caption(picture).endswith("as none would in a queue; no increment was lost.")
+    assert caption(picture).endswith("and in a queue none would; no increment was lost.")
     assert picture.about[1] - picture.about[0] == 890_000
     assert (picture.opens[0], picture.opens[1] >= picture.about[1]) == (0, True)
 
@@ -133,5 +133,5 @@ def test_loss_comes_second(made):
     told = caption(picture_of(made, final=2, tests="counts_once"))
 
     assert told.startswith(
-        "b did its work 2 times; all requests together made 1 write beyond one for each request. b at replica-2"
+        "b did its work 2 times; all requests together made 1 write more than one for each request. b at replica-2"
     )
