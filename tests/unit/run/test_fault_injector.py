@@ -190,7 +190,7 @@ def test_interrupted_run_recovers(gates):
 
 
 @pytest.mark.parametrize(("method", "words"), [("pause_lock_store", "injected"), ("resume_lock_store", "recovered")])
-def test_a_fault_that_fails_is_named_and_the_others_are_recovered(gates, method, words):
+def test_failed_fault_is_named(gates, method, words):
     """The error names the fault and its cause; a second fault, which lasts, is recovered all the same."""
     system = FakeSystem()
 
