@@ -1,5 +1,8 @@
 """Evidence to findings to verdict. Nothing here starts a process.
 
-In it: the pass over the history (``analysis``), the grants and the ledger, which write destroyed which increment and by which
-mechanism, and one check for each claim (``checks/``). Not in it: how a verdict is shown (``lab/report``).
+In it: ``analysis`` reads the history once, ``grant`` assembles the grants, and one collector for each concern (``waits``,
+``handovers``, ``overlaps``, ``leases``, ``writes``, ``faults``, ``witnesses``, ``curves``) writes into the ``findings``.
+``attribution`` finds which write destroyed which increment, and by which of the ``mechanisms``. ``checks/`` has one check for
+each claim. ``verdict`` weighs, and ``judgement`` is the record in ``verdict.json``. Not in it: how a verdict is shown
+(``lab/report``).
 """
