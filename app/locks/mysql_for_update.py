@@ -1,4 +1,4 @@
-"""A row lock: SELECT … FOR UPDATE, in one transaction with the work (pessimistic).
+"""A row lock, SELECT … FOR UPDATE, around the work.
 
 **Problem** Another replica has its own mutex and never sees this one.
 **Idea** The database has a lock for each row, and it belongs to a transaction: when the transaction ends, in any way, the

@@ -1,4 +1,4 @@
-"""A random pause before the next try, so that requests that split the vote do not meet again.
+"""A random pause before the next try, against split votes.
 
 **Problem** Requests that ask at the same time split the vote, sleep equally long, and split it again.
 **Idea** Sleep for a random time with the same mean.

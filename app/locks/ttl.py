@@ -1,4 +1,4 @@
-"""SET NX PX: one command sets the key together with a time to live (TTL).
+"""SET NX PX: one command sets the key and its time to live.
 
 **Problem** A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
 **Idea** Set the key and its expiry in one command. The store deletes the key for a holder that cannot.

@@ -1,4 +1,4 @@
-"""Renewal: while the work goes on, a thread extends the TTL every third of it.
+"""Renewal: a thread extends the TTL while the work goes on.
 
 **Problem** Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 **Idea** One thread a replica renews all locks that its process holds, every TTL/3, by a script that compares the owner first.

@@ -1,4 +1,4 @@
-"""ZooKeeper: a queue of nodes, each of which lives as long as the session of its replica.
+"""ZooKeeper: a queue of nodes that live as long as a session.
 
 **Problem** Another replica has its own mutex and never sees this one.
 **Idea** Each request makes an ephemeral sequential node under the key. The lowest number has the lock. Every other request

@@ -241,3 +241,11 @@ def test_help_fits_eighty_columns(said, monkeypatch):
         for line in text.partition("Options:")[2].splitlines():
             described = line[2:].split("  ", 1)[-1].strip() if line.startswith("  -") else ""
             assert not described or described[0].isupper(), line  # a full phrase
+
+
+@pytest.mark.parametrize("listing", ["stages", "scenarios"])
+def test_a_listing_cuts_nothing_off(said, listing):
+    """Every stage and every scenario has a title that fits its line."""
+    _, out, _ = said(listing)
+
+    assert [line for line in out.splitlines() if line.endswith("…")] == []
