@@ -72,6 +72,11 @@ def title_width(results: Sequence[Result]) -> int:
     return int(85 - 0.67 * max(len(result.label) for result in results))
 
 
+def amount(number: int, noun: str) -> str:
+    """Return a number with its noun, as a title has it: ``1 increment``, ``5 000 increments``."""
+    return f"{thousands(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def conditions(results: Sequence[Result]) -> str:
     """Return the conditions of the runs in words. Conditions in which the runs differ are left out."""
     scenarios = [result.record.scenario for result in results]

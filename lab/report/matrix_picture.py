@@ -56,5 +56,8 @@ def _figure(cells: Sequence[Cell]) -> Figure:
         spine.set_visible(False)
     kept = sum(cell.verdict == "KEPT" for cell in cells)
     run = sum(bool(cell.verdict) for cell in cells)
-    figure.suptitle(f"{kept} of {run} cells kept their promise; the others show what was never promised", fontsize=12)
+    admitted = sum(cell.verdict == "ADMITTED" for cell in cells)
+    figure.suptitle(
+        f"{kept} of {run} runs kept the tested promise; in {admitted} the stage does not make it, and fails", fontsize=12
+    )
     return figure

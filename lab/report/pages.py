@@ -12,6 +12,7 @@ import msgspec
 from lab.evidence.run_folder import save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
+from lab.judge.net_losses import net_losses
 from lab.judge.verdict import judge
 from lab.report import chart, run_data, timeline_reader
 from lab.report.caption import caption
@@ -20,7 +21,7 @@ from lab.report.charts import charts
 from lab.report.html import inline, page
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
-from lab.report.terminal import also_seen
+from lab.report.terminal import in_words
 from lab.report.timeline_model import FIELDS, Timeline
 
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
@@ -43,7 +44,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name != "timeline"])
     about: dict[str, Any] = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
-    about["also_seen"] = also_seen(judgement)
+    about["verdict"] = in_words(judgement, net_losses(judgement.lost, findings.losses))
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
     path = folder / "report.html"

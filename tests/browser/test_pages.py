@@ -125,14 +125,14 @@ def test_ticked_runs_are_compared(browser, reports):
     page.get_by_role("checkbox", name="compare none under rush").first.check()
     button.click()
     page.locator("#comparison svg[role=img]").last.wait_for()
-    assert page.locator("#comparison h2").inner_text() == "2 runs over each other"
+    assert page.locator("#comparison h2").inner_text() == "2 runs compared"
     pictures = page.locator("#comparison svg[role=img]")
     assert pictures.count() == 3
     counters = page.evaluate(
         "[...document.querySelectorAll('#comparison figure:first-of-type path')].map((one) => one.getAttribute('d'))"
     )
     assert all(len(path) > 5 and "NaN" not in path for path in counters)
-    assert "the counter says" in pictures.first.get_attribute("aria-label")
+    assert "the counter holds" in pictures.first.get_attribute("aria-label")
     browser.look(page, "ticked")
 
     again = browser.open(page.url)
@@ -177,7 +177,7 @@ def test_labels_and_missing_runs(browser, reports):
 
     other = browser.open(f"{page.url},20000101T000000.000Z-rush-gone-1")
     other.locator("#comparison svg[role=img]").last.wait_for()
-    assert "1 of the runs in the address is not here" in other.locator("#comparison .note").inner_text()
+    assert "1 of the runs in the address is not in this folder" in other.locator("#comparison .note").inner_text()
 
 
 def test_site_by_keyboard(browser, reports):

@@ -1,4 +1,4 @@
-"""Why increments were lost: how many each mechanism destroyed, the worst first, and how many of them were brought back."""
+"""Why increments were lost: how many each mechanism destroyed, largest first, and how many a later write brought back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lab.report.chart import GREY, RED, conditions, title
+from lab.report.chart import GREY, RED, amount, conditions, title
 from lab.report.run_data import Result
 from lab.text import thousands
 
@@ -16,7 +16,7 @@ GROWS = True
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Where nothing was written, nothing can be lost; and facts from before causes were kept do not tell."""
+    """Return whether the run wrote increments, and whether its series has the causes; those of older runs have none."""
     return all(result.judgement.writes and (result.series.causes or not result.judgement.lost) for result in results)
 
 
@@ -33,9 +33,9 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 def _bars(axes: Axes, names: Sequence[str], sizes: Sequence[tuple[int, int]]) -> None:
     stayed = [destroyed - min(restored, destroyed) for destroyed, restored in sizes]
     back = [destroyed - left for (destroyed, _), left in zip(sizes, stayed, strict=True)]
-    axes.barh(names, stayed, color=RED, height=0.6, label="destroyed")
+    axes.barh(names, stayed, color=RED, height=0.6, label="not brought back")
     if any(back):
-        axes.barh(names, back, left=stayed, color=RED, alpha=0.35, height=0.6, label="of them brought back by a later write")
+        axes.barh(names, back, left=stayed, color=RED, alpha=0.35, height=0.6, label="brought back by a later write")
         axes.legend(loc="lower right", ncols=2)
     for row, (destroyed, restored) in enumerate(sizes):
         words = thousands(destroyed) + (f", {thousands(restored)} brought back" if restored else "")
@@ -44,7 +44,7 @@ def _bars(axes: Axes, names: Sequence[str], sizes: Sequence[tuple[int, int]]) ->
     axes.set_ylim(max(len(names) + any(back), 2) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("increments destroyed")
+    axes.set_xlabel("destroyed increments")
 
 
 def _nothing(axes: Axes, result: Result) -> None:
@@ -63,5 +63,8 @@ def _finding(result: Result) -> str:
         return "No increment was lost"
     total = sum(cause.destroyed for cause in causes)
     worst = max(causes, key=lambda cause: cause.destroyed)
-    share = "all" if worst.destroyed == total else f"{worst.destroyed / total:.0%} of them"
-    return f"{thousands(total)} destroyed, {share}: {worst.mechanism}" if total > 1 else f"One destroyed: {worst.mechanism}"
+    lost = max(0, result.judgement.lost)
+    stayed = "" if lost == total else f", {thousands(lost)} stayed lost"
+    share = "" if worst.destroyed == total else f" of {100 * worst.destroyed / total:.0f}\u2009%"
+    were = "was" if total == 1 else "were"
+    return f"{amount(total, 'increment')} {were} destroyed{stayed}; cause{share}: {worst.mechanism}"

@@ -1,4 +1,4 @@
-"""What an increment costs the stores: commands, as the servers counted them, of the lock's store and the counter's."""
+"""The commands that an increment needs at the lock's store and at the counter's store, as the servers counted them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.report.chart import BLUE, ORANGE, conditions, title, title_width
 from lab.report.run_data import Result
+from lab.text import thousands
 
 FOR = "many"
 GROWS = True
@@ -24,7 +25,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xlim(0, max([a + b for a, b in zip(lock, counter, strict=True)] + [1]) * 1.14)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("store commands per increment, those inside scripts included")
+    axes.set_xlabel("commands per increment, including those inside scripts")
     axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
     title(axes, _finding(results, lock), conditions(results), title_width(results))
 
@@ -36,5 +37,5 @@ def _per_increment(result: Result, store: str) -> float:
 def _finding(results: Sequence[Result], lock: Sequence[float]) -> str:
     dearest = max(range(len(results)), key=lambda index: lock[index])
     if lock[dearest] == 0:
-        return "No store is asked for a lock"
-    return f"A lock by polling costs up to {lock[dearest]:.0f} commands an increment ({results[dearest].label})"
+        return "No run used a store for its lock"
+    return f"{results[dearest].label} needs the most commands for its lock: {thousands(lock[dearest])} per increment"

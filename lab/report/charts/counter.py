@@ -1,4 +1,4 @@
-"""The counter against what was acknowledged: the gap below is what was lost."""
+"""The counter and the acknowledged requests of one run over time. The gap between the two curves is the loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.fill_between(curves.time_s, sure, possible, color=COLOURS["unknown"], alpha=0.4, label="unknown")
     axes.plot(curves.time_s, sure, color=GREEN, label="acknowledged")
     axes.plot(curves.time_s, curves.value, color=COLOURS["counter"], linestyle="--", label="the counter")
-    lower = [min(value, told) for value, told in zip(curves.value, sure, strict=True)]
+    lower = [min(value, acknowledged) for value, acknowledged in zip(curves.value, sure, strict=True)]
     axes.fill_between(curves.time_s, lower, sure, color=RED, alpha=0.18, label="lost")
     axes.set_xlabel("seconds since the first request")
     axes.set_ylabel("increments")
@@ -36,4 +36,4 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 def _finding(result: Result) -> str:
     judgement = result.judgement
     final = "?" if judgement.final is None else thousands(judgement.final)
-    return f"{judgement.stage}: {thousands(judgement.acknowledged)} acknowledged, the counter says {final}"
+    return f"{judgement.stage}: {thousands(judgement.acknowledged)} acknowledged, the counter holds {final}"

@@ -1,4 +1,4 @@
-"""The counters of several runs over time, each against what was acknowledged to its users: the gap is what was lost."""
+"""The counter and the acknowledged requests of several runs over time. The gap between two curves is the loss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOR = "many"
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """More curves than a few could not be told apart."""
+    """Return whether a reader can distinguish so many curves."""
     return len(results) <= FEW
 
 
@@ -35,7 +35,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def _lay(axes: Axes, result: Result, colour: str) -> None:
-    """The counter, the acknowledgements, the loss between them, and the unknown above, which may have been written."""
+    """Draw the counter and the acknowledged requests, the loss between them, and the unknown requests above them."""
     curves = result.series
     possible = [sure + unknown for sure, unknown in zip(curves.acknowledged, curves.unknown, strict=True)]
     lower = [min(value, sure) for value, sure in zip(curves.value, curves.acknowledged, strict=True)]
@@ -48,10 +48,10 @@ def _lay(axes: Axes, result: Result, colour: str) -> None:
 def _finding(results: Sequence[Result]) -> str:
     losers = [result for result in results if result.judgement.lost > 0]
     if not losers:
-        return "Every counter ends at what was acknowledged: nothing was lost"
+        return "No run lost an increment"
     worst = max(losers, key=lambda result: result.judgement.acknowledged - (result.judgement.final or 0))
     judgement = worst.judgement
     final = "?" if judgement.final is None else thousands(judgement.final)
     others = len(results) - len(losers)
-    rest = f"; {others} of {len(results)} runs {'lose' if others > 1 else 'loses'} nothing" if others else ""
-    return f"{worst.label}: {thousands(judgement.acknowledged)} acknowledged, the counter says {final}{rest}"
+    rest = f"; {others} of {len(results)} runs lost nothing" if others else ""
+    return f"{worst.label}: {thousands(judgement.acknowledged)} acknowledged, the counter holds {final}{rest}"

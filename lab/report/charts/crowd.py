@@ -1,4 +1,4 @@
-"""How full the replicas were: threads taken by requests inside the lock and by requests that waited for it, out of how many."""
+"""How many threads of the replicas were busy: with requests that held the lock, and with requests that waited for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.report.chart import GREEN, GREY, ORANGE, conditions, title
+from lab.report.chart import GREEN, GREY, ORANGE, amount, conditions, title
 from lab.report.fault_bands import shade
 from lab.report.run_data import Result, Taken
 from lab.text import thousands
@@ -15,7 +15,7 @@ FOR = "one"
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Where somebody waited; facts from before threads and waits were kept do not tell."""
+    """Return whether a request waited, and whether the run has the numbers of threads and waits; older runs have none."""
     return all(result.record.threads and result.series.taken and any(result.series.taken.waiting) for result in results)
 
 
@@ -25,9 +25,14 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     if taken is None:
         return
     axes.stackplot(
-        taken.at_s, taken.inside, taken.waiting, colors=[GREEN, ORANGE], labels=["inside the lock", "waiting for it"], step="post"
+        taken.at_s,
+        taken.inside,
+        taken.waiting,
+        colors=[GREEN, ORANGE],
+        labels=["hold the lock", "wait for the lock"],
+        step="post",
     )
-    axes.step(taken.at_s, taken.on_the_way, where="post", color=GREY, label="sent and not answered")
+    axes.step(taken.at_s, taken.on_the_way, where="post", color=GREY, label="sent, not answered yet")
     threads = f"all threads: {result.record.scenario['replicas']} × {result.record.threads}"
     axes.axhline(_threads(result), color="#222222", linestyle="--", linewidth=1.2, label=threads)
     axes.set_xlabel("seconds since the first request")
@@ -44,13 +49,12 @@ def _threads(result: Result) -> int:
 
 
 def _finding(result: Result, taken: Taken) -> str:
-    """How many waited at most, whether that was everybody, and whether they waited for nothing."""
+    """Return how many requests waited at most, whether all threads were busy, and whether the lock was granted again."""
     stage, threads = result.judgement.stage, thousands(_threads(result))
-    most = thousands(max(taken.waiting))
     full = max(map(sum, zip(taken.waiting, taken.inside, strict=True))) >= _threads(result)
     in_vain = max((number for at_s, number in zip(taken.at_s, taken.waiting, strict=True) if at_s > taken.last_got_s), default=0)
     if in_vain:
-        filled = f"all {threads} threads taken" if full else f"on {threads} threads"
-        return f"{stage}: nobody got the lock after {taken.last_got_s:.2f} s; up to {thousands(in_vain)} waited, {filled}"
-    filled = f"and all {threads} threads were taken" if full else f"on {threads} threads"
-    return f"{stage}: up to {most} waited for the lock at once, {filled}"
+        filled = f"all {threads} threads busy" if full else f"with {threads} threads"
+        return f"{stage}: no request got the lock after {taken.last_got_s:.2f} s; up to {thousands(in_vain)} waited, {filled}"
+    filled = f"and all {threads} threads busy" if full else f"with {threads} threads"
+    return f"{stage}: up to {amount(max(taken.waiting), 'request')} waited for the lock at once, {filled}"

@@ -1,4 +1,4 @@
-"""What became of every increment, a bar a run: counted, lost, failed, unknown; hatched, those beyond one a request."""
+"""The outcome of each request, one bar for each run: counted, lost, failed or unknown. Repeated increments are hatched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
         axes.annotate(_words(result), (left[row], row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
     axes.set_xlim(0, max(left) * 1.32)
     axes.invert_yaxis()
-    axes.set_xlabel("increments written, and requests that were not; hatched: written beyond one for each request")
+    axes.set_xlabel("increments, and requests that failed or are unknown; hatched: repeated increments of one request")
     axes.grid(visible=False, axis="y")
     axes.legend(loc="upper center", bbox_to_anchor=(0.38, -0.12 - 0.5 / len(results)), ncols=len(PARTS) + 1)
     title(axes, _finding(results), conditions(results), title_width(results))
@@ -51,12 +51,13 @@ def _words(result: Result) -> str:
         "failed": judgement.failed,
         "unknown": judgement.unknown,
     }
-    said = [f"{thousands(number)} {name}" for name, number in shares.items() if number]
-    return ", ".join(said) or "none lost"
+    return ", ".join(f"{thousands(number)} {name}" for name, number in shares.items() if number) or "none lost"
 
 
 def _finding(results: Sequence[Result]) -> str:
-    losers = [result.label for result in results if result.judgement.lost]
+    losers = [result for result in results if result.judgement.lost > 0]
     if not losers:
-        return "Nothing was lost"
-    return "Increments are lost by " + "; ".join(losers)
+        return "No run lost an increment"
+    worst = max(losers, key=lambda result: result.judgement.lost)
+    most = f"{worst.label} lost {thousands(worst.judgement.lost)}"
+    return f"{len(losers)} of {len(results)} runs lost increments; {most}{', the most' if len(losers) > 1 else ''}"

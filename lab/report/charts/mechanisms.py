@@ -1,4 +1,4 @@
-"""Why increments were lost, run by run: a bar a run, a part of it for each mechanism that destroyed some."""
+"""Why increments were lost: one bar for each run, with one part for each mechanism that destroyed increments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TINTS = (0.9, 0.6, 0.4, 0.25)
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Where nobody lost anything there is no why; and facts from before causes were kept do not tell."""
+    """Return whether a run lost increments, and whether all series have the causes; those of older runs have none."""
     known = all(result.series.causes or result.judgement.lost <= 0 for result in results)
     return known and any(result.series.causes for result in results)
 
@@ -39,7 +39,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("increments destroyed, those that a later write brought back included")
+    axes.set_xlabel("destroyed increments, including those that a later write brought back")
     axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
     title(axes, _finding(results), conditions(results), title_width(results))
 
@@ -49,7 +49,7 @@ def _destroyed(result: Result) -> Counter[str]:
 
 
 def _total(results: Sequence[Result]) -> list[str]:
-    """The mechanisms, the worst first."""
+    """Return the mechanisms, in the order of how much they destroyed in all runs, largest first."""
     total: Counter[str] = Counter()
     for result in results:
         total += _destroyed(result)
@@ -61,5 +61,5 @@ def _finding(results: Sequence[Result]) -> str:
     worst = max(losers, key=lambda result: _destroyed(result).total())
     destroyed = _destroyed(worst)
     mechanism, number = destroyed.most_common(1)[0]
-    share = "all" if number == destroyed.total() else f"{number / destroyed.total():.0%}"
-    return f"{worst.label} destroyed most, {thousands(destroyed.total())}; {share} of them: {mechanism}"
+    share = "" if number == destroyed.total() else f" of {100 * number / destroyed.total():.0f}\u2009%"
+    return f"{worst.label} destroyed the most increments, {thousands(destroyed.total())}; cause{share}: {mechanism}"

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second, over the time of one run."""
+"""Acknowledged increments per second over the time of one run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.report.run_data import Result, rates
 from lab.text import thousands
 
 FOR = "one"
-STEPS = 40
+STEPS = 40  # of the time, each with one speed
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
@@ -26,6 +26,6 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     shade(axes, result.series.faults)
     judgement = result.judgement
     finding = (
-        f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second, for {judgement.duration_s:.1f} s"
+        f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second over {judgement.duration_s:.1f} s"
     )
     title(axes, finding, conditions(results))

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second of several runs, over the time of each, with its faults."""
+"""Acknowledged increments per second over the time of several runs, with the faults of each run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lab.report.run_data import Result, rates
 from lab.text import thousands
 
 FOR = "many"
-STEPS = 24
+STEPS = 24  # of the time, each with one speed
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """More curves than a few could not be told apart."""
+    """Return whether a reader can distinguish so many curves."""
     return len(results) <= FEW
 
 
@@ -39,7 +39,6 @@ def _finding(results: Sequence[Result]) -> str:
     slowest, fastest = order[0], order[-1]
     slow, fast = slowest.judgement.throughput_per_s, fastest.judgement.throughput_per_s
     if not slow:
-        return f"{fastest.label} is fastest: {thousands(fast)}/s; {slowest.label} acknowledged nothing"
-    return (
-        f"{fastest.label} is {fast / slow:.1f} times as fast as {slowest.label}: {thousands(fast)}/s against {thousands(slow)}/s"
-    )
+        return f"{fastest.label} is the fastest: {thousands(fast)} per second; {slowest.label} acknowledged nothing"
+    speeds = f"{thousands(fast)} and {thousands(slow)} per second"
+    return f"{fastest.label} is {fast / slow:.1f} times as fast as {slowest.label}: {speeds}"

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second, a bar a run."""
+"""Acknowledged increments per second, one bar for each run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xlim(0, max([*rates, 1]) * 1.12)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("acknowledged increments per second (red: some of them were lost)")
+    axes.set_xlabel("acknowledged increments per second (red: the run lost some of them)")
     title(axes, _finding(results), conditions(results), title_width(results))
 
 
@@ -32,8 +32,11 @@ def _finding(results: Sequence[Result]) -> str:
         (result for result in results if not result.judgement.lost),
         key=lambda result: -result.judgement.throughput_per_s,
     )
-    if len(safe) < 2:
-        return "Throughput"
-    best, next_best = safe[0], safe[1]
-    ratio = best.judgement.throughput_per_s / max(next_best.judgement.throughput_per_s, 0.1)
-    return f"Of those that lose nothing, {best.label} is fastest: {ratio:.1f} times {next_best.label}"
+    if not safe:
+        return "Every run lost increments"
+    best = safe[0]
+    if len(safe) == 1:
+        return f"Only {best.label} lost nothing: {thousands(best.judgement.throughput_per_s)} increments per second"
+    second = safe[1]
+    ratio = best.judgement.throughput_per_s / max(second.judgement.throughput_per_s, 0.1)
+    return f"{best.label} is the fastest run without loss: {ratio:.1f} times as fast as {second.label}"

@@ -1,4 +1,4 @@
-"""The timeline of one run, standing still: what its page shows first, for print and for readers without JavaScript."""
+"""The timeline of one run as a still picture: the opening view of its page, for print and for readers without JavaScript."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 
-from lab.report.chart import BLUE, GREEN, GREY, RED, conditions, title
+from lab.report.chart import BLUE, GREEN, GREY, RED, amount, conditions, title
 from lab.report.run_data import Result
 from lab.report.timeline_model import NEVER, DrawnGrant, Life, Timeline, load
+from lab.text import thousands
 
 FOR = "one"
 BELIEF, ALONE = "#a9d3ee", "#f2bd4d"  # as on the page
@@ -18,7 +19,7 @@ Spans = list[tuple[float, float]]
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Where something was granted, and the timeline was kept."""
+    """Return whether a lock was granted, and whether the folder has a timeline."""
     return all((picture := load(result.folder / "timeline.json")) is not None and picture.held for result in results)
 
 
@@ -46,15 +47,28 @@ def _finding(result: Result, picture: Timeline) -> str:
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         culprit, mechanism = picture.held[loss.culprit].request, picture.mechanisms[loss.mechanism]
-        return f"{stage}: a stale write by {culprit} ({mechanism})"
+        return f"{stage}: a stale write by {culprit} destroyed {amount(loss.destroyed, 'increment')} ({mechanism})"
     if picture.focus_fault != NEVER:
         fault = picture.faults[picture.focus_fault]
-        return f"{stage}: what became of the lock when {fault.kind.replace('_', ' ')} struck {fault.request}"
-    return f"{stage}: the first grants, one after the other"
+        kind = fault.kind.replace("_", " ")
+        if fault.next_got == NEVER:
+            return f"{stage}: no other request got the lock after the fault “{kind}”"
+        return f"{stage}: {fault.next_request} got the lock {_ms(fault.next_got - fault.at)} after the fault “{kind}”"
+    since, until = picture.opens
+    grants = sum(since <= held.got <= until for held in picture.held)
+    lost = max(0, result.judgement.lost)
+    losses = (
+        f"{amount(lost, 'increment')} of the run {'is' if lost == 1 else 'are'} lost" if lost else "the run lost no increment"
+    )
+    return f"{stage}: {amount(grants, 'grant')} in {_ms(until - since)}; {losses}"
+
+
+def _ms(us: int) -> str:
+    return f"{thousands(us / 1000)} ms" if us >= 10_000 else f"{us / 1000:.1f} ms"
 
 
 class _Still:
-    """Where things are drawn: a row of the axes for each slot of each lane."""
+    """The picture's layout: each slot of each lane is a row of the axes."""
 
     def __init__(self, axes: Axes, picture: Timeline) -> None:
         self.axes, self.picture = axes, picture
@@ -105,15 +119,15 @@ class _Still:
             self.axes.vlines(held.wrote_at / 1e6, y - 0.42, y + 0.4, color=BLUE, linewidth=2)
         if not self.labelled:
             return
-        self.say(held.request, max(held.got, self.since), y - 0.1, "left", 3)
+        self.write(held.request, max(held.got, self.since), y - 0.1, "left", 3)
         cramped = held.wrote_at != NEVER and held.wrote_at - held.read_at < ROOM_FOR_BOTH * (self.until - self.since)
         if held.read is not None and not cramped:
-            self.say(f"r={held.read}", held.read_at, y + 0.42, "left", 3)
+            self.write(f"r={held.read}", held.read_at, y + 0.42, "left", 3)
         if held.wrote is not None:
             side, aside = ("left", 3) if cramped else ("right", -3)
-            self.say(f"w={held.wrote}", held.wrote_at, y + 0.42, side, aside)
+            self.write(f"w={held.wrote}", held.wrote_at, y + 0.42, side, aside)
 
-    def say(self, words: str, at: float, y: float, side: str, aside: int) -> None:
+    def write(self, words: str, at: float, y: float, side: str, aside: int) -> None:
         if self.since <= at <= self.until:
             self.axes.annotate(
                 words, (at / 1e6, y), xytext=(aside, 0), textcoords="offset points", ha=side, va="bottom", fontsize=9
@@ -126,7 +140,7 @@ class _Still:
             end = fault.back if fault.back != NEVER else fault.recovered
             self.axes.axvspan(fault.at / 1e6, min(end, self.until) / 1e6, color=GREY, alpha=0.2, linewidth=0)
             self.axes.axvline(fault.at / 1e6, color=RED, linestyle=":", linewidth=1.4)
-            self.say(f"{fault.kind.replace('_', ' ')}: {fault.request}", fault.at, -0.6, "left", 5)
+            self.write(f"{fault.kind.replace('_', ' ')}: {fault.request}", fault.at, -0.6, "left", 5)
 
     def loss(self) -> None:
         if self.picture.focus == NEVER:
@@ -149,5 +163,5 @@ def _gone(life: Life, picture: Timeline) -> int:
 
 
 def _lease_end(life: Life, picture: Timeline) -> int:
-    """When its time was over, where the store noticed it only later."""
+    """Return when the lease ended. The store may have removed the key later."""
     return life.due if life.due != NEVER and life.due < _gone(life, picture) else _gone(life, picture)

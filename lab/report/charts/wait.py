@@ -1,4 +1,4 @@
-"""How long requests waited for the lock: which share waited no longer than so many milliseconds."""
+"""How long requests waited for the lock: the share of the grants that waited at most so many milliseconds."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 
 from lab.report.chart import LINES, STYLES, conditions, title
 from lab.report.run_data import Result
+from lab.text import thousands
 
 FOR = "any"
-LEAST_MS = 0.001
+LEAST_MS = 0.001  # shorter waits are drawn here: a logarithmic axis has no zero
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
@@ -38,11 +39,10 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 def _finding(results: Sequence[Result]) -> str:
     slowest = max(results, key=lambda result: result.judgement.wait_ms["p99"])
     waits = slowest.judgement.wait_ms
-    who = f"under {slowest.label}" if len(results) > 1 else f"{slowest.label}:"
     if len(results) == 1:
-        return f"{who} half waited under {_ms(waits['p50'])}, one in a hundred over {_ms(waits['p99'])}"
-    return f"The longest tail is {who}: one in a hundred waits over {_ms(waits['p99'])}"
+        return f"{slowest.label}: half of the grants waited under {_ms(waits['p50'])}, 1 in 100 over {_ms(waits['p99'])}"
+    return f"{slowest.label} has the longest waits: 1 in 100 grants waited over {_ms(waits['p99'])}"
 
 
 def _ms(value: float) -> str:
-    return f"{value:.0f} ms" if value >= 10 else f"{value:.2g} ms"
+    return f"{thousands(value)} ms" if value >= 10 else f"{value:.2g} ms"

@@ -1,4 +1,4 @@
-// Runs over each other, drawn in the page from each run's curves.js: what `lab compare` draws, as SVG by hand.
+// Draw several runs in one chart in the page, from each run's curves.js, as `lab compare` does.
 const lab = (() => {
 "use strict";
 const WIDTH = 860, HEIGHT = 380, LEFT = 84, RIGHT = 14, TOP = 14, BOTTOM = 46, STEPS = 24, LEAST_MS = 0.001, LANE = 20;
@@ -6,13 +6,13 @@ const loaded = new Map(), wanted = new Map();
 
 // A run's file calls this with its curves.
 function curves(one) { loaded.set(one.run, one); }
-// A script tag, since a page opened from a disk may load nothing else.
+// A script tag, because a page opened from a disk can load nothing else.
 function load(run) {
   if (!wanted.has(run)) wanted.set(run, new Promise((done, fail) => {
     const tag = document.createElement("script");
     tag.src = `runs/${encodeURIComponent(run)}/curves.js`;
     tag.onload = () => loaded.has(run) ? done(loaded.get(run)) : fail(new Error(`the curves of ${run} are damaged`));
-    tag.onerror = () => { wanted.delete(run); fail(new Error(`the curves of ${run} are not there (any more)`)); };
+    tag.onerror = () => { wanted.delete(run); fail(new Error(`the file with the curves of ${run} is missing`)); };
     document.head.append(tag);
   }));
   return wanted.get(run);
@@ -32,7 +32,7 @@ function ticks(most, room) {
   const raw = most / room, power = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
   return Array.from({ length: Math.floor(most / step * 1.0001) + 1 }, (_, i) => i * step);
 }
-// Axes from 0 to most (or of logarithms, from least), with a grid; gives the two scales.
+// Draw the axes with a grid, from 0 to most (logarithmic: from least to most). Returns the two scales.
 function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, words_x, words_y, lanes = 0 }) {
   const top = TOP + lanes * LANE, low = HEIGHT - BOTTOM, right = WIDTH - RIGHT;
   const part = log ? (at) => Math.log10(at / least_x) / Math.log10(most_x / least_x) : (at) => at / most_x;
@@ -52,8 +52,8 @@ function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, wo
 const path = (xs, ys) => xs.map((px, i) => `${i ? "L" : "M"}${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 const stairs = (xs, ys) => xs.map((px, i) => i ? `H${px.toFixed(1)}V${ys[i].toFixed(1)}` : `M${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 
-const faultsOf = (run) => run.strikes; // the files of runs have called them strikes from the beginning
-// The faults, one lane for each run, above the curves.
+const faultsOf = (run) => run.strikes; // in the file, faults have the name of the first edition
+// Draw the faults above the curves, one lane for each run.
 function faultLanes(svg, scale, runs) {
   const faulty = runs.filter((run) => faultsOf(run).length);
   faulty.forEach((run, row) => {
@@ -82,7 +82,7 @@ function counters(svg, runs) {
   }
   faultLanes(svg, scale, runs);
 }
-// As run_data.py's rates: thinned to about so many steps.
+// The same as run_data.py's rates: about so many steps.
 function rates(run) {
   const times = [0, ...run.time_s], totals = [0, ...run.acknowledged], every = Math.max(1, Math.floor(times.length / STEPS));
   const at = times.filter((_, i) => i % every === 0), all = totals.filter((_, i) => i % every === 0);
@@ -108,20 +108,20 @@ function waits(svg, runs) {
 const CHARTS = [
   [counters, (runs) => {
     const losers = runs.filter((run) => run.lost > 0), worst = losers.sort((a, b) => b.lost - a.lost)[0];
-    return worst ? `${worst.label}: ${thousands(worst.acknowledged_of)} acknowledged, the counter says ${worst.final === null ? "?" : thousands(worst.final)}` : "Every counter ends at what was acknowledged: nothing was lost";
-  }, "solid: the counter; dashed: what was acknowledged; between them: what was lost; grey: unknown"],
+    return worst ? `${worst.label}: ${thousands(worst.acknowledged_of)} acknowledged, the counter holds ${worst.final === null ? "?" : thousands(worst.final)}` : "No run lost an increment";
+  }, "solid: the counter; dashed: acknowledged increments; between them: lost increments; grey: unknown"],
   [paces, (runs) => {
     const order = [...runs].sort((a, b) => a.per_s - b.per_s), slow = order[0], fast = order.at(-1);
-    return slow.per_s ? `${fast.label} is ${(fast.per_s / slow.per_s).toFixed(1)} times as fast as ${slow.label}: ${thousands(fast.per_s)}/s against ${thousands(slow.per_s)}/s` : `${fast.label} is fastest: ${thousands(fast.per_s)}/s; ${slow.label} acknowledged nothing`;
-  }, "speeds are those of the machine; compare ratios"],
+    return slow.per_s ? `${fast.label} is ${(fast.per_s / slow.per_s).toFixed(1)} times as fast as ${slow.label}: ${thousands(fast.per_s)} and ${thousands(slow.per_s)} per second` : `${fast.label} is the fastest: ${thousands(fast.per_s)} per second; ${slow.label} acknowledged nothing`;
+  }, "speeds hold for this machine only; compare ratios"],
   [waits, (runs) => {
     const slow = [...runs].sort((a, b) => b.p99_ms - a.p99_ms)[0];
-    return `The longest tail is under ${slow.label}: one in a hundred waits over ${amount(slow.p99_ms)} ms`;
-  }, "a curve further to the right waits longer"],
+    return `${slow.label} has the longest waits: 1 in 100 grants waited over ${amount(slow.p99_ms)} ms`;
+  }, "a curve further to the right means longer waits"],
 ];
 const swatch = (colour, dashes = "") => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(colour, dashes, 3) }));
 
-// runs: each with its curves and, of its row, label, lost, final, acknowledged_of, per_s, p99_ms, colour and dashes.
+// Each of the runs has its curves, and from its row: label, lost, final, acknowledged_of, per_s, p99_ms, colour and dashes.
 function draw(runs) {
   return CHARTS.map(([paint, finding, note]) => {
     const figure = document.createElement("figure"), words = document.createElement("figcaption"), svg = node("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": finding(runs) });

@@ -1,4 +1,4 @@
-// All runs as a table: filtered by the address and the form, ticked, and laid over each other.
+// The table of all runs: filtered by the address and the form, ticked, and compared in one chart.
 (() => {
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -36,17 +36,17 @@ function show() {
   shown.textContent = wanted.length === rows.length ? `${lab.thousands(rows.length)} runs` : `${lab.thousands(wanted.length)} of ${lab.thousands(rows.length)} runs`;
   more.hidden = some.length === wanted.length;
   more.textContent = `Show ${lab.thousands(Math.min(10 * PAGE, wanted.length - some.length))} more of ${lab.thousands(wanted.length - some.length)}`;
-  tellTicked();
+  showTicked();
 }
-function tellTicked() {
+function showTicked() {
   const names = [...chosen].map((run) => byName.get(run).label);
   ticked.hidden = !names.length;
-  const said = names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ");
-  ticked.querySelector("span").textContent = `Ticked: ${said}${names.length === 1 ? ". One more, and they can be compared." : ""}`;
+  const list = names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ");
+  ticked.querySelector("span").textContent = `Ticked: ${list}${names.length === 1 ? ". Tick one more to compare them." : ""}`;
   ticked.querySelector("[data-do=compare]").disabled = names.length < 2;
 }
 
-// What is chosen stands in the address, behind #, so that it can be linked to from a disk as well.
+// The address keeps the filters and ticks behind #, so links to them work from a disk as well.
 function remember() {
   const words = new URLSearchParams();
   for (const name of FILTERS) if (form.elements[name].value) words.set(name, form.elements[name].value);
@@ -69,16 +69,16 @@ function recall() {
   if (runs.length) compare(known, runs.length - known.length); else close();
 }
 
-// What a label writes for a parameter's value, as lab/scenario/options.py has it: for many, for one, for none.
+// A parameter's value in a label, as lab/scenario/options.py writes it: for many, for one, for none.
 const labelText = ([many, one, none], value) => value === null ? none : one && value === 1 ? one : many.replace("{}", value);
-// Labels by which no two are called the same, as run_labels.py finds them: the parameters in which they differ, else when they began.
+// A different label for each run, as run_labels.py makes them: with the parameters in which the runs differ, else with their begin.
 function apart(chosenRows) {
   const alike = Map.groupBy ? Map.groupBy(chosenRows, (row) => row.label) : chosenRows.reduce((all, row) => all.set(row.label, [...(all.get(row.label) || []), row]), new Map());
   const labels = new Map();
   for (const [label, group] of alike) {
     const differing = data.parameters.map((_, i) => i).filter((i) => new Set(group.map((row) => row.parameters[i])).size > 1);
-    const said = (row) => [label, ...differing.map((i) => labelText(data.parameters[i], row.parameters[i]))].join(", ");
-    const names = group.map(group.length > 1 ? said : () => label);
+    const full = (row) => [label, ...differing.map((i) => labelText(data.parameters[i], row.parameters[i]))].join(", ");
+    const names = group.map(group.length > 1 ? full : () => label);
     group.forEach((row, i) => labels.set(row.run, names.filter((name) => name === names[i]).length > 1 ? `${names[i]}, ${when(row)}` : names[i]));
   }
   return labels;
@@ -87,10 +87,10 @@ async function compare(names, missing = 0) {
   const few = names.slice(0, data.few), labels = apart(names.map((run) => byName.get(run)));
   compared = names;
   remember();
-  const title = make("h2", { id: "comparison-title", tabIndex: -1 }, `${names.length} runs over each other`);
+  const title = make("h2", { id: "comparison-title", tabIndex: -1 }, `${names.length} runs compared`);
   const notes = [];
-  if (missing) notes.push(`${missing} of the runs in the address ${missing > 1 ? "are" : "is"} not here (any more).`);
-  if (names.length > few.length) notes.push(`More than ${data.few} curves could not be told apart: those of the first ${data.few} are drawn.`);
+  if (missing) notes.push(`${missing} of the runs in the address ${missing > 1 ? "are" : "is"} not in this folder (any more).`);
+  if (names.length > few.length) notes.push(`Only the curves of the first ${data.few} runs are drawn: more could not be distinguished.`);
   if (names.length < 2) notes.push("A comparison needs two runs or more.");
   const settled = await Promise.allSettled(names.length < 2 ? [] : few.map(lab.load));
   const drawn = [];
@@ -102,7 +102,7 @@ async function compare(names, missing = 0) {
   const away = make("button", { type: "button" }, "Close the comparison");
   away.addEventListener("click", () => { close(); remember(); });
   comparison.replaceChildren(title, ...notes.map((note) => make("p", { className: "note" }, note)), ...(drawn.length ? [figures(names, labels), make("div", { className: "pictures" }, ...lab.draw(drawn))] : []),
-    make("p", { className: "soft" }, "The same as a page of its own, with all charts: ", make("code", {}, `lab compare ${names.join(" ")}`)), make("p", {}, away));
+    make("p", { className: "soft" }, "For a page with all charts, run ", make("code", {}, `lab compare ${names.join(" ")}`)), make("p", {}, away));
   comparison.hidden = false;
   title.focus({ preventScroll: true });
   title.scrollIntoView();
@@ -119,7 +119,7 @@ function figures(names, labels) {
   const table = make("table", { className: "steady" }, make("thead", {}, make("tr", {}, ...head.map((word, i) => make("th", { scope: "col", className: i > 2 ? "n" : "" }, word)))), make("tbody", {}, ...lines));
   const scroll = make("div", { className: "scroll", tabIndex: 0 }, table);
   scroll.setAttribute("role", "region");
-  scroll.setAttribute("aria-label", "The runs that are compared");
+  scroll.setAttribute("aria-label", "The compared runs");
   return scroll;
 }
 function close() { compared = []; comparison.hidden = true; comparison.replaceChildren(); }
@@ -128,7 +128,7 @@ form.addEventListener("change", () => { room = PAGE; show(); remember(); });
 form.addEventListener("reset", (event) => { event.preventDefault(); for (const name of FILTERS) form.elements[name].value = ""; room = PAGE; show(); remember(); });
 form.addEventListener("submit", (event) => event.preventDefault());
 more.addEventListener("click", () => { room += 10 * PAGE; show(); });
-body.addEventListener("change", (event) => { if (event.target.checked) chosen.add(event.target.value); else chosen.delete(event.target.value); tellTicked(); });
+body.addEventListener("change", (event) => { if (event.target.checked) chosen.add(event.target.value); else chosen.delete(event.target.value); showTicked(); });
 ticked.addEventListener("click", (event) => {
   if (event.target.dataset.do === "compare") compare([...chosen]);
   if (event.target.dataset.do === "clear") { chosen = new Set(); show(); }

@@ -87,17 +87,17 @@ def test_second_turn_is_no_wait(made):
 
 
 @pytest.mark.parametrize(
-    ("threads", "said"),
+    ("threads", "title"),
     [
-        (1, "mine: nobody got the lock after 0.01 s; up to 2 waited, all 3 threads taken"),
-        (2, "mine: nobody got the lock after 0.01 s; up to 2 waited, on 6 threads"),
+        (1, "mine: no request got the lock after 0.01 s; up to 2 waited, all 3 threads busy"),
+        (2, "mine: no request got the lock after 0.01 s; up to 2 waited, with 6 threads"),
     ],
 )
-def test_title_of_a_stuck_run(made, threads, said):
+def test_title_of_a_stuck_run(made, threads, title):
     """The title states since when no request got the lock, and whether all threads were taken."""
     findings = waits_for_nothing(made).analyse(final=0)
 
-    assert title_of(result_of(findings, threads)) == said
+    assert title_of(result_of(findings, threads)) == title
 
 
 def test_title_of_a_run_with_waiters(made):
@@ -107,7 +107,7 @@ def test_title_of_a_run_with_waiters(made):
     findings.concurrency.waiting.stay(11 * MS, 202 * MS)
     findings.measures["waited"] = 1
 
-    assert title_of(result_of(findings)) == "mine: up to 1 waited for the lock at once, on 3 threads"
+    assert title_of(result_of(findings)) == "mine: up to 1 request waited for the lock at once, with 3 threads"
 
 
 def test_no_chart_without_waiters(made):

@@ -146,9 +146,9 @@ def test_charts_state_their_findings(runs):
     kept = replace(other.judgement, lost=0, final=3, throughput_per_s=1)
     other = replace(other, judgement=kept, series=replace(other.series, causes=[]))
 
-    assert titles("counters", [one, other]) == "a: 3 acknowledged, the counter says 2; 1 of 2 runs loses nothing"
-    assert titles("paces", [one, other]) == "a is 4.0 times as fast as b: 4/s against 1/s"
-    assert "a destroyed most, 1; all of them: unexplained" in titles("mechanisms", [one, other])
+    assert titles("counters", [one, other]) == "a: 3 acknowledged, the counter holds 2; 1 of 2 runs lost nothing"
+    assert titles("paces", [one, other]) == "a is 4.0 times as fast as b: 4 and 1 per second"
+    assert "a destroyed the most increments, 1; cause: unexplained" in titles("mechanisms", [one, other])
     assert not charts("many")["mechanisms"].fits([other])
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.docgen import generate
+from lab.docgen import figures, generate
 from lab.evidence import run_folder
 from lab.judge.verdict import judge
 from lab.paths import REFERENCE
 from lab.report import chart, pages, reference
+from lab.report.chart import FEW
 from lab.report.charts import charts
 from lab.report.run_labels import with_labels
 from tests.builders import made_run
 from tests.pages import assert_self_contained, without_pictures
 from tests.pictures import assert_same_picture
+
+LONGEST_TITLE = 110  # letters; two lines above a chart
 
 
 @pytest.fixture
@@ -115,3 +120,38 @@ def test_reference_holds_the_ladder():
     assert len(results) == len(stages()) + 2
     assert all(result.record.ended == "complete" and result.judgement.exit_status == 0 for result in results)
     assert all(result.judgement.requests == 5000 for result in results)
+
+
+@pytest.mark.parametrize("name", list(charts("many")))
+def test_chart_title_states_a_finding(name):
+    """The title of a comparison's chart is a short sentence with a number, not a question and not only a name."""
+    results = with_labels(reference.ladder())[:FEW]
+    axes = Figure().add_subplot()
+
+    charts("many")[name].draw(axes, results)
+
+    title = axes.get_title()
+    assert re.search(r"\d", title), title
+    assert len(title.split()) >= 4
+    assert "?" not in title
+    assert len(title) <= LONGEST_TITLE
+
+
+def test_titles_of_timelines_differ():
+    """Each timeline of the book has a title of its own, which states what the picture shows."""
+    timeline = charts("one")["timeline"]
+    titles = []
+    for one in figures.illustrations().values():
+        axes = Figure().add_subplot()
+        timeline.draw(axes, [figures.result(one)])
+        titles.append(axes.get_title().replace("\n", " "))
+
+    assert len(set(titles)) == len(titles)
+    assert all(re.search(r"\d|\bno\b", title) for title in titles)
+    assert max(map(len, titles)) <= LONGEST_TITLE
+
+
+def test_chart_needs_no_optional_member():
+    """A chart that leaves out the optional members fits every result, and its height does not grow."""
+    assert charts("any")["wait"].GROWS is False
+    assert charts("one")["pace"].fits([])
