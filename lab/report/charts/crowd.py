@@ -56,5 +56,5 @@ def _finding(result: Result, taken: Taken) -> str:
     if in_vain:
         filled = f"all {threads} threads busy" if full else f"with {threads} threads"
         return f"{stage}: no request got the lock after {taken.last_got_s:.2f} s; up to {thousands(in_vain)} waited, {filled}"
-    filled = f"and all {threads} threads busy" if full else f"with {threads} threads"
+    filled = f"and all {threads} threads were busy" if full else f"with {threads} threads"
     return f"{stage}: up to {amount(max(taken.waiting), 'request')} waited for the lock at once, {filled}"
