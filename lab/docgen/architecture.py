@@ -1,4 +1,4 @@
-"""The picture of docs/architecture.md: the folders of ``lab`` and who uses whom, drawn from the imports.
+"""The picture of docs/architecture.md: the folders of ``lab`` and their uses of each other, drawn from the imports.
 
 An arrow means that one folder imports another. Arrows that follow from others are left out (the transitive reduction of the
 graph: Aho, Garey, Ullman, "The Transitive Reduction of a Directed Graph", SIAM Journal on Computing 1, 1972). The rows are the

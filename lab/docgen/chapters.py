@@ -115,8 +115,8 @@ def _verdicts(name: str) -> str:
         if cell.stage == name and cell.verdict:
             made = "yes" if cell.claim in claimed else "no"
             seen = matrix.in_short(cell)
-            told = cell.verdict if seen == cell.verdict.lower() else f"{cell.verdict}: {seen}"
-            lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {told} |")
+            text = cell.verdict if seen == cell.verdict.lower() else f"{cell.verdict}: {seen}"
+            lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {text} |")
     return "\n".join(lines) + "\n"
 
 
@@ -144,8 +144,8 @@ def _picture(stage: str, scenario_name: str) -> str:
     one = figure_values.of(stage, scenario_name)
     title = scenario.load(scenario_name).title
     source = UP + (one.folder / DRAWN).relative_to(HOME).as_posix()
-    told = f"{caption(figure_values.timeline(one))} {result(one).judgement.verdict}."
-    return f"![{stage}: {title}]({source})\n\n*{told}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
+    text = f"{caption(figure_values.timeline(one))} {result(one).judgement.verdict}."
+    return f"![{stage}: {title}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
 
 
 def _figure(stage: str, name: str, replicas: str = "3") -> str:

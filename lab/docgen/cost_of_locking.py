@@ -96,7 +96,7 @@ def locks() -> list[str]:
     return [name for name in by_speed() if stages()[name].store and "exclusive" in {cell.claim for cell in seen(name, "KEPT")}]
 
 
-def _nobody() -> str:
+def _kept_by_none() -> str:
     """Return the claims that were tested and that no stage keeps."""
     alone = [claim for claim, stages_of in verdicts().items() if {"KEPT"} not in stages_of.values()]
     return ", ".join(f"`{claim}`" for claim in alone) or "none"
@@ -159,5 +159,5 @@ PARTS: dict[str, Callable[..., str]] = {
     "kept": _kept,
     "harms": _harms,
     "locks_share": _locks_share,
-    "nobody": _nobody,
+    "nobody": _kept_by_none,
 }

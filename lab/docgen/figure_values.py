@@ -46,8 +46,8 @@ def _loss(one: Illustration) -> dict[str, object]:
         raise BadInput(f"the picture {one.name} opens on no loss")
     loss = picture.losses[picture.focus]
     culprit = picture.held[loss.culprit]
-    told = {"read": culprit.read, "wrote": culprit.wrote, "overwrote": culprit.overwrote}
-    return told | {"destroyed": loss.destroyed, "culprit": culprit.request}
+    values = {"read": culprit.read, "wrote": culprit.wrote, "overwrote": culprit.overwrote}
+    return values | {"destroyed": loss.destroyed, "culprit": culprit.request}
 
 
 def _theft(one: Illustration) -> dict[str, object]:

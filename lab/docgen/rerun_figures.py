@@ -11,7 +11,7 @@ from lab.experiments.child_run import NoVerdict, child_run
 from lab.paths import HOME, REPORTS
 
 
-def rerun(names: Sequence[str], tell: Callable[[str], None]) -> None:
+def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:
     """Run what the named pictures show (``all`` for every picture) and keep the facts.
 
     Raises BadInput for an unknown name, or for a run with another verdict than the picture must show; the facts that were
@@ -22,7 +22,7 @@ def rerun(names: Sequence[str], tell: Callable[[str], None]) -> None:
         choose_from("picture", name, ["all", *shelf])
     for one in shelf.values():
         if "all" in names or one.name in names:
-            tell(f"{one.name}: {' '.join(one.command)}")
+            report(f"{one.name}: {' '.join(one.command)}")
             keep(one, _run(one))
 
 

@@ -57,7 +57,7 @@ class Program(Protocol):
         """
 
     def tidy(self, folder: Path) -> None:
-        """Delete the large files that nobody will read. Called when the server has ended."""
+        """Delete the large files that are not needed any more. Called when the server has ended."""
 
 
 @dataclass

@@ -10,13 +10,13 @@ from flask_login import UserMixin, login_user
 
 
 class User(UserMixin):
-    """A visitor who knew the password."""
+    """A visitor with the password."""
 
     id = "lab"
 
 
 def require(web_ui: Any, password: str) -> None:
-    """Admit nobody without the password. web_ui: Locust's, started with ``--web-login``."""
+    """Require the password on all pages. web_ui: Locust's, started with ``--web-login``."""
     web_ui.app.config["SECRET_KEY"] = secrets.token_hex()
     web_ui.app.config["SESSION_COOKIE_SAMESITE"] = "Strict"
     web_ui.login_manager.user_loader(lambda name: User() if name == User.id else None)

@@ -1,4 +1,4 @@
-"""The shelf of charts, one a file."""
+"""The charts, one in each file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.report.chart import OPTIONAL, Chart
 
 
 def charts(purpose: str) -> dict[str, Chart]:
-    """Return the charts for ``one`` run or for ``many``, by file name. A chart for ``any`` number is in both."""
+    """Return the charts for ``one`` run or for ``many``, by file name. Charts for ``any`` are in both."""
     return {name: _complete(file) for name, file in plugins.files(__name__).items() if file.FOR in (purpose, "any")}
 
 
