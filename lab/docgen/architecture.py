@@ -20,8 +20,8 @@ from lab.paths import DOCS, HOME
 DRAWN = DOCS / "architecture.svg"
 LAB = HOME / "lab"
 OUTSIDE = "bootstrap"  # not in the contract: it runs before anything else can be imported
-WIDTH, BOX_WIDTH, BOX_HEIGHT, ROW_HEIGHT, TOP = 980, 216, 54, 86, 16
-LETTERS = 34  # of a line of small text in a box
+WIDTH, BOX_WIDTH, BOX_HEIGHT, ROW_HEIGHT, TOP = 980, 236, 54, 86, 16
+LETTERS = 38  # of a line of small text in a box
 
 
 @cache
