@@ -1,6 +1,6 @@
 """etcd: a queue of keys, each attached to its own lease, which must be renewed.
 
-**Problem** Another replica has its own mutex and never sees this one.
+**Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** Each request gets a lease and creates a key attached to it, in a transaction that succeeds only if the key does not
 exist. The key with the lowest create revision has the lock. Every other request watches the key before its own. The renewing
 thread of `watchdog` keeps the leases alive, every TTL/3. The release revokes the lease, and etcd deletes the key with it.

@@ -5,7 +5,7 @@
 read as at a write. In the same step it refuses a write with an older number. So the resource prevents what the lock cannot.
 **Source** M. Kleppmann, "How to do distributed locking" (2016).
 **Still**
-- The fence protects each write, not the whole work: if a holder is stopped between two writes, only the second is refused.
+- The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
 - The resource has to take part: it must keep a number, compare it and write, all in one step.
 - The lock of a thread that dies in a living process is renewed for ever.

@@ -3,7 +3,7 @@
 **Problem** Two requests read the same number, and one of the two increments is overwritten.
 **Idea** A mutex in the memory of the process lets one thread in at a time; the other threads wait.
 **Still**
-- Another replica has its own mutex and never sees this one.
+- A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **See it**
 - `lab run one_replica --stage local`
 - `lab run rush --stage local`

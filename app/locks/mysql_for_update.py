@@ -1,6 +1,6 @@
 """A row lock, SELECT … FOR UPDATE, around the work.
 
-**Problem** Another replica has its own mutex and never sees this one.
+**Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** The database has a lock for each row, and it belongs to a transaction: when the transaction ends, in any way, the
 lock is free. A later request waits in the database's queue. The number is in the same database, and is read and written in
 the same transaction. So a transaction that ends too early undoes its write.

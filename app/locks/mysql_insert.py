@@ -1,6 +1,6 @@
 """A row that only one request can insert: the unique key is the lock.
 
-**Problem** Another replica has its own mutex and never sees this one.
+**Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** All replicas share one row in a database, under a unique key. A request that inserts the row has the lock, and
 deletes the row when the work is done. For all other requests the INSERT fails with a duplicate key: they sleep and try again.
 **Still**

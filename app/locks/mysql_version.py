@@ -1,6 +1,6 @@
 """No lock, but a version: a write names the version it was made from, and is refused if the row has another (optimistic).
 
-**Problem** Another replica has its own mutex and never sees this one.
+**Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** Each write increases the version of the row, and names the version that was read: compare and set, in one UPDATE. A
 request that comes second changes no row, and does the work again from the new value. No request holds anything, so none can
 lose it.

@@ -4,7 +4,7 @@
 **Idea** Sleep for a random time with the same mean.
 **Source** redis.io, "Distributed Locks with Redis", "Retry on Failure".
 **Still**
-- A server that comes back without its data votes a second time.
+- A lock server that restarts without its data forgets its vote, and votes for a second holder.
 - Each server counts the TTL by its own clock: when clocks jump, keys expire early.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - A holder that acquires its own lock again waits for itself.

@@ -7,7 +7,7 @@ including those that did not answer.
 **Source** redis.io, "Distributed Locks with Redis", "The Redlock Algorithm".
 **Still**
 - Requests that ask at the same time split the vote, sleep equally long, and split it again.
-- A server that comes back without its data votes a second time.
+- A lock server that restarts without its data forgets its vote, and votes for a second holder.
 - Each server counts the TTL by its own clock: when clocks jump, keys expire early.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - A holder that acquires its own lock again waits for itself.

@@ -1,6 +1,6 @@
 """SET NX: the first request that sets the key has the lock, whichever process serves it.
 
-**Problem** Another replica has its own mutex and never sees this one.
+**Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** All replicas share one key in a store. A request sets the key only if it does not exist; otherwise it sleeps and
 tries again. When the work is done, the holder deletes the key.
 **Source** redis.io, SETNX, "Design pattern: Locking with SETNX".

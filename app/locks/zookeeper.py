@@ -1,6 +1,6 @@
 """ZooKeeper: a queue of nodes that live as long as a session.
 
-**Problem** Another replica has its own mutex and never sees this one.
+**Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** Each request makes an ephemeral sequential node under the key. The lowest number has the lock. Every other request
 watches the node before its own, and wakes when that node is deleted. A replica has one session. A session ends when its
 heartbeats stop, and its nodes are deleted with it.
