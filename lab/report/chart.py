@@ -52,11 +52,31 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
     with style.context(STYLE):
         height = 1.9 + 0.42 * len(results) if chart.GROWS else max(4.6, 1 + 0.22 * len(results))
         figure = Figure(figsize=(9.6, height), layout="constrained")
-        chart.draw(figure.add_subplot(), results)
+        axes = figure.add_subplot()
+        chart.draw(axes, results)
+        separate_thousands(axes)
         paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
         for path in paths:
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     return paths
+
+
+def separate_thousands(axes: Axes) -> None:
+    """Write the numbers at the ticks of linear axes with a thin space between thousands."""
+    from matplotlib.ticker import ScalarFormatter
+
+    class Formatter(ScalarFormatter):
+        def __call__(self, number: float, place: int | None = None) -> str:
+            return thousands(number) if number >= 1000 else super().__call__(number, place)
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if type(axis.get_major_formatter()) is ScalarFormatter:
+            axis.set_major_formatter(Formatter())
+
+
+def legend_below(axes: Axes, columns: int) -> None:
+    """Put the legend below the axes; the layout keeps room for it."""
+    axes.figure.get_figure(root=True).legend(loc="outside lower center", ncols=columns)
 
 
 def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:

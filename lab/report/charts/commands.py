@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.report.chart import BLUE, ORANGE, conditions, title, title_width
+from lab.report.chart import BLUE, ORANGE, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.text import thousands
 
@@ -26,7 +26,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("commands per increment, including those inside scripts")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
+    legend_below(axes, 2)
     title(axes, _finding(results, lock), conditions(results), title_width(results))
 
 

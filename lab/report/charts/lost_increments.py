@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 
-from lab.report.chart import COLOURS, conditions, title, title_width
+from lab.report.chart import COLOURS, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.text import thousands
 
@@ -31,7 +31,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("increments, and requests that failed or are unknown; hatched: repeated increments of one request")
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.38, -0.12 - 0.5 / len(results)), ncols=len(PARTS) + 1)
+    legend_below(axes, len(PARTS) + 1)
     title(axes, _finding(results), conditions(results), title_width(results))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lab.report.chart import RED, conditions, title, title_width
+from lab.report.chart import RED, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.text import thousands
 
@@ -40,7 +40,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("destroyed increments, including those that a later write brought back")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12 - 0.5 / len(results)), ncols=2)
+    legend_below(axes, 2)
     title(axes, _finding(results), conditions(results), title_width(results))
 
 

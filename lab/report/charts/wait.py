@@ -28,7 +28,8 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
         )
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
-    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.xaxis.set_major_formatter(lambda ms, _: thousands(ms) if ms >= 1 else f"{ms:g}")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}\u2009%")
     axes.set_xlabel("wait for the lock, ms (logarithmic)")
     axes.set_ylabel("share of the grants")
     if len(results) > 1:
