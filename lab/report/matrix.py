@@ -72,10 +72,10 @@ def in_short(cell: Cell) -> str:
     if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
         return cell.verdict.lower()
     word = "broken: " if cell.verdict == "BROKEN" else ""
-    return word + _harm(cell)
+    return word + _damage(cell)
 
 
-def _harm(cell: Cell) -> str:
+def _damage(cell: Cell) -> str:
     """Return the figure that shows the failure best."""
     if cell.claim == "counts_once":
         return f"{cell.duplicated} twice"

@@ -29,7 +29,7 @@ def written(tmp_path):
 @pytest.mark.parametrize("kind", WRONGS)
 def test_what_a_page_does_wrong_is_noticed(browser, written, kind):
     page = browser.open(written(WRONGS[kind]))
-    page.evaluate("new Promise((done) => setTimeout(done))")  # what is thrown later is told later
+    page.evaluate("new Promise((done) => setTimeout(done))")  # the browser reports a later error later
 
     assert browser.wrongs
     browser.wrongs.clear()

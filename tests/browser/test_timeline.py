@@ -46,7 +46,7 @@ class Seen:
         return self.view[1] - self.view[0]
 
     @property
-    def told(self) -> str:
+    def tip(self) -> str:
         """What the picture says of the thing that was pointed at; empty if nothing."""
         tip = self.page.locator("#timeline .tip")
         return tip.inner_text() if tip.is_visible() else ""
@@ -130,11 +130,11 @@ def test_pointing_shows_details(browser, lost):
     seen = Seen(browser.open(lost))
     bar = seen.page.locator("#timeline [data-held] .belief").first
     bar.hover()
-    assert "r0 at replica-1" in seen.told
+    assert "r0 at replica-1" in seen.tip
 
     bar.click()
     seen.page.mouse.move(5, 5)
-    assert "r0 at replica-1" in seen.told
+    assert "r0 at replica-1" in seen.tip
     assert seen.page.locator("#timeline .chosen").count() == 1
 
 
@@ -155,12 +155,12 @@ def test_it_works_with_the_keyboard_alone(browser, lost):
     assert seen.view == opened
 
     press("ArrowDown")
-    assert "at replica-" in seen.told
+    assert "at replica-" in seen.tip
     press("n")
-    assert "r1 at replica-2" in seen.told
-    assert "1 destroyed" in seen.told
+    assert "r1 at replica-2" in seen.tip
+    assert "1 destroyed" in seen.tip
     press("Escape")
-    assert seen.told == ""
+    assert seen.tip == ""
 
 
 class Fingers:
@@ -211,10 +211,10 @@ def test_two_fingers_zoom(touched):
 def test_a_tap_tells_what_was_done(touched):
     seen, _ = touched
     seen.page.locator("#timeline [data-held] .belief").first.tap()
-    assert "r0 at replica-1" in seen.told
+    assert "r0 at replica-1" in seen.tip
 
     seen.page.touchscreen.tap(*seen.point(0.02))
-    assert seen.told == ""
+    assert seen.tip == ""
 
 
 def test_upward_finger_scrolls(touched):

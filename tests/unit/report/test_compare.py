@@ -1,4 +1,4 @@
-"""Runs that are compared are told apart, aligned at their first requests, and laid over each other on the same axes."""
+"""Compared runs have different labels, begin at their first requests, and are drawn on the same axes."""
 
 from __future__ import annotations
 
