@@ -110,7 +110,7 @@ def _kept(path: Path) -> Kept:
 
 
 def _folders(runs: Path) -> Iterator[Path]:
-    """Yield the folders that may be runs. A hidden folder is a run that is still going on; links are left out."""
+    """Yield the folders that may be runs. Hidden folders, of unfinished and failed runs, are left out, and so are links."""
     if runs.is_dir():
         with os.scandir(runs) as entries:
             yield from (Path(one.path) for one in entries if not one.name.startswith(".") and one.is_dir(follow_symlinks=False))
