@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from lab.commands.measurement_names import measurements
+from lab.commands.scenario_options import scenario_options, server_options
 from lab.errors import MEANINGS, ExitStatus, LabError, choose_from
 from lab.scenario.options import OPTIONS
 
@@ -45,18 +47,6 @@ def out_option(what: str, default: str) -> Callable[[Any], Any]:
     return click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {what}.  [default: reports/{default}]")
 
 
-def scenario_options(*names: str) -> Callable[[Any], Any]:
-    """Add the options of these names, or all scenario options, to a command."""
-
-    def add(command: Any) -> Any:
-        for option in reversed([OPTIONS[name] for name in names or OPTIONS]):
-            limits = ", ".join(filter(None, (option.unit, option.limits)))
-            command = click.option(option.flag, type=option.kind, help=f"{option.help}  [{limits}]")(command)
-        return command
-
-    return add
-
-
 @lab.command()
 @click.argument("scenario")
 @click.option("--stage", required=True, help="Name of a stage, or path of a file like those in app/locks.")
@@ -84,7 +74,7 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 def ladder(out: Path | None, **given: Any) -> int:
     """Run every stage under the scenario rush, and compare the runs.
 
-    The stages none and local also run with one replica.
+    The stages none and local also run with one replica. An option that you leave out has the value of rush.
     """
     from lab.experiments.ladder import run_ladder
 
@@ -121,7 +111,8 @@ def sweep(
 
     NAME is `retry` or `ttl`. The sweep `retry` varies the pause between two tries, and measures speed, waits and
     commands. The sweep `ttl` varies the duration of the work, and measures lost increments. Each point is a run in
-    reports/runs. Repeats are interleaved, in an order that the seed shuffles.
+    reports/runs. Each value is measured once, in a random order that the seed sets, before any is measured again.
+    An option that you leave out has the sweep's own value; the seed is 1.
     """
     from lab.experiments.sweep_runner import run_sweep
 
@@ -130,12 +121,12 @@ def sweep(
 
 @lab.command()
 @click.option("--stage", required=True, help="One stage, or several with commas between them.")
-@scenario_options()
+@server_options()
 def up(stage: str, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
 
     The command prints the address, for curl, ab, wrk or locust. With several stages, ?stage=NAME in the URL selects
-    the stage of a request.
+    the stage of a request. An option that you leave out has the value of the scenario rush.
     """
     from lab.commands.up import keep_up
 
@@ -178,7 +169,8 @@ def stages(name: str | None) -> None:
 def diff(one: str, other: str | None) -> None:
     """Show the difference between two stages.
 
-    With one stage ONE, show the difference to the stage that it follows.
+    ONE is the old stage, and OTHER is the new stage. With ONE alone, ONE is the new stage, and the stage that it
+    follows is the old stage. The stage none follows no stage.
     """
     from lab.commands.listing import print_diff
 
@@ -256,7 +248,7 @@ def serve(port: int) -> int:
 def clean(keep: int) -> None:
     """Remove old runs.
 
-    The command also removes unfinished folders of a lab that was killed.
+    The command also removes all failed runs, and unfinished folders of a lab that was killed.
     """
     from lab.commands.clean import clean as remove
 
@@ -274,14 +266,14 @@ def doctor() -> int:
     return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
 
 
-@lab.command()
+@lab.command(epilog=measurements())
 @click.argument("names", nargs=-1)
-@shown("--pairs", type=click.IntRange(3), default=12, help="Number of interleaved pairs to measure.")
+@shown("--pairs", type=click.IntRange(3), default=12, help="Number of pairs to measure.")
 def bench(names: tuple[str, ...], pairs: int) -> int:
     """Measure what the lab and the locks cost, as ratios.
 
-    NAMES are measurements, by default all. Costs of the lab: locust, journals, live, warm, help, judging, site. Costs
-    of the locks: locks, waits.
+    NAMES are measurements, by default all. A pair measures two things, one directly after the other, and takes their
+    ratio: a change in the machine's speed affects both alike.
     """
     from lab.experiments.benchmark import measure
 
@@ -310,7 +302,7 @@ def growth(most_requests: int, out: Path | None) -> int:
 )
 @click.option("--begin", metavar="STAGE", help="New stage: write the outline of its chapter first.")
 def docs(rerun: tuple[str, ...], begin: str | None) -> None:
-    """Write the generated parts and pictures of the documents again.
+    """Write the generated parts and pictures of docs/ again.
 
     The data are the stages and scenarios of this checkout, and the runs in reports/reference.
     """

@@ -19,11 +19,11 @@ class ExitStatus(IntEnum):
 
 
 MEANINGS = {
-    ExitStatus.GOOD: "KEPT or ADMITTED: no promise was broken",
-    ExitStatus.BROKEN: "BROKEN: a stage broke its promise",
+    ExitStatus.GOOD: "KEPT or ADMITTED: no claim was broken",
+    ExitStatus.BROKEN: "BROKEN: a stage broke its claim",
     ExitStatus.BAD_INPUT: "the input is wrong",
-    ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run proves nothing",
-    ExitStatus.CANNOT_RUN: "a program is missing, a server does not start or stay up, or a run broke off",
+    ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run shows nothing",
+    ExitStatus.CANNOT_RUN: "a program is missing, a server failed, or a run broke off",
     ExitStatus.INTERRUPTED: "interrupted",
 }
 SEVERITY = (ExitStatus.GOOD, ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN, ExitStatus.BROKEN)

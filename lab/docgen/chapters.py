@@ -129,7 +129,7 @@ def _neighbours(name: str) -> str:
 
 
 def _contents() -> str:
-    lines = ["| | chapter | answers |", "| --- | --- | --- |"]
+    lines = ["| | chapter | the problem that it solves |", "| --- | --- | --- |"]
     for number, (name, stage) in enumerate(stages().items(), 1):
         lines.append(f"| {number} | [{_title(name)}](ladder/{name}.md) | {stage.story.problem} |")
     return "\n".join(lines) + "\n"

@@ -38,7 +38,7 @@ def _costs() -> str:
     head = [
         "stage",
         f"throughput, of `{CEILING}`'s",
-        "commands an increment",
+        "commands per increment",
         "wait p99, ms",
         "kept",
         "harm shown (not promised)",

@@ -101,7 +101,7 @@ def markdown(results: Sequence[Result]) -> str:
         "unknown",
         "per second",
         "wait p50 / p99 / max, ms",
-        "commands an increment",
+        "commands per increment",
         "verdict",
         "the documents' counter",
     ]

@@ -103,7 +103,7 @@ def _requests(number: int) -> str:
 
 
 def _price(judgement: Judgement) -> str:
-    """Return how fast the run was, how long requests waited, and how many commands an increment took."""
+    """Return how fast the run was, how long requests waited, and how many commands per increment took."""
     waits = judgement.wait_ms
     text = (
         f"{judgement.throughput_per_s:.0f} increments/s. "

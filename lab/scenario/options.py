@@ -59,6 +59,7 @@ class Option:
     most_from_page: float = math.inf  # the largest value from the form: everybody who opens the page can press Start
     form: FormField = FormField.ABSENT
     reaches_replica: bool = False  # whether each replica gets the value as a setting of the same name
+    only_load: bool = False  # whether the value changes only the requests that are sent, and no server
     scales_with_ttl: bool = False  # whether the value is a time that grows in proportion when the TTL is rounded up
 
     @property
@@ -98,16 +99,18 @@ OPTIONS: dict[str, Option] = {
             help="Number of users that send requests; each user waits for its answer.",
             least=1,
             most_from_page=5000,
+            only_load=True,
             label=Label("{} users", "1 user", "no users"),
         ),
         Option(
             name="rate",
-            help="Requests that arrive per second, however long answers take (open loop). Replaces --users.",
+            help="Requests that arrive per second, even if answers are slow (open loop). Replaces --users.",
             kind=float,
             unit="per second",
             least=0,
             most=1_000_000,
             form=FormField.LOCUSTFILE,
+            only_load=True,
             label=Label("{} arrivals/s", none="no rate"),
         ),
         Option(
@@ -116,6 +119,7 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most_from_page=1_000_000,
             form=FormField.LOCUSTFILE,
+            only_load=True,
             label=Label("{} requests", "1 request", "no requests"),
         ),
         Option(
@@ -158,12 +162,14 @@ OPTIONS: dict[str, Option] = {
             name="processes",
             help="Number of Locust processes that send the load.",
             least=1,
+            only_load=True,
             label=Label("{} Locust processes", "1 Locust process", "no processes"),
         ),
         Option(
             name="seed",
-            help="Random seed for the times of arrival at a rate.",
+            help="Seed of the random times at which requests arrive at --rate.",
             least=0,
+            only_load=True,
             label=Label("seed {}", none="no seed"),
         ),
     )

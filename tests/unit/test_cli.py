@@ -10,8 +10,11 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
+from lab.commands.measurement_names import OF_THE_LAB, OF_THE_LOCKS
 from lab.errors import MEANINGS, ExitStatus
+from lab.experiments.benchmarks import benches
 from lab.paths import HOME
+from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import load, names
 from lab.text import in_few_words
 
@@ -234,6 +237,7 @@ def test_help_fits_eighty_columns(said, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     _, out, _ = said("--help")
 
+    assert [line for line in out.splitlines() if len(line) > 80] == []
     assert "..." not in out.partition("Commands:")[2]
     for name in cli.lab.commands:
         _, text, _ = said(name, "--help")
@@ -241,6 +245,24 @@ def test_help_fits_eighty_columns(said, monkeypatch):
         for line in text.partition("Options:")[2].splitlines():
             described = line[2:].split("  ", 1)[-1].strip() if line.startswith("  -") else ""
             assert not described or described[0].isupper(), line  # a full phrase
+
+
+def test_help_of_every_measurement():
+    """The help of ``lab bench`` has a line for each measurement."""
+    assert {*OF_THE_LAB, *OF_THE_LOCKS} == set(benches())
+
+
+def test_up_offers_what_reaches_servers(said):
+    """``lab up`` offers no option of the load, which it does not send."""
+    _, out, _ = said("up", "--help")
+
+    assert {name for name, option in OPTIONS.items() if option.flag in out} == {
+        "replicas",
+        "ttl_ms",
+        "work_ms",
+        "retry_ms",
+        "wait_ms",
+    }
 
 
 @pytest.mark.parametrize("listing", ["stages", "scenarios"])

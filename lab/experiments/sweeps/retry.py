@@ -21,7 +21,7 @@ WAITS = {"wait_p50_ms": "p50", "wait_p99_ms": "p99", "wait_max_ms": "max"}
 
 
 def finding(curves: Sequence[Curve]) -> str:
-    """Return, for each stage, how much slower the shortest interval is than the fastest, and its cost in commands."""
+    """Return, for each stage, how much throughput the shortest interval costs against the best, and how many commands."""
     return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
 
 
@@ -30,7 +30,7 @@ def _of(curve: Curve) -> str:
     if not rates:
         return ""
     (shortest, there), (best, fastest) = rates[0], max(rates, key=lambda rate: rate[1].value)
-    price = f"{commands[shortest].value:.0f} commands an increment"
+    price = f"{commands[shortest].value:.0f} commands per increment"
     if len(rates) == 1:
         return f"{curve.stage}: {thousands(there.value)}/s when it asks every {shortest:g} ms, at {price}"
     if best == shortest:
@@ -38,10 +38,10 @@ def _of(curve: Curve) -> str:
         less = f"{commands[longest].value:.0f} at {longest:g} ms"
         return f"{curve.stage} is fastest when it asks every {shortest:g} ms, at {price} instead of {less}"
     dearer = f"{price} instead of {commands[best].value:.0f}"
-    if there.overlaps(fastest):
-        return f"{curve.stage}: asking every {shortest:g} ms is not measurably slower than every {best:g} ms, but costs {dearer}"
-    slower = per_cent(1 - there.value / fastest.value)
-    return f"{curve.stage}: asking every {shortest:g} ms is {slower} slower than every {best:g} ms, and costs {dearer}"
+    lower = "no measurably" if there.overlaps(fastest) else per_cent(1 - there.value / fastest.value)
+    joint = "but" if there.overlaps(fastest) else "and"
+    speed = f"asking every {shortest:g} ms gives {lower} lower throughput than every {best:g} ms"
+    return f"{curve.stage}: {speed}, {joint} costs {dearer}"
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
@@ -90,7 +90,7 @@ SWEEP = Sweep(
         "wait_p50_ms": "wait p50, ms",
         "wait_p99_ms": "wait p99, ms",
         "wait_max_ms": "longest wait, ms",
-        "commands_per_increment": "commands an increment",
+        "commands_per_increment": "commands per increment",
     },
     expected_s=lambda value, requests: requests / UNHINDERED_PER_S / min(1, math.sqrt(value / HINDERED_BELOW_MS)),
     finding=finding,

@@ -108,7 +108,7 @@ async function compare(names, missing = 0) {
   title.scrollIntoView();
 }
 function figures(names, labels) {
-  const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per second", "wait p50, ms", "wait p99, ms", "commands an increment"];
+  const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per second", "wait p50, ms", "wait p99, ms", "commands per increment"];
   const lines = names.map((run, i) => {
     const row = byName.get(run), few = i < data.few;
     const mark = few ? [lab.swatch(data.lines[i % data.lines.length].toLowerCase()), " "] : [];

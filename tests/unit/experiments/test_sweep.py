@@ -123,17 +123,23 @@ def test_finding_of_the_ttl_sweep(points, told):
     [
         (
             [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
-            "lua: asking every 1 ms is 50 % slower than every 20 ms, and costs 90 commands an increment instead of 9",
+            (
+                "lua: asking every 1 ms gives 50 % lower throughput "
+                "than every 20 ms, and costs 90 commands per increment instead of 9"
+            ),
         ),
         (
             [asked(1, 100, 90), asked(1, 190, 90), asked(20, 200, 9), asked(20, 202, 9)],
-            "lua: asking every 1 ms is not measurably slower than every 20 ms, but costs 90 commands an increment instead of 9",
+            (
+                "lua: asking every 1 ms gives no measurably lower throughput "
+                "than every 20 ms, but costs 90 commands per increment instead of 9"
+            ),
         ),
         (
             [asked(1, 300, 90), asked(20, 200, 9)],
-            "lua is fastest when it asks every 1 ms, at 90 commands an increment instead of 9 at 20 ms",
+            "lua is fastest when it asks every 1 ms, at 90 commands per increment instead of 9 at 20 ms",
         ),
-        ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands an increment"),
+        ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands per increment"),
     ],
 )
 def test_finding_of_the_retry_sweep(points, told):

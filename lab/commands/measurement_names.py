@@ -1,0 +1,25 @@
+"""The measurements of ``lab bench``, a line each, for --help: to import the measurements themselves would be slow."""
+
+from __future__ import annotations
+
+OF_THE_LAB = {
+    "locust": "throughput with Locust, compared with wrk",
+    "journals": "throughput with journals and failpoints, compared with none",
+    "live": "the live page: processor time, throughput of runs, delay",
+    "warm": "what a run takes in addition to its load",
+    "help": "time of `lab --help`",
+    "judging": "time and memory to judge a million increments",
+    "site": "time to write the site, with 1000 runs compared with 10",
+}
+OF_THE_LOCKS = {
+    "locks": "all stages without replicas; lua compared with redis-py's lock",
+    "waits": "pubsub and queued, compared with lua",
+}
+
+
+def measurements() -> str:
+    """Return the help text; click keeps the lines of a paragraph that begins with a backspace."""
+    parts = (("Costs of the lab:", OF_THE_LAB), ("Costs of the locks:", OF_THE_LOCKS))
+    return "\n\n".join(
+        "\n".join(("\b", title, *(f"  {name:<10}{what}" for name, what in lines.items()))) for title, lines in parts
+    )
