@@ -92,7 +92,7 @@ class Made:
         self.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times, **keys))
         return self.answer(request, "failed")
 
-    def told(self, event: str, at_ms: int, key: str = "lock") -> Made:
+    def key_event(self, event: str, at_ms: int, key: str = "lock") -> Made:
         self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))
         return self
 
@@ -143,7 +143,9 @@ def picture_of(
 
 def outlived(made: Made) -> Made:
     """r0's lease of 300 ms ends while it works; r1 comes in, and writes over it."""
-    made.told("set", 10).told("expire", 10).told("expired", 330).told("set", 331).told("expire", 331).told("del", 470)
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 330).key_event("set", 331).key_event(
+        "expire", 331
+    ).key_event("del", 470)
     made.increment("r0", 0, 0, at=(10, 11, 460, 461), replica="replica-1")
     return made.increment("r1", 0, 1, at=(331, 332, 770, 771), replica="replica-2", answer="0")
 

@@ -45,7 +45,7 @@ def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
 
 
 def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | None = None) -> Done:
-    """Run it to its end. env: what is in its environment beside ours."""
+    """Run a command of the lab to its end. env: what is in its environment, in addition to ours."""
     about: dict[str, Any] = {"cwd": cwd, "timeout": timeout_s, "env": {**os.environ, **(env or {})}}
     done = subprocess.run([LAB, *map(str, words)], capture_output=True, text=True, check=False, **about)
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
@@ -92,7 +92,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 
 
 def runs(process: psutil.Process) -> bool:
-    """A zombie does not: it has ended, and whoever inherited it has not looked yet."""
+    """A zombie does not: it has ended, and its new parent has not asked for its status yet."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -62,8 +62,8 @@ class Ui(Page):
         self.cwd = cwd
         about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen([LAB, "ui", "--port", "0", *options], start_new_session=True, **about)
-        self.told = self.process.stdout.readline()
-        super().__init__(self.told.split()[0])
+        self.welcome = self.process.stdout.readline()
+        super().__init__(self.welcome.split()[0])
 
     def verdicts(self) -> list[dict[str, Any]]:
         return self.get("/lab")["verdicts"]

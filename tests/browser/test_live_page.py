@@ -23,7 +23,7 @@ class Lab(Ui):
 
     @property
     def live(self) -> str:
-        return self.told.rpartition(" ")[2].strip()
+        return self.welcome.rpartition(" ")[2].strip()
 
     def asked(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
         """Status and text of what the live page's server answers to a tool that says what it likes."""
@@ -209,13 +209,13 @@ def test_other_origin_in_a_browser(browser, lab, tmp_path):
     stranger = tmp_path / "stranger.html"
     stranger.write_text("<!doctype html><title>another site</title>", encoding="utf-8")
 
-    told = browser.open(stranger).evaluate(
+    answer = browser.open(stranger).evaluate(
         """(address) => fetch(address, { method: "POST", body: new URLSearchParams({ stage: "none", user_count: 1 }) })
-        .then((answer) => answer.status, () => "not told")""",
+        .then((answer) => answer.status, () => "not answered")""",
         f"{lab.address}/swarm",
     )
 
-    assert told == "not told"
+    assert answer == "not answered"
     assert lab.at_rest()
     assert not (tmp_path / "reports").exists()
     assert lab.asked("POST", "/live/prediction", {}, origin="http://evil.example")[0] == 403  # a name in whatever case

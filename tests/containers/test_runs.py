@@ -91,8 +91,8 @@ def test_paused_holder_overwrites(tmp_path):
     done = contained("frozen_holder", "lua", tmp_path)
 
     assert done.verdict["verdict"] == "ADMITTED"
-    (strike,) = [json.loads(line) for line in (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert strike["healed_ns"] > strike["at_ns"]
+    (record,) = [json.loads(line) for line in (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert record["healed_ns"] > record["at_ns"]
 
 
 @pytest.mark.parametrize(("stage", "verdict"), [("watchdog", "ADMITTED"), ("fencing", "KEPT")])

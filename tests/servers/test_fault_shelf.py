@@ -17,9 +17,9 @@ def test_new_fault_on_real_servers(new_fault, tmp_path):
     """The judge does not know the file: it reads the effect in the record, and finds the mechanism of that effect."""
     new_fault("STORE")
     one = stage("watchdog")
-    with supervised() as keeper:
+    with supervised() as supervisor:
         scenario = override(with_new_fault("renewal_stalls"), one, {})
-        done = conduct(keeper, one, scenario, by_locust(keeper, scenario, lambda ended: None), "a test", reports=tmp_path)
+        done = conduct(supervisor, one, scenario, by_locust(supervisor, scenario, lambda ended: None), "a test", reports=tmp_path)
 
     (record,) = History(done.folder.path).faults()
     assert (record.kind, record.effect) == (KIND, "store_silent")

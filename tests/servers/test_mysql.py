@@ -234,9 +234,9 @@ def test_refused_write_is_tried_again(store, key):
 def test_a_write_tells_what_it_overwrote(store, key, counter):
     one = counter(store, key)
 
-    told = [one.write(one.read(GRANT) + 5, GRANT).overwrote for _ in range(3)]
+    overwrote = [one.write(one.read(GRANT) + 5, GRANT).overwrote for _ in range(3)]
 
-    assert told == [0, 5, 10]
+    assert overwrote == [0, 5, 10]
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def lock(name, store, key, wait_ms=5000):
 
 
 class Holder:
-    """Somebody inside, until told to go."""
+    """Hold the lock until the event is set."""
 
     def __init__(self, one) -> None:
         self.one, self.inside, self.go, self.ended = one, threading.Event(), threading.Event(), None

@@ -32,7 +32,7 @@ UNDER = {  # what harms only in a situation of its own
     "forgets_its_count": ("nested", {}),
 }
 # what else is true of them, and not what they are condemned for
-BESIDE = {
+ALSO = {
     "wrong_mutex": {"process-local lock"},
     "deletes_without_compare": {"the TTL ran out in the work"},
     "releases_a_lost_lock": {"stopped until its lease had run out"},
@@ -53,7 +53,7 @@ def test_sabotage_is_condemned(name, tmp_path):
     guilty = {violation["mechanism"]: violation for violation in done.verdict["violations"]}
 
     assert (done.status, done.verdict["verdict"]) == (1, "BROKEN")
-    assert set(guilty) - BESIDE.get(name, set()) == {MECHANISMS[name]}
+    assert set(guilty) - ALSO.get(name, set()) == {MECHANISMS[name]}
     assert guilty[MECHANISMS[name]]["evidence"]
 
 

@@ -63,7 +63,7 @@ def test_each_start_is_a_whole_run(ui):
 
     with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
         assert b"/increment" in answer.read()  # Locust's own report
-    wait_for(ui.at_rest)  # the page looks again for as long as it is told that the test runs
+    wait_for(ui.at_rest)  # the page looks again as long as the test runs
     (tab,) = ui.stats()["extended_stats"]
     assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
     status, out, err = ui.end()
@@ -110,7 +110,7 @@ def test_password_beyond_this_machine(tmp_path):
         warning, password = (open_.process.stdout.readline() for _ in range(2))
         assert "unencrypted" in warning
         secret = password.split()[1]
-        live = open_.told.rpartition(" ")[2].strip()
+        live = open_.welcome.rpartition(" ")[2].strip()
 
         assert "verdicts" not in open_.get("/lab")
         with pytest.raises(urllib.error.HTTPError, match="401"):

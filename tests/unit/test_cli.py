@@ -36,7 +36,7 @@ def said(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("run", "rush", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'", "watchdog"]),
         (("run", "rsh", "--stage", "lua"), ["no scenario 'rsh'", "Did you mean 'rush'", "one_replica"]),
@@ -68,12 +68,12 @@ def said(monkeypatch, capsys, tmp_path):
         (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
     ],
 )
-def test_bad_input_has_status_2(said, words, told):
+def test_bad_input_has_status_2(said, words, expected):
     """Input that makes no sense is refused with status 2 and the choices."""
     status, out, err = said(*words)
 
     assert (status, out) == (2, "")
-    for text in told:
+    for text in expected:
         assert text in err
     assert "Traceback" not in err
 
@@ -117,11 +117,11 @@ def test_one_stage(said, name):
     """``lab stages NAME`` prints everything that the stage's docstring holds, in lines of at most 80 columns."""
     status, out, _ = said("stages", name)
 
-    stage, told = stages()[name], " ".join(out.split())
+    stage, expected = stages()[name], " ".join(out.split())
     assert status == 0
     for text in (stage.story.title, stage.story.problem, stage.story.idea, *stage.story.still, *stage.story.see_it):
-        assert " ".join(text.split()) in told
-    assert [claim.name for claim in stage.claims if claim.name not in told] == []
+        assert " ".join(text.split()) in expected
+    assert [claim.name for claim in stage.claims if claim.name not in expected] == []
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -147,9 +147,9 @@ def test_one_scenario(said, name):
     """``lab scenarios NAME`` prints its title, the claim it tests and its danger, in lines of at most 80 columns."""
     _, out, _ = said("scenarios", name)
 
-    one, told = load(name), " ".join(out.split())
+    one, expected = load(name), " ".join(out.split())
     for text in (one.title, one.tests.name, one.tests.value, *(f"≥ {least}" for least in one.danger.values())):
-        assert " ".join(text.split()) in told
+        assert " ".join(text.split()) in expected
     assert max(map(len, out.splitlines())) <= 80
 
 

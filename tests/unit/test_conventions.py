@@ -32,17 +32,17 @@ def source(name: str) -> str:
 
 def lines_of_code(text: str) -> int:
     """Lines that are neither blank nor comment, nor within the docstring or a text of several lines (Lua)."""
-    told: set[int] = set()
+    skipped: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno != node.lineno:
-            told.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            skipped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines = enumerate(text.splitlines(), 1)
-    return sum(1 for number, line in lines if number not in told and line.strip() and not line.strip().startswith("#"))
+    return sum(1 for number, line in lines if number not in skipped and line.strip() and not line.strip().startswith("#"))
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_story_has_four_parts(name):
-    """Every stage tells its story in four parts."""
+    """Every stage has its story in four parts."""
     story = STAGES[name].story
 
     assert story.problem
@@ -116,7 +116,7 @@ def test_scenario_fits_a_stage(name):
 
 
 def commands() -> list[tuple[str, str]]:
-    """Every command that a docstring or a document tells the reader to type, with where it stands."""
+    """Every command that a docstring or a document asks the reader to type, with where it stands."""
     found = [(line, f"{name}.py") for name, stage in STAGES.items() for line in stage.story.see_it]
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -145,7 +145,7 @@ def test_every_command_that_is_told_exists(line, where):
     if len(words) == 1 or words[1].startswith("-"):
         return
     command = lab.commands[words[1]]
-    if len(words) == 2:  # named, not told to be typed
+    if len(words) == 2:  # named only
         return
     context = command.make_context(words[1], words[2:], resilient_parsing=False)
     named = [context.params.get(key) for key in ("stage", "one", "other") if context.params.get(key)]

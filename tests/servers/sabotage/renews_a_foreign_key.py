@@ -1,4 +1,4 @@
-"""Sabotaged: renews from when it asks, and looks at no owner: whoever waits keeps the lock of a dead holder alive."""
+"""Sabotaged: renews from the moment it asks and checks no owner, so a waiter keeps the lock of a dead holder alive."""
 
 import os
 import threading

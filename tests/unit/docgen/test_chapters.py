@@ -157,7 +157,7 @@ def test_kept_promise_was_never_broken(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("figur none lost", "no generated part 'figur'. Did you mean 'figure'"),
         ("figure none", "missing a required argument"),
@@ -171,9 +171,9 @@ def test_kept_promise_was_never_broken(monkeypatch):
         ("shown watchdog work_outlasts_ttl thief", "no request deletes another's lock"),
     ],
 )
-def test_bad_part_is_refused(words, told):
+def test_bad_part_is_refused(words, message):
     """A generated part that cannot be made is refused by name."""
-    with pytest.raises(BadInput, match=re.escape(told)):
+    with pytest.raises(BadInput, match=re.escape(message)):
         generate.fill(f"<!-- generated: {words} --><!-- end -->", where="page.md")
 
 
@@ -203,7 +203,7 @@ def test_figure_within_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ({"stage": "non", "scenario": "rush", "shows": "KEPT"}, "no stage 'non'"),
         ({"stage": "none", "scenario": "rus", "shows": "KEPT"}, "no scenario 'rus'"),
@@ -216,9 +216,9 @@ def test_figure_within_a_sentence():
         ({"stage": "none", "scenario": "rush"}, "missing required field `shows`"),
     ],
 )
-def test_bad_picture_entry_is_refused(entry, told):
+def test_bad_picture_entry_is_refused(entry, message):
     """A wrong entry in the list of pictures is refused with its place."""
-    with pytest.raises(BadInput, match=rf"docs/pictures.toml: .*{re.escape(told)}"):
+    with pytest.raises(BadInput, match=rf"docs/pictures.toml: .*{re.escape(message)}"):
         figures._checked(entry)
 
 
@@ -247,15 +247,15 @@ def test_kept_facts_draw_the_same(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("names", "ran"), [(["lua-nested"], ["lua-nested"]), (["all"], list(illustrations())), ([], [])])
 def test_rerun_by_name(names, ran, monkeypatch):
     """A named picture is run again by the command that the chapter prints, and its run is kept."""
-    kept, told = [], []
+    kept, message = [], []
     monkeypatch.setattr(rerun_figures, "_run", lambda one: Path(one.name))
     monkeypatch.setattr(rerun_figures, "keep", lambda one, run: kept.append((one.name, run.name)))
 
-    rerun_figures.rerun(names, told.append)
+    rerun_figures.rerun(names, message.append)
 
     assert kept == [(name, name) for name in ran]
-    assert told == [f"{name}: {' '.join(illustrations()[name].command)}" for name in ran]
-    assert all(f".venv/bin/{line.partition(': ')[2]}\n" in every_chapter() for line in told)
+    assert message == [f"{name}: {' '.join(illustrations()[name].command)}" for name in ran]
+    assert all(f".venv/bin/{line.partition(': ')[2]}\n" in every_chapter() for line in message)
 
 
 def every_chapter() -> str:
@@ -320,8 +320,8 @@ def test_kept_timeline_is_small(one):
     """A kept timeline holds no more than is shown."""
     picture = load(one.folder / "timeline.json")
     since, until = picture.opens
-    told = {fault.request for fault in picture.faults}
+    message = {fault.request for fault in picture.faults}
 
     outside = [grant for grant in picture.held if grant.got > until or grant.until < since]
 
-    assert [grant.request for grant in outside if grant.request not in told] == []
+    assert [grant.request for grant in outside if grant.request not in message] == []

@@ -60,7 +60,7 @@ def test_pairs_are_interleaved():
     pairs = list(pairwise(3, lambda: called("one", 1.0), lambda: called("other", 2.0)))
 
     assert order == ["one", "other", "other", "one", "one", "other"]
-    assert pairs == [(1.0, 2.0)] * 3  # whoever went first
+    assert pairs == [(1.0, 2.0)] * 3  # in either order
 
 
 def test_promise_at_its_limit():
@@ -155,6 +155,6 @@ def test_every_loss_is_listed(tmp_path: Path):
 
     judgement, _ = judge(tmp_path)
 
-    told = [json.loads(line) for line in (tmp_path / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert sum(loss["destroyed"] for loss in told) == judgement.lost
-    assert all(loss["culprit"]["request"] for loss in told)
+    losses = [json.loads(line) for line in (tmp_path / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sum(loss["destroyed"] for loss in losses) == judgement.lost
+    assert all(loss["culprit"]["request"] for loss in losses)

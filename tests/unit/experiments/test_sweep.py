@@ -81,7 +81,7 @@ def test_shares_that_differ():
 
 
 def test_shares_that_never_differ():
-    """None of n: from nought to z² / (n + z²), with z = 1.95996."""
+    """None of n: from zero to z² / (n + z²), with z = 1.95996."""
     z2 = 1.959964**2
     interval = of_shares([0, 0], [30, 30])
 
@@ -100,7 +100,7 @@ def test_overlap_of_intervals(one, other, together):
 
 
 @pytest.mark.parametrize(
-    ("points", "told"),
+    ("points", "message"),
     [
         (
             [lost(0.5, 0), lost(0.9, 0), lost(1.5, 15), lost(2.25, 20)],
@@ -113,13 +113,13 @@ def test_overlap_of_intervals(one, other, together):
         ([lost(2, 3, verdict="VOID")], "Nothing was soundly measured"),
     ],
 )
-def test_finding_of_the_ttl_sweep(points, told):
+def test_finding_of_the_ttl_sweep(points, message):
     """The TTL sweep finds for each stage where losses begin."""
-    assert finding(made("ttl", *points)) == told
+    assert finding(made("ttl", *points)) == message
 
 
 @pytest.mark.parametrize(
-    ("points", "told"),
+    ("points", "message"),
     [
         (
             [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
@@ -142,9 +142,9 @@ def test_finding_of_the_ttl_sweep(points, told):
         ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands per increment"),
     ],
 )
-def test_finding_of_the_retry_sweep(points, told):
+def test_finding_of_the_retry_sweep(points, message):
     """The retry sweep finds what the shortest interval costs."""
-    assert finding(made("retry", *points)) == told
+    assert finding(made("retry", *points)) == message
 
 
 def test_unsound_run_is_not_averaged(tmp_path):
@@ -235,12 +235,12 @@ def test_sweep_is_short(name, minutes):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("1,x", "'x' is not a number"), ("0,1", "0 is not a number above 0"), ("1,inf", "inf"), ("", "''"), ("1,1.0", "twice")],
 )
-def test_bad_values_are_refused(text, told):
+def test_bad_values_are_refused(text, message):
     """Values that make no sense are refused."""
-    with pytest.raises(BadInput, match=told):
+    with pytest.raises(BadInput, match=message):
         numbers(text)
 
 

@@ -218,7 +218,7 @@ def test_mechanism_follows_the_evidence(made, has_store, changes, events, expect
     made.increment("victim", 0, 0, at=(0, 1, 7, 8), key=changes.get("key", "lock"))
     made.increment("culprit", 0, 1, at=(5, 6, 9, 10), **({"replica": "replica-2"} | changes))
     for event in events:
-        made.told(*event)
+        made.key_event(*event)
 
     claim, mechanism = expected
 
@@ -235,8 +235,8 @@ def test_mechanism_follows_the_evidence(made, has_store, changes, events, expect
 )
 def test_deleted_or_expired(made, answer, command, expected):
     """A lock that a third request deleted is not mistaken for a lock that expired."""
-    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer, command=command).told("expired", 30)
-    made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").told("expired", 71)
+    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer=answer, command=command).key_event("expired", 30)
+    made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2").key_event("expired", 71)
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")
 
     assert found(made.analyse(final=2, ttl_ms=30)) == [expected]
@@ -279,7 +279,7 @@ def test_work_beyond_the_ttl(made):
 
 def test_failed_renewal_prolongs_nothing(made):
     """A holder that was stopped wakes up; its renewal finds nothing of its own, and its release deletes another's lock."""
-    made.increment("late", 0, 0, at=(0, 1, 60, 70)).told("expired", 30)
+    made.increment("late", 0, 0, at=(0, 1, 60, 70)).key_event("expired", 30)
     made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=65 * MS, answer="0"))
     made.increment("robbed", 1, 1, at=(31, 61, 100, 101), replica="replica-2")
     made.increment("third", 1, 2, at=(72, 73, 120, 121), replica="replica-3")

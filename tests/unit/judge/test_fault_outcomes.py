@@ -30,7 +30,7 @@ from tests.builders import found
 def test_loss_under_a_fault(made, kind, gate, persists, expected):
     """A loss under a fault has the mechanism of that fault."""
     made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
-    made.fault(kind, "struck", 2, 490, gate).told("expired", 310)
+    made.fault(kind, "struck", 2, 490, gate).key_event("expired", 310)
 
     assert found(made.analyse(final=1, ttl_ms=300, store_persists=persists)) == [expected]
 

@@ -42,7 +42,7 @@ def test_destroyed_is_what_is_missing(schedule, start):
 
 @given(schedules(), st.integers(0, 100), st.data())
 def test_unconfirmed_writes_are_found(schedule, start, data):
-    """Some replicas die between the store's answer and their line: what can be told apart is, and the rest adds up."""
+    """Some replicas die between the store's answer and their line: the judge separates what it can, and the rest adds up."""
     died = data.draw(st.sets(st.sampled_from(sorted({request for request, _ in schedule}))))
     value, read, ledger, intended = start, {}, Ledger(start), []
     for request, step in schedule:

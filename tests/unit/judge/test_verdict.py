@@ -26,7 +26,7 @@ from tests.builders import findings_of_ten, record_of_ten
         (["exclusive"], {"granted twice": 1}, 5, "interrupted", "BROKEN"),  # what was proved stays proved
         ([], {"granted twice": 1}, 5, "interrupted", "VOID"),
         (["exclusive"], {}, 5, "lost a server", "VOID"),
-        (["exclusive"], {"the TTL ran out in the work": 3}, 5, "complete", "KEPT"),  # another cause, not promised: beside
+        (["exclusive"], {"the TTL ran out in the work": 3}, 5, "complete", "KEPT"),  # another cause, not promised: also named
         (["exclusive", "held_to_the_end"], {"the TTL ran out in the work": 3}, 5, "complete", "BROKEN"),
     ],
 )

@@ -23,8 +23,8 @@ def test_the_ttl_ran_out(made):
 
 
 def test_deleted_by_another(made):
-    made.told("set", 10).told("expire", 10).told("expired", 310).told("set", 320).told("expire", 320)
-    made.told("del", 500).told("set", 510).told("expire", 510).told("del", 601)
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
+    made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
     made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
     made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
     made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
@@ -47,14 +47,14 @@ def test_deleted_by_another(made):
 def test_without_a_store(made, replica, key, expected):
     made.increment("a", 0, 0, at=(10, 20, 60, 61), key=key).increment("b", 0, 1, at=(30, 40, 80, 81), key=key, replica=replica)
 
-    told = caption(picture_of(made, final=1, store=None))
+    text = caption(picture_of(made, final=1, store=None))
 
-    assert told.startswith(expected)
-    assert told.endswith("a wrote 1 at +0.05 s and b wrote 1 over it at +0.07 s: 1 increment lost.")
+    assert text.startswith(expected)
+    assert text.endswith("a wrote 1 at +0.05 s and b wrote 1 over it at +0.07 s: 1 increment lost.")
 
 
 def test_granted_twice(made):
-    made.told("set", 10).told("set", 30)
+    made.key_event("set", 10).key_event("set", 30)
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
 
     assert caption(picture_of(made, final=1)) == (
@@ -65,7 +65,7 @@ def test_granted_twice(made):
 
 def test_caption_of_an_unknown_mechanism(made):
     """An unknown mechanism is described from the stale read on, with the fault."""
-    made.told("set", 10).told("del", 300)
+    made.key_event("set", 10).key_event("del", 300)
     made.fault("some_new_harm", "stale", 30, 230)
     made.increment("stale", 0, 2, at=(10, 20, 250, 251))
     made.increment("a", 0, 0, at=(100, 110, 120, 121), replica="replica-2")
@@ -92,7 +92,7 @@ def test_died_and_never_freed(made):
 
 def test_died_and_the_ttl_freed_it(made):
     """A holder died with the lock, and the TTL freed it."""
-    made.told("set", 100).told("expire", 100).told("expired", 620)
+    made.key_event("set", 100).key_event("expire", 100).key_event("expired", 620)
     killed(made).increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2")
 
     assert caption(picture_of(made, final=1, ttl_ms=500, tests="freed_after_crash")) == (
@@ -104,10 +104,10 @@ def test_died_and_the_ttl_freed_it(made):
 def test_a_fault_without_harm(made):
     made.fault("some_new_harm", "a", 11, 30).increment("a", 0, 0, at=(10, 11, 40, 41))
 
-    told = caption(picture_of(made, final=1))
+    text = caption(picture_of(made, final=1))
 
-    assert told.startswith("a at replica-1 held the lock when the fault “some new harm” began at +0.00 s and lasted 19 ms;")
-    assert told.endswith("no increment was lost.")
+    assert text.startswith("a at replica-1 held the lock when the fault “some new harm” began at +0.00 s and lasted 19 ms;")
+    assert text.endswith("no increment was lost.")
 
 
 def test_a_run_in_which_nothing_happened(made):

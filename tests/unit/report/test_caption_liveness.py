@@ -10,7 +10,7 @@ from lab.report.caption_liveness import claim_story
 from tests.builders import Made, picture_of
 
 
-def told(made: Made, final: int, tests: str, **about: object) -> str:
+def liveness_caption(made: Made, final: int, tests: str, **about: object) -> str:
     one = claim_story(made.analyse(final=final, tests=tests, **about))
     assert one is not None
     return one.words
@@ -25,7 +25,7 @@ def test_most_overtaken_request(made):
     """The caption names the request that was overtaken most, and how often."""
     waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 100, 2)
 
-    assert told(made, 3, "fair") == (
+    assert liveness_caption(made, 3, "fair") == (
         "a at replica-1 asked for the lock at +0.00 s and got it after 90 ms; meanwhile 2 of 3 grants went to requests "
         "that had asked later, and in a queue none would"
     )
@@ -34,14 +34,17 @@ def test_most_overtaken_request(made):
 def test_that_nobody_was_overtaken(made):
     waits(waits(made, "a", 10, 20, 0), "b", 30, 40, 1)
 
-    assert told(made, 2, "fair") == "No request was overtaken: the 2 grants went in the order in which the requests had asked"
+    assert (
+        liveness_caption(made, 2, "fair")
+        == "No request was overtaken: the 2 grants went in the order in which the requests had asked"
+    )
 
 
 def test_longest_idle_lock(made):
     """The caption states how long a free lock stayed unused, and which request took it late."""
     waits(waits(waits(made, "a", 10, 20, 0), "b", 11, 30, 1), "c", 12, 90, 2)
 
-    assert told(made, 3, "prompt_handover") == (
+    assert liveness_caption(made, 3, "prompt_handover") == (
         "In half of 2 hand-overs the lock stayed free for 57 ms or more while a request waited; "
         "the longest time, c got it 57 ms after b had begun its release at +0.01 s"
     )
@@ -54,7 +57,7 @@ def test_work_done_how_often(made):
         start = 20 * turn
         made.increment("b", turn, turn, at=(start, start + 1, start + 2, start + 3), turn=turn, outcome=None)
 
-    assert told(made, 4, "counts_once") == (
+    assert liveness_caption(made, 4, "counts_once") == (
         "b did its work 3 times; all requests together made 2 writes more than one for each request"
     )
 
@@ -62,7 +65,7 @@ def test_work_done_how_often(made):
 def test_who_waited_for_itself_and_gave_up(made):
     made.gave_up("a", 800, wanted="lab:run:mine:lock")
 
-    assert told(made, 0, "reentrant", nested="same") == (
+    assert liveness_caption(made, 0, "reentrant", nested="same") == (
         "a at replica-1 held “lock” and asked for it again: it waited for itself and gave up after 800 ms"
     )
 
@@ -78,14 +81,17 @@ def test_reentry_that_succeeds(made, got_ms, end):
     """The caption names the request that asked for its own lock again and got it."""
     waits(made, "a", 10, got_ms, 0)
 
-    assert told(made, 1, "reentrant", nested="same", ttl_ms=300) == f"a at replica-1 held “lock” and asked for it again: {end}"
+    assert (
+        liveness_caption(made, 1, "reentrant", nested="same", ttl_ms=300)
+        == f"a at replica-1 held “lock” and asked for it again: {end}"
+    )
 
 
 def test_deadlock_of_two_locks(made):
     """The caption states which request held which lock, and for which lock it waited."""
     made.gave_up("a", 700, wanted="run:x", holding="run:y").gave_up("b", 800, wanted="run:y", holding="run:x")
 
-    assert told(made, 0, "breaks_deadlock", nested="crossed") == (
+    assert liveness_caption(made, 0, "breaks_deadlock", nested="crossed") == (
         "a held “y” and waited for “x”, while b held “x” and waited for “y”: "
         "they gave up after 700 ms and 800 ms, and 2 requests gave up in all"
     )
@@ -94,7 +100,7 @@ def test_deadlock_of_two_locks(made):
 def test_that_everybody_got_out_of_it(made):
     waits(made, "a", 10, 330, 0)
 
-    assert told(made, 1, "breaks_deadlock", nested="crossed").endswith("a at replica-1, had both locks after 320 ms")
+    assert liveness_caption(made, 1, "breaks_deadlock", nested="crossed").endswith("a at replica-1, had both locks after 320 ms")
 
 
 def test_deadlock_needs_two_crossing():
@@ -115,7 +121,7 @@ def test_claim_with_losses_has_no_story(made):
 
 
 def test_caption_and_picture_open_on_it(made):
-    """The caption tells the story with its cost, and the picture opens on it."""
+    """The caption has the story with its cost, and the picture opens on it."""
     waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 900, 2)
     picture = picture_of(made, final=3, tests="fair")
 
@@ -130,8 +136,8 @@ def test_loss_comes_second(made):
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
     made.increment("b", 1, 1, at=(90, 91, 92, 93), replica="replica-2", turn=2, outcome=None)
 
-    told = caption(picture_of(made, final=2, tests="counts_once"))
+    text = caption(picture_of(made, final=2, tests="counts_once"))
 
-    assert told.startswith(
+    assert text.startswith(
         "b did its work 2 times; all requests together made 1 write more than one for each request. b at replica-2"
     )

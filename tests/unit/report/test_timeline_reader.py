@@ -112,7 +112,7 @@ def test_damaged_history_has_a_page(made):
 
 
 def test_page_begins_with_the_story(made):
-    """The page tells the story before any picture, and no data can end its script."""
+    """The page has the story before any picture, and no data can end its script."""
     made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
     picture_of(made, final=1)
 
@@ -149,8 +149,10 @@ def test_old_series_still_load():
 
 def test_chain_of_thefts(made):
     """r0's lease runs out; its late release deletes r1's lock, r1's deletes r2's, and so on."""
-    made.told("set", 10).told("expire", 10).told("expired", 110).told("set", 111).told("expire", 111)
-    made.told("del", 161).told("set", 163).told("expire", 163).told("del", 201).told("set", 203).told("del", 300)
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 110).key_event("set", 111).key_event("expire", 111)
+    made.key_event("del", 161).key_event("set", 163).key_event("expire", 163).key_event("del", 201).key_event(
+        "set", 203
+    ).key_event("del", 300)
     made.increment("r0", 0, 0, at=(10, 11, 159, 160))
     made.increment("r1", 0, 1, at=(111, 112, 199, 200), replica="replica-2", asked=20)
     made.increment("r2", 0, 1, at=(163, 164, 290, 299), replica="replica-3", asked=20)
@@ -165,7 +167,7 @@ def test_chain_of_thefts(made):
 
 def test_late_answer_of_a_release(made):
     """A release whose answer came late is still the release that deleted the lock."""
-    made.told("set", 10).told("del", 22)
+    made.key_event("set", 10).key_event("del", 22)
     made.increment("r0", 0, 0, at=(10, 11, 20, 21))
     path = made.folder / "journal" / "replica-1.jsonl"
     path.write_text(path.read_text().replace(f'"released_ns":{21 * MS + MS // 2}', f'"released_ns":{900 * MS}'))

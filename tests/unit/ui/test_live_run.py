@@ -87,10 +87,10 @@ def test_gap_of_the_counter(run):
     append(folder / "journal" / "replica-2.jsonl", wrote("r2", 2 * MS, 2), wrote("r3", 4 * MS, 2))
     append(folder / "requests.jsonl", *(answered(number, 5 * MS) for number in range(4)), answered(4, 6 * MS, Outcome.UNKNOWN))
 
-    told = look(100)
+    state = look(100)
 
-    assert (told["acknowledged"], told["unknown"], told["failed"], told["counter"]) == (4, 1, 0, 2)
-    assert told["oldest_ns"] == 5 * MS
+    assert (state["acknowledged"], state["unknown"], state["failed"], state["counter"]) == (4, 1, 0, 2)
+    assert state["oldest_ns"] == 5 * MS
 
 
 def test_a_counter_in_parts_is_their_sum(run):
@@ -128,11 +128,11 @@ def test_fault_is_shown_while_it_lasts(run):
     """A fault is shown while it lasts, and afterwards with its end."""
     folder, _, look = run
     (folder / "gates").mkdir()
-    strike = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
-    (folder / "gates" / "freeze-1.struck").write_bytes(msgspec.json.encode(strike))
+    record = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
+    (folder / "gates" / "freeze-1.struck").write_bytes(msgspec.json.encode(record))
 
     assert look(300)["faults"] == [{"kind": "freeze", "replica": "replica-2", "from_s": 0.2, "until_s": None}]
-    append(folder / "faults.jsonl", strike | {"healed_ns": 450 * MS})
+    append(folder / "faults.jsonl", record | {"healed_ns": 450 * MS})
     assert look(500)["faults"][0]["until_s"] == 0.45
 
 
@@ -162,8 +162,8 @@ def test_reentry_is_no_crowd():
     for event in (got("r1", 0), got("r1", 1, turn=2), released("r1", BIN_NS, turn=2), released("r1", 2 * BIN_NS)):
         holders.feed("a", event)
 
-    told = holders.until(3 * BIN_NS)
-    assert (told["held"]["a"], told["crowded"]["a"]) == ("990", "000")
+    state = holders.until(3 * BIN_NS)
+    assert (state["held"]["a"], state["crowded"]["a"]) == ("990", "000")
 
 
 def test_killed_replica_holds_nothing():
@@ -240,11 +240,11 @@ def test_reference_is_shown_afterwards():
 
 def test_ladder_hides_results():
     """The ladder begins with the core, and hides results that may not be seen yet."""
-    told = ladder_panel.rungs("rush", lambda name: name == "none")
+    state = ladder_panel.rungs("rush", lambda name: name == "none")
 
-    assert [one["stage"] for one in told[:8]] == list(ladder_panel.CORE)
-    assert told[0]["cell"]["verdict"] == "ADMITTED"
-    assert {one["cell"] is None for one in told[1:]} == {True}
+    assert [one["stage"] for one in state[:8]] == list(ladder_panel.CORE)
+    assert state[0]["cell"]["verdict"] == "ADMITTED"
+    assert {one["cell"] is None for one in state[1:]} == {True}
 
 
 def test_slow_reader_is_dropped():
