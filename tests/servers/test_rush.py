@@ -64,7 +64,7 @@ def test_upsert_is_no_lock(tmp_path):
     mechanisms = {one["mechanism"] for one in done.verdict["violations"]}
 
     assert (done.status, done.verdict["verdict"]) == (0, "ADMITTED")
-    assert "went in though the store had said no" in mechanisms
+    assert "entered although the store had refused" in mechanisms
     assert "unexplained" not in mechanisms
     assert_counts_agree(done)
 

@@ -13,7 +13,7 @@ MECHANISMS = {
     "no_nx": "granted twice",
     "ttl_of_1_ms": "the TTL ran out in the work",
     "key_per_replica": "locked different keys",
-    "lets_go_before_the_write": "let go before the end of the work",
+    "lets_go_before_the_write": "released before the end of the work",
     "skips_one_in_a_hundred": "never asked the store",
     "deletes_without_compare": "deleted by another",
     "works_twice": "the work was done again",

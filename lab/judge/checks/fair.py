@@ -15,4 +15,4 @@ def violations(findings: Findings) -> Iterator[Violation]:
     one = findings.overtaken
     if findings.run.tests == Claim.fair.name and one is not None and one.overtaken > LIMIT * findings.run.users:
         what = f"one request was overtaken {one.overtaken} times by requests that had asked later"
-        yield Violation(Claim.fair.name, "whoever tries at the right moment wins", what, [one])
+        yield Violation(Claim.fair.name, "no queue: later requests overtake", what, [one])

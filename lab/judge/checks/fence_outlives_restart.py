@@ -14,4 +14,4 @@ def violations(findings: Findings) -> Iterator[Violation]:
     number = findings.measures["refused"]
     if number and findings.run.tests == Claim.fence_outlives_restart.name:
         what = f"{number} holders of the lock were refused"
-        yield Violation(Claim.fence_outlives_restart.name, "the fence began again", what, [Refusals(number)])
+        yield Violation(Claim.fence_outlives_restart.name, "the fence started again from 1", what, [Refusals(number)])

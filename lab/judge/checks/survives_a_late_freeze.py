@@ -1,4 +1,4 @@
-"""A holder was stopped after its last look at the lock, and wrote all the same."""
+"""A holder was stopped after its last check at the lock, and wrote all the same."""
 
 from __future__ import annotations
 

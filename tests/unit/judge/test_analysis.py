@@ -199,14 +199,14 @@ def test_a_release_in_flight_is_no_belief(made):
         (False, {}, [], (Claim.exclusive, "process-local lock")),
         (False, {"replica": "replica-1"}, [], (Claim.exclusive_in_process, "granted twice in one process")),
         (True, {"commands": 0}, [], (Claim.exclusive, "never asked the store")),
-        (True, {"told_no": True}, [], (Claim.exclusive, "went in though the store had said no")),
+        (True, {"told_no": True}, [], (Claim.exclusive, "entered although the store had refused")),
         (
             True,
             {"told_no": True, "replica": "replica-1"},
             [],
-            (Claim.exclusive_in_process, "went in though the store had said no, in one process"),
+            (Claim.exclusive_in_process, "entered although the store had refused, in one process"),
         ),
-        (True, {"release_commands": 0}, [], (Claim.held_to_the_end, "let go before the end of the work")),
+        (True, {"release_commands": 0}, [], (Claim.held_to_the_end, "released before the end of the work")),
         (True, {}, [("expired", 4)], (Claim.held_to_the_end, "the TTL ran out in the work")),
         (True, {}, [("set", 1), ("set", 4, "another")], (Claim.exclusive, "locked different keys")),
         (True, {}, [("set", 1), ("set", 4)], (Claim.exclusive, "granted twice")),
@@ -323,7 +323,7 @@ def test_freed_by_the_inner_release(made, answer, released_at, expected):
     ("kind", "claim", "mechanism"),
     [
         ("end_session", "survives_session_loss", "its session ended in the work"),
-        ("kill_leader", "survives_failover", "the new leader had not heard of the lock"),
+        ("kill_leader", "survives_failover", "the new leader did not know the lock"),
         ("freeze", "survives_a_freeze", "stopped until its lease had run out"),
     ],
 )

@@ -15,13 +15,13 @@ from tests.builders import found
     ("kind", "gate", "persists", "expected"),
     [
         ("freeze", "read.after", False, ("survives_a_freeze", "stopped until its lease had run out")),
-        ("freeze", "write.before", False, ("survives_a_late_freeze", "stopped after its last look")),
+        ("freeze", "write.before", False, ("survives_a_late_freeze", "stopped after its last check")),
         ("stall_redis", "read.after", False, ("stops_when_lost", "the store was silent for longer than the TTL")),
         ("cut_off", "read.after", False, ("stops_when_lost", "cut off from the store for longer than the TTL")),
         ("restart_redis", "read.after", False, ("survives_store_restart", "the store had forgotten the lock")),
         ("restart_redis", "read.after", True, ("survives_persisted_restart", "the store had forgotten what it wrote")),
-        ("kill_primary", "read.after", False, ("survives_failover", "the new primary had not heard of the lock")),
-        ("jump_clock", "read.after", False, ("survives_clock_jump", "the store's clock had leapt past the TTL")),
+        ("kill_primary", "read.after", False, ("survives_failover", "the new primary did not know the lock")),
+        ("jump_clock", "read.after", False, ("survives_clock_jump", "the store's clock had jumped past the TTL")),
         ("restart_nodes", "read.after", False, ("survives_amnesia", "a server had forgotten its vote")),
         ("restart_nodes", "read.after", True, ("survives_persisted_amnesia", "a server had forgotten the vote on its disk")),
         ("slow", "read.after", False, ("held_to_the_end", "the TTL ran out in the work")),
@@ -36,12 +36,12 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
 
 
 def test_expired_before_the_delete(made):
-    """A lock that expired between look and delete is not mistaken for a late release."""
+    """A lock that expired between check and delete is not mistaken for a late release."""
     made.increment("slow", 0, 0, at=(0, 1, 2, 3)).fault("expire", "slow", 4, 384, "release.before_last")
     made.increment("robbed", 1, 1, at=(1, 2, 420, 421), replica="replica-2")
     made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
 
-    assert found(made.analyse(final=2, ttl_ms=300)) == [("releases_atomically", "expired between look and delete")]
+    assert found(made.analyse(final=2, ttl_ms=300)) == [("releases_atomically", "expired between check and delete")]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,9 @@ def test_idle_lock_with_waiters(made):
         at = (start, start + 1, start + 2, start + 10)
         made.increment(f"r{number}", number, number, at=at, asked=0, replica=f"replica-{number % 2}")
 
-    assert ("prompt_handover", "everybody was asleep") in found(made.analyse(final=4, tests="prompt_handover"))
+    assert ("prompt_handover", "the lock was free, but all waiters slept") in found(
+        made.analyse(final=4, tests="prompt_handover")
+    )
     assert found(made.analyse(final=4, tests="exclusive")) == []
 
 
@@ -131,5 +133,5 @@ def test_overtaken_again_and_again(made):
         made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
     made.increment("late", 10, 10, at=(200, 201, 202, 203), asked=0, replica="replica-2")
 
-    assert ("fair", "whoever tries at the right moment wins") in found(made.analyse(final=11, tests="fair", users=2))
+    assert ("fair", "no queue: later requests overtake") in found(made.analyse(final=11, tests="fair", users=2))
     assert found(made.analyse(final=11, tests="fair", users=9)) == []

@@ -103,7 +103,7 @@ def test_refused_and_unclear_requests():
 
 def test_eighty_columns():
     """On a terminal of 80 columns no line is longer, and no word is broken."""
-    found = findings_of_ten({"went in though the store had said no, in one process": 3, "granted twice": 4})
+    found = findings_of_ten({"entered although the store had refused, in one process": 3, "granted twice": 4})
     whole, narrow = printed(found), printed(found, width=80)
 
     plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")
