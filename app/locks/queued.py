@@ -1,4 +1,4 @@
-"""One thread a replica competes for the lock; the other threads of the replica wait in the order in which they came.
+"""In each replica, one thread competes for the lock; its other threads wait in the order in which they came.
 
 **Problem** Each release wakes one waiter in every replica, and all but one of them try in vain.
 **Idea** The threads of a replica queue before they ask the store. Only the head of the queue asks and subscribes. So a

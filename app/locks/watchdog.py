@@ -1,8 +1,8 @@
 """Renewal: a thread extends the TTL while the work goes on.
 
 **Problem** Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
-**Idea** One thread a replica renews all locks that its process holds, every TTL/3, by a script that compares the owner first.
-A holder that dies stops renewing, so the TTL still frees its lock.
+**Idea** In each replica, one thread renews all locks that its process holds, every TTL/3, by a script that compares the
+owner first. A holder that dies stops renewing, so the TTL still frees its lock.
 **Source** Redisson, RedissonBaseLock and `lockWatchdogTimeout`.
 **Still**
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.

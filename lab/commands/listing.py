@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterable
 
 from rich.markup import escape
 from rich.syntax import Syntax
 
-from app.lock import Stage
+from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput
-from lab.report.terminal import terminal
+from lab.report.terminal import load_in_words, terminal
 from lab.scenario import scenario
-from lab.scenario.fault import kind_of
+from lab.scenario.fault import Fault, kind_of
+from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
-from lab.text import WIDTH, counted, hanging, in_few_words
+from lab.text import WIDTH, hanging, in_few_words
 
 LABEL = 12  # columns for the name of a part
+LAB = ".venv/bin/lab"  # the command as it works in the project's folder: `make` puts nothing on PATH
 
 
 def print_stages(name: str | None = None) -> None:
@@ -34,19 +37,20 @@ def print_stages(name: str | None = None) -> None:
         if title != (title := part(stage.name)):
             _say(f"\n[bold]{escape(title)}[/]")
         _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
-    _say("\nMore about a stage: lab stages NAME", style="dim")
+    _say(f"\nMore about a stage: {LAB} stages NAME", style="dim")
 
 
 def _print_stage(stage: Stage) -> None:
-    """Print the parts of a stage's docstring, and its promises."""
+    """Print the parts of a stage's docstring, and its claims."""
     story = stage.story
-    follows = f"{stage.name} follows {stage.follows}" if stage.follows else f"{stage.name} is where the ladder begins"
+    follows = stage.follows or "no stage: the ladder begins here"
     _say(f"[bold]{escape(stage.name)}[/]")
     _say(escape(hanging("", story.title, 0)))
-    lines = [("Place", follows), ("Problem", story.problem), ("Idea", story.idea), ("Source", story.source)]
-    lines += [("Still" * (number == 0), line) for number, line in enumerate(story.still)]
-    lines += [("Claims", ", ".join(sorted(claim.name for claim in stage.claims)) or "none")]
-    lines += [("See it" * (number == 0), line) for number, line in enumerate(story.see_it)]
+    lines = [("Follows", follows), ("Problem", story.problem), ("Idea", story.idea), ("Source", story.source)]
+    lines += [("Still wrong" * (number == 0), line) for number, line in enumerate(story.still)]
+    claims = [f"{claim.name}: {claim.value}" for claim in Claim if claim in stage.claims] or ["none"]
+    lines += [("Claims" * (number == 0), line) for number, line in enumerate(claims)]
+    lines += [("See it" * (number == 0), f"{LAB} {line.removeprefix('lab ')}") for number, line in enumerate(story.see_it)]
     _print_parts(lines)
 
 
@@ -62,7 +66,7 @@ def _say(text: str, style: str | None = None) -> None:
 
 
 def print_diff(one: str, other: str | None) -> None:
-    """Print what the new stage changes: its problem and idea, the diff of the code, and the promises gained and lost."""
+    """Print what the new stage changes: its problem and idea, the diff of the code, and the claims gained and lost."""
     new = find_stage(other or one)
     if other is None and new.follows is None:
         raise BadInput(f"{one} follows no other stage; name two: lab diff {one} OTHER")
@@ -79,11 +83,11 @@ def print_diff(one: str, other: str | None) -> None:
     console.print()
     found = changes(old, new)
     for title, claims in (("gained", found.gained), ("lost", found.lost)):
-        console.print(f"[bold]promises {title}[/]: {', '.join(claim.name for claim in claims) or 'none'}")
+        console.print(f"[bold]claims {title}[/]: {', '.join(claim.name for claim in claims) or '(none)'}")
     for name, before, after in found.settings:
         console.print(f"[bold]{name}[/]: {before} → {after}")
     for line in new.story.still:
-        console.print(f"Still: {escape(line)}", style="dim")
+        console.print(f"Still wrong: {escape(line)}", style="dim")
 
 
 def print_scenarios(name: str | None = None) -> None:
@@ -94,22 +98,26 @@ def print_scenarios(name: str | None = None) -> None:
     names = scenario.names()
     wide = max(map(len, names))
     for each in names:
-        _say(f"[bold]{each:<{wide}}[/]  {escape(in_few_words(scenario.load(each).title, WIDTH - wide - 2))}")
-    _say("\nMore about a scenario: lab scenarios NAME", style="dim")
+        _say(f"[bold]{each:<{wide}}[/]  {escape(scenario.load(each).title)}")
+    _say(f"\nMore about a scenario: {LAB} scenarios NAME", style="dim")
 
 
 def _print_scenario(one: Scenario) -> None:
     """Print what a scenario does, which claim it tests, and its danger."""
     _say(f"[bold]{one.name}[/]")
     _say(escape(hanging("", one.title, 0)))
-    danger = ", ".join(f"{key.replace('_', ' ')} ≥ {least}" for key, least in one.danger.items())
-    senders = f"{one.rate:g} arrivals a second" if one.rate else counted(one.users, "user")
-    lines = [
-        ("Tests", f"{one.tests.name}: {one.tests.value}"),
-        ("Load", f"{counted(one.requests, 'request')} from {senders}, {counted(one.replicas, 'replica')}"),
-        ("Faults", ", ".join(kind_of(fault).replace("_", " ") for fault in one.faults)),
-        ("Stages", ", ".join(stage.name for stage in stages().values() if one.misfit(stage) is None)),
-        ("Danger", f"{danger} (a pass counts only if this happened)" if danger else ""),
-        ("See it", f"lab run {one.name} --stage NAME"),
-    ]
+    lines = [("Tests", f"{one.tests.name}: {one.tests.value}"), ("Load", load_in_words(one))]
+    lines += [("Faults" * (number == 0), _in_words(fault)) for number, fault in enumerate(one.faults)]
+    lines += [("Stages", ", ".join(stage.name for stage in stages().values() if one.misfit(stage) is None))]
+    if one.danger:
+        lines += [("Danger", "A pass counts only if the run reached all of these:")]
+        lines += [("", f"{name} ≥ {least} ({MEASURES[name]})") for name, least in one.danger.items()]
+    lines += [("See it", f"{LAB} run {one.name} --stage NAME")]
     _print_parts(lines)
+
+
+def _in_words(fault: Fault) -> str:
+    """Return a fault's kind, its place and its duration, and what such a fault is."""
+    lasts = f" for {fault.for_ms} ms" if fault.for_ms else ""
+    what = str(inspect.getdoc(inspect.getmodule(type(fault)))).partition("\n")[0]
+    return f"{kind_of(fault)} at {fault.at}{lasts}: {what}"

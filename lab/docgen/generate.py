@@ -21,6 +21,7 @@ from lab.report import matrix, pages
 from lab.report.reference import ladder, of_stage
 from lab.scenario import scenario
 from lab.scenario.options import OPTIONS
+from lab.scenario.requirements import MEASURES
 
 PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
 
@@ -123,6 +124,11 @@ def _scenarios() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _measures() -> str:
+    lines = ["| measure | what it counts |", "| --- | --- |", *(f"| `{name}` | {what} |" for name, what in MEASURES.items())]
+    return "\n".join(lines) + "\n"
+
+
 def _options() -> str:
     """Return every scenario option, with its make variable."""
     lines = ["| option | make variable | meaning | limits |", "| --- | --- | --- | --- |"]
@@ -164,6 +170,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "claims": _claims,
     "scenarios": _scenarios,
     "doors": lambda: ", ".join(f"`app.{name}`" for name in architecture.doors()),
+    "measures": _measures,
     "options": _options,
     "statuses": _statuses,
     "machine": _machine,

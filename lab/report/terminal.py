@@ -35,15 +35,16 @@ def terminal(**options: Any) -> Console:
     return console
 
 
+def load_in_words(scenario: Scenario) -> str:
+    """Return how many requests are sent, how, and to how many replicas."""
+    how = f"at {scenario.rate:g} a second" if scenario.rate else f"from {counted(scenario.users, 'user')}"
+    return f"{counted(scenario.requests, 'request')} {how}, {counted(scenario.replicas, 'replica')}"
+
+
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Print what is about to happen."""
     console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}")
-    senders = f"{scenario.rate:g} arrivals a second" if scenario.rate else counted(scenario.users, "user")
-    console.print(
-        f"{escape(scenario.title)}: {counted(scenario.requests, 'request')} from {senders}, "
-        f"{counted(scenario.replicas, 'replica')}.",
-        style="dim",
-    )
+    console.print(f"{escape(scenario.title)}: {load_in_words(scenario)}.", style="dim")
     for note in scenario.notes:
         console.print(f"Note: {escape(note)}.", style="yellow")
 

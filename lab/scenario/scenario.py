@@ -41,7 +41,7 @@ class Scenario:
     nested: str = ""  # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
     receipts: bool = False  # whether the work writes twice: the counter, and a receipt
     store_persists: bool = False  # whether the lock's store writes every change to disk
-    store_replica: bool = False  # whether the lock's store has a replica that lags, and a sentinel
+    store_replica: bool = False  # whether the lock's store has a standby that lags, and a sentinel
     store_clocks: bool = False  # whether the clocks of the lock's store can be shifted
     store_nodes: int = 1  # the number of servers of the lock's store, where it can have several
     nodes_away: tuple[int, ...] = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1

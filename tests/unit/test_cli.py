@@ -14,7 +14,9 @@ from lab.commands.measurement_names import OF_THE_LAB, OF_THE_LOCKS
 from lab.errors import MEANINGS, ExitStatus
 from lab.experiments.benchmarks import benches
 from lab.paths import HOME
+from lab.scenario.fault import kind_of
 from lab.scenario.options import OPTIONS
+from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import load, names
 from lab.text import in_few_words
 
@@ -121,7 +123,7 @@ def test_one_stage(said, name):
     assert status == 0
     for text in (stage.story.title, stage.story.problem, stage.story.idea, *stage.story.still, *stage.story.see_it):
         assert " ".join(text.split()) in expected
-    assert [claim.name for claim in stage.claims if claim.name not in expected] == []
+    assert [claim for claim in stage.claims if f"{claim.name}: {claim.value}" not in expected] == []
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -144,11 +146,13 @@ def test_scenarios_a_line_each(said):
 
 @pytest.mark.parametrize("name", names())
 def test_one_scenario(said, name):
-    """``lab scenarios NAME`` prints its title, the claim it tests and its danger, in lines of at most 80 columns."""
+    """``lab scenarios NAME`` prints its title, claim, faults and danger, in lines of at most 80 columns."""
     _, out, _ = said("scenarios", name)
 
     one, expected = load(name), " ".join(out.split())
-    for text in (one.title, one.tests.name, one.tests.value, *(f"≥ {least}" for least in one.danger.values())):
+    danger = [f"{name} ≥ {least} ({MEASURES[name]})" for name, least in one.danger.items()]
+    faults = [f"{kind_of(fault)} at {fault.at}" for fault in one.faults]
+    for text in (one.title, one.tests.name, one.tests.value, *danger, *faults):
         assert " ".join(text.split()) in expected
     assert max(map(len, out.splitlines())) <= 80
 
@@ -265,9 +269,16 @@ def test_up_offers_what_reaches_servers(said):
     }
 
 
-@pytest.mark.parametrize("listing", ["stages", "scenarios"])
-def test_a_listing_cuts_nothing_off(said, listing):
-    """Every stage and every scenario has a title that fits its line."""
-    _, out, _ = said(listing)
+def test_stages_are_not_cut_off(said):
+    """The line of a stage ends with a clause of its title, and not in the middle of it."""
+    _, out, _ = said("stages")
 
     assert [line for line in out.splitlines() if line.endswith("…")] == []
+
+
+def test_scenarios_are_not_cut_off(said):
+    """The line of a scenario has its whole title."""
+    _, out, _ = said("scenarios")
+
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines()[: len(names())])
+    assert lines == {name: load(name).title for name in names()}
