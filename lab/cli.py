@@ -55,7 +55,7 @@ def out_option(what: str, default: str) -> Callable[[Any], Any]:
 @click.option("--no-draw", is_flag=True, help="Draw no pictures now; `lab report RUN` draws them later.")
 @shown("--engine", default="local", help="Where the servers run: local or docker (see docs/containers.md).")
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
-    """Run one stage under a scenario, judge the run, and draw it.
+    """Run one stage under a scenario, judge it, and write a report.
 
     SCENARIO is a name from `lab scenarios`. An option that you leave out has the scenario's value.
     """
