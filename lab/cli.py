@@ -275,7 +275,7 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
     NAMES are measurements, by default all. A pair measures two things, one directly after the other, and takes their
     ratio: a change in the machine's speed affects both alike.
     """
-    from lab.experiments.benchmark import measure
+    from lab.experiments.benchmark_runner import measure
 
     return measure(names, pairs)
 

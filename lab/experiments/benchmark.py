@@ -1,4 +1,4 @@
-"""The lab's own costs, each compared with a promise: ``lab bench``.
+"""A benchmark: what it measures, its promise, and how a figure is printed. ``benchmark_runner.py`` runs them.
 
 ``lab/experiments/benchmarks`` holds one measurement in each file, as a function ``measure(pairs)``.
 Two things are compared in pairs within one run, in alternating order: the speed of a machine
@@ -9,21 +9,14 @@ drifts, but the ratio of two neighbours does not. Intervals are those of
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
-from rich.markup import escape
 
-from lab.errors import ExitStatus, LabError, choose_from, worst
-from lab.evidence.run_folder import save
-from lab.experiments.statistics import need_scipy
-from lab.paths import REPORTS
+from lab.errors import ExitStatus, LabError
 from lab.prerequisites import program
-from lab.report.terminal import terminal, where_to_look
-from lab.run import environment
 from lab.text import hanging
 
 CONNECTIONS = 100
@@ -107,36 +100,6 @@ def wrk(address: str, folder: Path, seconds: int) -> float:
     return float(counts["requests"] / (counts["duration_us"] / 1e6))
 
 
-def measure(names: Sequence[str], pairs: int) -> int:
-    """Run ``lab bench``. Return the exit status: 0 if all promises hold, 1 if not.
-
-    Raises BadInput, MissingPackage and the errors of the benchmarks.
-    """
-    from lab.experiments.benchmarks import benches
-
-    shelf = benches()
-    wanted = [choose_from("measurement", name, shelf) for name in dict.fromkeys(names)] or list(shelf)
-    need_scipy()
-    console = terminal()
-    results: list[Measured] = []
-    unmeasured: dict[str, LabError] = {}
-    console.print(HEADING, style="bold")
-    for name in wanted:
-        console.print(f"measuring {name} …", style="dim")
-        try:
-            for result in shelf[name].measure(pairs):
-                results.append(result)
-                console.print(escape(entry(result)), soft_wrap=True)
-        except LabError as reason:
-            unmeasured[name] = reason
-            console.print(escape(hanging("", f"{name} was not measured: {reason}", 0)), style="yellow", soft_wrap=True)
-    if unmeasured:
-        console.print(escape(hanging("", f"Not measured: {', '.join(unmeasured)}. The reasons are above.", 0)), soft_wrap=True)
-    where_to_look(console, _write(results, unmeasured, pairs))
-    broken = [ExitStatus.BROKEN for result in results if not result.held]
-    return worst([*broken, *(reason.exit_status for reason in unmeasured.values())])
-
-
 def _columns(*cells: str) -> str:
     name, measured, interval, promise, held = cells
     return f"{name:<24} {measured:>9}  {interval:>16}  {promise:<14}  {held}"
@@ -181,14 +144,3 @@ def within_noise(result: Measured) -> bool:
     """Return whether the promise lies inside the interval, so that another run may judge it differently."""
     ends = {result.promise.holds(end) for end in (result.low, result.high) if end is not None}
     return len(ends) > 1
-
-
-def _write(results: Sequence[Measured], unmeasured: Mapping[str, LabError], pairs: int) -> Path:
-    now = datetime.now(UTC)
-    path = REPORTS / f"bench-{now:%Y%m%dT%H%M%SZ}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    about = {"schema": 1, "measured_utc": now.isoformat(timespec="seconds"), "pairs": pairs, "commit": environment.commit()}
-    about |= {"versions": environment.versions(), "machine": environment.machine()}
-    figures = [msgspec.to_builtins(result) | {"held": result.held} for result in results]
-    save(path, about | {"figures": figures, "unmeasured": {name: str(reason) for name, reason in unmeasured.items()}})
-    return path

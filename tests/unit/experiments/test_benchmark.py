@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import BadInput, MissingProgram
-from lab.experiments import benchmark
+from lab.experiments import benchmark, benchmark_runner
 from lab.experiments.benchmark import Measured, Promise, pairwise
 from lab.experiments.benchmarks import benches, judging
 from lab.experiments.statistics import mean, mean_of_ratios
@@ -109,9 +109,9 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
             yield
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lab.experiments.benchmarks.benches", lambda: {"needs-wrk": NeedsWrk(), "good": Good()})
+    monkeypatch.setattr("lab.experiments.benchmark_runner.benches", lambda: {"needs-wrk": NeedsWrk(), "good": Good()})
 
-    assert benchmark.measure([], 3) == status
+    assert benchmark_runner.measure([], 3) == status
 
     out = capsys.readouterr().out
     assert "needs-wrk was not measured: wrk is not on this machine" in out
@@ -124,7 +124,7 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
 def test_unknown_benchmark_is_refused():
     """An unknown benchmark is refused with all names and the nearest."""
     with pytest.raises(BadInput, match="judging") as refusal:
-        benchmark.measure(["juging"], 1)
+        benchmark_runner.measure(["juging"], 1)
 
     assert all(name in str(refusal.value) for name in benches())
 

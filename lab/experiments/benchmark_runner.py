@@ -1,0 +1,59 @@
+"""``lab bench``: run benchmarks, print their figures as they are measured, and write them to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from rich.markup import escape
+
+from lab.errors import ExitStatus, LabError, choose_from, worst
+from lab.evidence.run_folder import save
+from lab.experiments.benchmark import HEADING, Measured, entry
+from lab.experiments.benchmarks import benches
+from lab.experiments.statistics import need_scipy
+from lab.paths import REPORTS
+from lab.report.terminal import terminal, where_to_look
+from lab.run import environment
+from lab.text import hanging
+
+
+def measure(names: Sequence[str], pairs: int) -> int:
+    """Run ``lab bench``. Return the exit status: 0 if all promises hold, 1 if not.
+
+    Raises BadInput, MissingPackage and the errors of the benchmarks.
+    """
+    shelf = benches()
+    wanted = [choose_from("measurement", name, shelf) for name in dict.fromkeys(names)] or list(shelf)
+    need_scipy()
+    console = terminal()
+    results: list[Measured] = []
+    unmeasured: dict[str, LabError] = {}
+    console.print(HEADING, style="bold")
+    for name in wanted:
+        console.print(f"measuring {name} …", style="dim")
+        try:
+            for result in shelf[name].measure(pairs):
+                results.append(result)
+                console.print(escape(entry(result)), soft_wrap=True)
+        except LabError as reason:
+            unmeasured[name] = reason
+            console.print(escape(hanging("", f"{name} was not measured: {reason}", 0)), style="yellow", soft_wrap=True)
+    if unmeasured:
+        console.print(escape(hanging("", f"Not measured: {', '.join(unmeasured)}. The reasons are above.", 0)), soft_wrap=True)
+    where_to_look(console, _write(results, unmeasured, pairs))
+    broken = [ExitStatus.BROKEN for result in results if not result.held]
+    return worst([*broken, *(reason.exit_status for reason in unmeasured.values())])
+
+
+def _write(results: Sequence[Measured], unmeasured: Mapping[str, LabError], pairs: int) -> Path:
+    now = datetime.now(UTC)
+    path = REPORTS / f"bench-{now:%Y%m%dT%H%M%SZ}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about = {"schema": 1, "measured_utc": now.isoformat(timespec="seconds"), "pairs": pairs, "commit": environment.commit()}
+    about |= {"versions": environment.versions(), "machine": environment.machine()}
+    figures = [msgspec.to_builtins(result) | {"held": result.held} for result in results]
+    save(path, about | {"figures": figures, "unmeasured": {name: str(reason) for name, reason in unmeasured.items()}})
+    return path
