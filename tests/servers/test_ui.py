@@ -148,7 +148,7 @@ def test_wrong_form_is_refused(ui):
     assert "Did you mean 'rush'" in refused["scenario"]["message"]
     assert "50 users cannot share 40 requests" in refused["users"]["message"]
     assert "requests must be a whole number, not 'many'" in refused["number"]["message"]
-    assert "none has none" in refused["misfit"]["message"]
+    assert "the stage none does not have it" in refused["misfit"]["message"]
     assert ui.stats()["state"] == "ready"
     assert ui.verdicts() == []
     assert not (ui.cwd / "reports").exists()
