@@ -1,6 +1,7 @@
 """Failpoints: the moments of a request where a fault can be injected, and the count of what the request sent.
 
-A failpoint is a phase and a moment, for example ``release.before_last``. The phases follow from ``run(work)`` itself:
+A failpoint is a phase and a moment, for example ``release.before_last``. The phases follow from ``run(work)`` of a stage's
+``Lock``:
 
 - ``acquire`` is before the work;
 - ``read``, ``think`` and ``write`` are in the work, and ``write_again`` where the work has two writes;
@@ -49,16 +50,20 @@ class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What a replica does at a failpoint, to the first request that reaches it. The fields are those of the file."""
+    """What a replica does at a failpoint, to the first request that reaches it after ``skip`` grants.
+
+    The fields are those of the file.
+    """
 
     name: str
-    # the failpoint, ``phase.moment``; the file has called it a gate from the beginning
+    # the failpoint, ``phase.moment``; the key in the file is ``gate``
     gate: str
     # a key of ACTIONS
     action: str
     # how long the fault lasts
     for_ms: int = 0
-    # how many grants of this replica go by before the fault is injected
+    # how many grants of this replica must have begun to read. At a failpoint after the grant, the present grant counts: at
+    # ``read.after``, 3 means the third grant, and 0 means the same as 1. At ``acquire.before``, 3 means the fourth.
     skip: int = 0
 
 

@@ -1,9 +1,10 @@
 """The lab: it starts replicas and stores, breaks them on purpose, judges what happened, and draws it.
 
-The folders are the steps of a run, in order. A step uses only the steps before it (``make check`` holds that).
+Each folder has one concern. The order is that of imports, not of time: a folder uses only the folders above it
+(``make check`` holds that).
 
-    errors, text, paths, interrupts, prerequisites    what every step may use
-    evidence/       THE RUN FOLDER: every file format that a run leaves, written and read
+    errors, text, paths, interrupts, prerequisites    what every folder may use
+    evidence/       THE RUN FOLDER: all file formats of a run but verdict.json, written and read
     scenario/       WHAT TO DO: a TOML file to one checked record; its options; faults/ as data
     judge/          evidence to findings to verdict: grants, ledger, attribution, mechanisms, checks/
     servers/        START AND STOP real processes: supervisor, programs/, stores/
@@ -11,7 +12,7 @@ The folders are the steps of a run, in order. A step uses only the steps before 
     load/           Locust, and exactly N requests
     run/            ONE RUN: bring up, drive, inject faults, read the counter, take down
     containers/     the same servers in Docker
-    pipeline        run, judge, draw, publish: the one place where the steps meet
+    pipeline        run, judge, draw, publish: the one place where these folders meet
     ui/             runs from the browser: Locust's page, the live page
     experiments/    MANY RUNS: ladder, matrix, sweeps/, growth, benchmarks/
     docgen/         the generated parts of README and docs/

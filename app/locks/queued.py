@@ -103,7 +103,7 @@ class Lock:
 
     def release(self):
         left = self.release_script([self.key, self.channel], [self.owner])
-        if left != 0:  # the last entry has ended, by this release or before it
+        if left != 0:  # this owner no longer holds the lock: this release was the last one, or the lock was lost before
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)

@@ -85,7 +85,7 @@ class Lock:
 
     def release(self):
         left = self.release_script([self.key], [self.owner])
-        if left != 0:  # the last entry has ended, by this release or before it
+        if left != 0:  # this owner no longer holds the lock: this release was the last one, or the lock was lost before
             RENEWER.forget(self)
         if left is None:
             raise NotOwner(self.key, self.owner)
@@ -97,7 +97,7 @@ class Renewer:
     def __init__(self):
         self.held = {}  # (key, owner) → [lock, when to renew it]
         self.changed = threading.Condition()
-        self.nap_s = None  # a third of the shortest TTL seen: a thread that sleeps no longer is never late
+        self.nap_s = None  # a third of the shortest TTL seen: a thread that never sleeps longer than this is never late
 
     def watch(self, lock):
         """Renew this lock from now on; start the thread with the first lock."""

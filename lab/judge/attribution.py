@@ -1,8 +1,9 @@
 """Attribution: which write destroyed which increment, and by which mechanism.
 
-The *culprit* wrote, and the *victim* is the grant whose value it overwrote. Writes are reported in the order of time. Each is
-judged when enough later writes are known, so that the culprit's neighbours on both sides are candidates. Memory is that of a
-window.
+The *culprit* is a grant whose write destroyed one increment or more. The *victim* is the grant whose value the culprit
+overwrote. The *candidates* for the victim are the writes next to the culprit's in the order of time: 256 before it and 256 after
+it. So a write is judged when 256 later writes are known, or when the run is over. The *window* is what stays in memory: the last
+512 writes and the last 1024 releases, however long the run is.
 """
 
 from __future__ import annotations
@@ -70,9 +71,10 @@ class Attribution:
             self.on_loss(loss)
 
     def _victim_of(self, culprit: Grant, place: int) -> Grant | None:
-        """Find the neighbour that left the overwritten value, and whose write fell between the culprit's read and write.
+        """Find the candidate that wrote the overwritten value, and whose time from read to write overlaps the culprit's.
 
-        Earlier neighbours come first. A victim is later by its stamp only when its thread was held up between answer and stamp.
+        The nearest earlier candidate comes first, then the later ones. The victim's write was before the culprit's. Its stamp
+        can still be later: the replica takes it after the store's answer, and the thread may wait in between.
         """
         earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
         later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))

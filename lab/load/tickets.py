@@ -1,9 +1,9 @@
-"""Send exactly N requests, over any number of Locust processes, and end the test when all have
-ended.
+"""Send exactly N requests, over any number of Locust processes, and end the test when all requests
+have ended.
 
 Locust cannot do this (its issues 512 and 1085). So each process that sends requests gets its share
 of N tickets. A task takes a ticket before it sends, and sleeps until the end of the test when none
-is left. Taking a ticket switches no greenlet between its check and its decrement, so it is atomic.
+is left. Taking a ticket is one ``next()`` on an iterator. No other greenlet can run in it, so it is atomic.
 A worker reports when all of its requests have ended; when all workers have reported, the test is
 stopped.
 """
@@ -130,7 +130,7 @@ def complete(runner: Any) -> bool:
 
 
 class _Tally:
-    """Counts, on the master, the workers that have sent their share."""
+    """Counts, on the master, the workers whose requests have all ended."""
 
     def __init__(self, runner: MasterRunner) -> None:
         self.done: set[str] = set()

@@ -1,4 +1,4 @@
-"""The injector: it does the lab's part of each fault in a run, and recovers in time.
+"""The injector: it does the lab's part of each fault in a run, and ends each fault when its ``for_ms`` is over.
 
 A replica that reaches a failpoint with a prepared fault leaves a note. The injector sees the note, injects the fault, and
 recovers ``for_ms`` later. A fault is always recovered, however the run ends, and recorded in ``faults.jsonl``.
@@ -35,9 +35,9 @@ def prepare(faults: Sequence[Fault], folder: Path) -> None:
 
 @contextlib.contextmanager
 def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
-    """While the block runs, do the lab's part of each fault that a replica reports, and recover in time.
+    """While the block runs, do the lab's part of each fault that a replica reports, and end it after ``for_ms``.
 
-    When the block ends, however it ends, every fault that lasts is recovered.
+    When the block ends, however it ends, every active fault is recovered.
     Raises RunFailed when an injection or a recovery fails.
     """
     if not faults:
@@ -103,7 +103,7 @@ class _Injector(threading.Thread):
             file.write(msgspec.json.encode(record) + b"\n")
 
     def finish(self) -> None:
-        """Inject nothing more, and recover what lasts. A fault that lasts is given its time."""
+        """Wait until the active faults are over; then stop injecting, and recover the rest."""
         if self.is_alive():
             until = time.monotonic() + max((fault.for_ms for fault, _ in self.active), default=0) / 1000
             while self.active and time.monotonic() < until:

@@ -98,7 +98,7 @@ class Fault(Protocol):
 
     @property
     def skip(self) -> int:
-        """How many grants of a replica go by before the fault is injected."""
+        """How many grants of a replica must have begun to read before the fault is injected; see ``app.failpoints``."""
 
     @property
     def for_ms(self) -> int:

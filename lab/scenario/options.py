@@ -51,13 +51,14 @@ class Option:
 
     name: str  # the key of a scenario file, and the field of Scenario
     help: str  # a sentence for --help and for the form
-    label: Label
-    kind: type[int | float] = int
-    unit: str = ""
-    least: int  # the smallest value; a value of kind float must be greater
+    label: Label  # how the label of a run writes the value
+    kind: type[int | float] = int  # whether the value is a whole number
+    unit: str = ""  # of the value, for --help and for the form; empty for a plain number
+    least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
     most: float = math.inf  # the largest value
-    most_from_page: float = math.inf  # the largest value from the form: everybody who opens the page can press Start
-    form: FormField = FormField.ABSENT
+    # the largest value from the form: every visitor of the page can press Start, and this machine has to carry the run
+    most_from_page: float = math.inf
+    form: FormField = FormField.ABSENT  # which code adds the field to the form, if any
     reaches_replica: bool = False  # whether each replica gets the value as a setting of the same name
     only_load: bool = False  # whether the value changes only the requests that are sent, and no server
     scales_with_ttl: bool = False  # whether the value is a time that grows in proportion when the TTL is rounded up

@@ -2,8 +2,8 @@
 gone.
 
 It runs in a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it.
-It is a child subreaper, so the orphans of its children become its own children. It holds the other
-end of a socket to the lab. When that end closes, however the lab ended, the supervisor kills every
+It is a child subreaper, so the orphans of its children become its own children. It holds one end
+of a socket, and the lab holds the other. When the lab's end closes, however the lab ended, the supervisor kills every
 descendant and exits. (PR_SET_PDEATHSIG alone leaves the workers of nginx and gunicorn running.
 Supervisors such as supervisord or circus keep processes running, and none of them is a subreaper.)
 
@@ -12,8 +12,9 @@ Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}``
 ``{"sent"}``, ``{"descendants": 0}`` → ``{"pids"}``. Each request has a ``number``, which the answer
 repeats. The module uses the standard library only, so that it starts fast.
 
-The subreaper exists on Linux only. On macOS a server's orphaned workers are found by their session
-instead.
+The subreaper exists on Linux only. On macOS an orphan becomes a child of launchd, and the supervisor no
+longer finds it. So a worker is ended there only if its parent still runs when the supervisor lists the
+processes, or if the lab signals the process group before.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Supervisor:
         return status
 
     def signal(self, pid: int, number: int) -> bool:
-        """Send a signal to a program and to all of its session. Return False if it had ended."""
+        """Send a signal to the process group of a program. Return False if the program had ended."""
         return bool(self._ask(signal=number, pid=pid)["sent"])
 
     def descendants(self) -> list[int]:
@@ -144,7 +145,7 @@ class SupervisorProcess:
         return True
 
     def end_all(self) -> None:
-        """Kill until no descendant is left. SIGKILL also ends stopped processes, and orphans are our children."""
+        """Kill until no descendant is left. SIGKILL also ends stopped processes. On Linux, orphans are our children."""
         until = time.monotonic() + LONGEST_END_S
         while (pids := descendants(os.getpid())) and time.monotonic() < until:
             for pid in pids:
@@ -157,7 +158,7 @@ class SupervisorProcess:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """Return the pids below ``ancestor``, without zombies of other parents, from one listing of /proc (or of ps)."""
+    """Return the pids below ``ancestor``, zombies included, from one listing of /proc (or of ps)."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)

@@ -21,7 +21,7 @@ class Fault:
     for_ms: int
     # the failpoint
     at: str = "read.after"
-    # how many grants of a replica go by before
+    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
     skip: int = 0
 
     def injection(self, name: str) -> Injection:

@@ -23,7 +23,7 @@ class Fault:
     nodes: tuple[int, ...] = (1,)
     # the failpoint
     at: str = "acquire.before"
-    # how many grants of a replica go by before
+    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
     skip: int = 0
 
     def injection(self, name: str) -> Injection:

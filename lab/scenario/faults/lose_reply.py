@@ -19,7 +19,7 @@ class Fault:
 
     # the failpoint
     at: str = "acquire.after_first"
-    # how many grants of a replica go by before
+    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
     skip: int = 0
     # the fault is over at once
     for_ms: int = 0
