@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,9 @@ import click
 from lab.commands.measurement_names import measurements
 from lab.commands.scenario_options import scenario_options, server_options
 from lab.errors import MEANINGS, ExitStatus, LabError, choose_from
+from lab.paths import new_folder
 from lab.scenario.options import OPTIONS
+from lab.text import counted
 
 
 class Commands(click.Group):
@@ -22,7 +25,7 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-"):
-            choose_from("command", args[0], self.list_commands(ctx), "lab")
+            choose_from("command", args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
 
 
@@ -42,9 +45,12 @@ PORT = click.IntRange(0, 65535)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
 
 
-def out_option(what: str, default: str) -> Callable[[Any], Any]:
-    """Add ``--out``: the folder for the result of a command."""
-    return click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {what}.  [default: reports/{default}]")
+def out_option(what: str, default: str = "") -> Callable[[Any], Any]:
+    """Add ``--out``: the folder for the result of a command. A place that cannot be one is refused before the first run."""
+    text = f"Folder for {what}." + (f"  [default: reports/{default}]" if default else "")
+    return click.option(
+        "--out", callback=lambda _, option, value: value and new_folder(value, "--out"), help=text, metavar="PATH"
+    )
 
 
 @lab.command()
@@ -102,7 +108,7 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: 
 @click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
 @click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
 @click.option("--repeats", type=click.IntRange(1), help="Number of runs for each value.  [default: the sweep's own]")
-@scenario_options("requests", "seed")
+@scenario_options("requests", "seed", seed="Seed of the order of the runs and of each run.")
 @out_option("the result", "sweep-NAME-TIME")
 def sweep(
     name: str, stages: tuple[str, ...], values: str | None, repeats: int | None, out: Path | None, **given: int | None
@@ -219,7 +225,7 @@ def compare(runs: tuple[str, ...], out: Path | None) -> None:
 
 @lab.command()
 @click.argument("runs", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the comparison of several runs.")
+@out_option("the comparison of several runs")
 def report(runs: tuple[str, ...], out: Path | None) -> None:
     """Draw a run again, and write the site of all runs.
 
@@ -253,7 +259,7 @@ def clean(keep: int) -> None:
     from lab.commands.clean import clean as remove
 
     gone = remove(keep)
-    click.echo(f"removed {len(gone)} folders; kept the newest {keep} runs")
+    click.echo(f"removed {counted(len(gone), 'folder')}; kept at most the newest {counted(keep, 'run')}")
 
 
 @lab.command()
@@ -334,6 +340,9 @@ def main() -> None:
     except LabError as error:
         click.echo(f"error: {error}", err=True)
         status = error.exit_status
+    except Exception:  # noqa: BLE001 - status 1 means a broken promise, and never an error of the lab itself
+        traceback.print_exc()
+        status = ExitStatus.CANNOT_RUN
     sys.exit(status or ExitStatus.GOOD)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+from lab.errors import BadInput
 
 HOME = Path(__file__).parents[1]  # the project's own folder
 DOCS = HOME / "docs"
@@ -18,3 +21,17 @@ def shown(path: Path) -> Path:
     """Return a path as messages print it: from the current folder if it is below that."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def new_folder(name: str, asked_by: str) -> Path:
+    """Return the path of a folder that a command will write to. Raises BadInput where there cannot be such a folder.
+
+    asked_by: the option that names the folder.
+    """
+    path = Path(name)
+    there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise BadInput(f"{asked_by}: {there} is a file, not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise BadInput(f"{asked_by}: the folder {there} cannot be written to")
+    return path

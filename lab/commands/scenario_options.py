@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import click
 
+from lab.errors import BadInput
 from lab.scenario.options import OPTIONS, Option
 
 
-def scenario_options(*names: str) -> Callable[[Any], Any]:
-    """Add the options of these names, or all scenario options, to a command."""
-    return _adding([OPTIONS[name] for name in names or OPTIONS])
+class Number(click.ParamType[Any]):
+    """The number of an option, within the option's limits. A refusal names the flag, and shows the value as it was typed."""
+
+    def __init__(self, option: Option) -> None:
+        self.option = option
+        self.number = click.FLOAT if option.kind is float else click.INT
+        self.name = self.number.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = self.number.convert(value, param, ctx)
+        if refusal := self.option.refusal(number, name=self.option.flag, typed=str(value)):
+            raise BadInput(refusal)
+        return number
+
+
+def scenario_options(*names: str, **helps: str) -> Callable[[Any], Any]:
+    """Add the options of these names, or all scenario options, to a command.
+
+    helps: by name, the help of an option that means something else in this command.
+    """
+    return _adding((OPTIONS[name] for name in names or OPTIONS), helps)
 
 
 def server_options() -> Callable[[Any], Any]:
     """Add the scenario options that change servers, and not only the load, to a command."""
-    return _adding(option for option in OPTIONS.values() if not option.only_load)
+    return _adding((option for option in OPTIONS.values() if not option.only_load), {})
 
 
-def _adding(options: Iterable[Option]) -> Callable[[Any], Any]:
+def _adding(options: Iterable[Option], helps: Mapping[str, str]) -> Callable[[Any], Any]:
     in_order = list(options)
 
     def add(command: Any) -> Any:
         for option in reversed(in_order):
             limits = ", ".join(filter(None, (option.unit, option.limits)))
-            command = click.option(option.flag, type=option.kind, help=f"{option.help}  [{limits}]")(command)
+            text = f"{helps.get(option.name, option.help)}  [{limits}]"
+            command = click.option(option.flag, type=Number(option), help=text)(command)
         return command
 
     return add

@@ -16,6 +16,7 @@ from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster
 from lab.servers.process import ends_of_logs
 from lab.servers.supervised import supervised
+from lab.text import counted
 
 
 def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
@@ -47,10 +48,12 @@ def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
 
 def _announce(system: Cluster, names: list[str]) -> None:
     address = f"http://{system.address}"
-    several = f"   (or ?stage= one of {', '.join(names)})" if len(names) > 1 else ""
+    increment, several = f"{address}/increment", ""
+    if len(names) > 1:
+        increment, several = f"'{increment}?stage={names[-1]}'", f"   (stages: {', '.join(names)})"
     lines = [
-        f"{address}  serves {names[0]} over {len(system.replicas)} replicas until Ctrl-C",
-        f"  curl -X POST {address}/increment{several}",
+        f"{address}  serves {names[0]} over {counted(len(system.replicas), 'replica')} until Ctrl-C",
+        f"  curl -X POST {increment}{several}",
         f"  curl {address}/value",
         f"  .venv/bin/locust -f locustfiles/rush.py --web-host 127.0.0.1 --host {address}",
     ]

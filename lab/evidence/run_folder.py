@@ -26,6 +26,7 @@ import msgspec
 from lab.errors import BadInput, LabError, MissingProgram, RunFailed
 from lab.paths import REPORTS, shown
 
+SCHEMA = 1  # of run.json
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run
 
@@ -36,7 +37,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     Judging and drawing change nothing in it.
     """
 
-    schema: int = 1
+    schema: int = SCHEMA
     # the name of the run
     run: str
     # the scenario and the stage, as plain data
@@ -173,11 +174,17 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def load(folder: Path) -> RunRecord:
-    """Return the record of a run folder. Raises BadInput if the folder has none."""
+    """Return the record of a run folder. Raises BadInput if the folder has none that this lab can read."""
+    path = folder / "run.json"
     try:
-        return msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRecord)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(f"{folder} is not a finished run: {error}") from None
+        record = msgspec.json.decode(path.read_bytes(), type=RunRecord)
+    except FileNotFoundError:
+        raise BadInput(f"{folder} is not a run: it has no run.json") from None
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        raise BadInput(f"{path} cannot be read: {error}") from None
+    if record.schema != SCHEMA:
+        raise BadInput(f"{path} has the schema {record.schema}; this lab reads schema {SCHEMA}")
+    return record
 
 
 def find(name: str, reports: Path = REPORTS) -> Path:
@@ -185,12 +192,25 @@ def find(name: str, reports: Path = REPORTS) -> Path:
     for candidate in (Path(name), reports / "runs" / name):
         if (candidate / "run.json").exists():
             return candidate.resolve()
+    _refuse_other_folder(Path(name))
     names = [path.name for path in finished(reports)]
+    if name == "latest" and not names:
+        raise BadInput("there is no run yet; make one: .venv/bin/lab run rush --stage lua")
     newest = ", ".join(names[:3]) or "none yet"
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     guess = f" Did you mean {near[0]!r}?" if near else ""
     places = f"Give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})"
     raise BadInput(f"there is no run {name!r}.{guess} {places}")
+
+
+def _refuse_other_folder(folder: Path) -> None:
+    """Raise BadInput for a folder that is there and is not a run."""
+    if (folder / "sweep.json").exists():
+        raise BadInput(f"{folder} is a sweep; 'lab report {folder}' draws it")
+    if any(folder.glob("runs/*/run.json")):
+        raise BadInput(f"{folder} holds several runs; 'lab compare {folder}' compares them")
+    if folder.is_dir():
+        raise BadInput(f"{folder} is not a run: it has no run.json")
 
 
 def finished(reports: Path = REPORTS) -> list[Path]:

@@ -23,7 +23,7 @@ from typing import IO, Any
 import msgspec
 import psutil
 
-from lab.errors import ExitStatus
+from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments.benchmark import Unmeasured
 from lab.judge.judgement import Judgement
@@ -109,7 +109,13 @@ def measure(planned: Iterable[Planned], command: str, into: Path | None, report:
 
 
 def plan(most_requests: int) -> Iterator[Planned]:
-    """Return all series, without the runs of more requests than ``most_requests``."""
+    """Return all series, without the runs of more requests than ``most_requests``.
+
+    Raises BadInput before the first run where the limit is too small for the first run of a series.
+    """
+    least = max(values[0] for _, option, _, values, _ in SERIES if option != "requests")
+    if most_requests < least:
+        raise BadInput(f"--most-requests must be at least {least}, not {most_requests}: a series begins with {least} users")
     for varied, option, stage, values, fixed in SERIES:
         for value in values:
             options = fixed | {option: value}

@@ -31,6 +31,7 @@ from lab.report.terminal import terminal
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores
+from lab.text import counted
 
 WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
 
@@ -156,7 +157,7 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
         surprise = "" if cell.as_expected else f"  [bold red]expected {cell.expected or 'nothing'}[/]"
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict:10}{escape(in_short(cell))}{surprise}")
 
-    console.print(f"{left} cells, {jobs} at a time", style="dim")
+    console.print(f"{counted(left, 'cell')}, {jobs} at a time", style="dim")
     try:
         with interruptible():
             conduct_all(cells, jobs, report)
@@ -185,7 +186,7 @@ def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:
     for program in without:
         number = sum(program in cell.missing and not cell.verdict for cell in cells)
         console.print(
-            f"not run: {number} cells, because {program} is missing. {prerequisites.how_to_install(program)}",
+            f"not run: {counted(number, 'cell')}, because {program} is missing. {prerequisites.how_to_install(program)}",
             style="bold red",
             soft_wrap=True,
         )

@@ -24,8 +24,9 @@ from lab.errors import BadInput, ExitStatus, NotReady, choose_from, worst
 from lab.experiments import sweep_result, sweeps
 from lab.experiments.statistics import need_scipy
 from lab.experiments.sweep import START_S, Sweep, numbers
+from lab.experiments.sweep_chart import per_cent
 from lab.experiments.sweep_report import write
-from lab.experiments.sweep_result import Point, SweepResult
+from lab.experiments.sweep_result import LOST_SHARE, Point, SweepResult
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REPORTS
@@ -35,6 +36,7 @@ from lab.run import environment
 from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.supervised import supervised
+from lab.text import counted
 
 Plan = list[tuple[Stage, float, int, Scenario]]
 
@@ -60,7 +62,7 @@ def run_sweep(
     if repeats is not None and repeats < 1:
         raise BadInput(f"--repeats must be at least 1, not {repeats}")
     asked = {key: value for key, value in given.items() if value is not None}
-    wanted = numbers(values) if values else sweep.values
+    wanted = sweep.values if values is None else numbers(values)
     plan = planned(sweep, stages, wanted, repeats or sweep.repeats, asked)
     result = _blank(name, stages, wanted, repeats or sweep.repeats, plan, command)
     into = out or REPORTS / f"sweep-{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
@@ -119,7 +121,9 @@ def expected_s(sweep: Sweep, plan: Plan) -> float:
 def _announce(console: Console, sweep: Sweep, plan: Plan) -> None:
     console.print(f"[bold]{escape(sweep.title)}[/]")
     longer = "longer on a busy one; Ctrl-C keeps what was measured until then"
-    console.print(f"{len(plan)} runs, about {_minutes(expected_s(sweep, plan))} on an idle machine; {longer}", style="dim")
+    console.print(
+        f"{counted(len(plan), 'run')}, about {_minutes(expected_s(sweep, plan))} on an idle machine; {longer}", style="dim"
+    )
 
 
 def _minutes(seconds: float) -> str:
@@ -131,7 +135,7 @@ def _conducted(sweep: Sweep, plan: Plan, command: str, console: Console) -> Iter
     for number, (stage, value, repeat, scenario) in enumerate(plan, 1):
         point = _point(sweep, stage, value, repeat, scenario, command)
         left = (time.monotonic() - began_s) / number * (len(plan) - number)
-        figures = ", ".join(f"{sweep.figures[name]} {_short(figure)}" for name, figure in point.figures.items())
+        figures = ", ".join(_in_words(sweep, name, figure) for name, figure in point.figures.items())
         why = "" if point.sound else f"  {escape(point.reason)}"
         colour = STYLES[point.verdict]
         console.print(
@@ -140,6 +144,15 @@ def _conducted(sweep: Sweep, plan: Plan, command: str, console: Console) -> Iter
             soft_wrap=True,
         )
         yield point
+
+
+def _in_words(sweep: Sweep, name: str, figure: float) -> str:
+    """Return a recorded figure for the line of its run."""
+    if name == LOST_SHARE:
+        return f"{per_cent(figure)} of the acknowledged increments lost"
+    if name == "throughput_per_s":
+        return f"{_short(figure)} acknowledged per second"
+    return f"{sweep.figures[name]} {_short(figure)}"
 
 
 def _short(figure: float) -> str:

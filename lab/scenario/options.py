@@ -74,13 +74,16 @@ class Option:
         lower = f"at least {self.least}" if self.kind is int else f"above {self.least}"
         return lower if self.most == math.inf else f"{lower}, at most {self.most:,}"
 
-    def refusal(self, value: Any) -> str | None:
-        """Return why the option cannot have this value; None if it can."""
+    def refusal(self, value: Any, name: str = "", typed: str = "") -> str | None:
+        """Return why the option cannot have this value; None if it can.
+
+        name: what the message calls the option, by default its key. typed: the value as the user wrote it.
+        """
         fits = type(value) is int if self.kind is int else type(value) in (int, float)
         if fits and self.least <= value <= self.most and (self.kind is int or value > self.least):
             return None
         number = "a whole number" if self.kind is int else "a number"
-        return f"{self.name} must be {number}, {self.limits}, not {value!r}"
+        return f"{name or self.name} must be {number}, {self.limits}, not {typed or repr(value)}"
 
 
 # The order is the order of --help, of the form, and of the parameters in a label.

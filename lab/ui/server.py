@@ -9,6 +9,7 @@ The supervisor ends all of them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
 import secrets
@@ -81,7 +82,7 @@ def _live_server(host: str, port: int, locust_port: int, password: str) -> Itera
         server = LiveServer(state, host, port, locust_port, password)
     except OSError as error:
         state.close()
-        raise _port_taken(host, port, "--live-port", error) from None
+        raise _not_available(host, port, "--live-port", error) from None
     try:
         yield server
     finally:
@@ -156,10 +157,14 @@ def _check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise _port_taken(host, port, "--port", error) from None
+            raise _not_available(host, port, "--port", error) from None
 
 
-def _port_taken(host: str, port: int, option: str, error: OSError) -> BadInput:
+def _not_available(host: str, port: int, option: str, error: OSError) -> BadInput:
+    if isinstance(error, socket.gaierror):
+        return BadInput(f"--host: there is no address {host}")
+    if error.errno == errno.EADDRNOTAVAIL:
+        return BadInput(f"--host: this machine does not have the address {host}")
     why = (error.strerror or str(error)).lower()
     return BadInput(f"port {port} of {host} is not available: {why}; choose another with {option} (0: any free port)")
 

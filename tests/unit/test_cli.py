@@ -37,6 +37,19 @@ def said(monkeypatch, capsys, tmp_path):
     return call
 
 
+INTO_A_FILE = [
+    (*words, "--out", str(HOME / "LICENSE"))
+    for words in (
+        ("sweep", "ttl"),
+        ("matrix",),
+        ("ladder",),
+        ("growth",),
+        ("compare", "one", "other"),
+        ("report", "one", "other"),
+    )
+]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -68,6 +81,18 @@ def said(monkeypatch, capsys, tmp_path):
         (("bench", "speed"), ["no measurement 'speed'", "journals"]),
         (("clean", "--keep", "-1"), ["--keep", "-1"]),
         (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
+        (("rnu",), ["error: there is no command"]),
+        *((words, [f"--out: {HOME / 'LICENSE'} is a file, not a folder"]) for words in INTO_A_FILE),
+        (("ladder", "--out", str(HOME / "LICENSE" / "below")), [f"--out: {HOME / 'LICENSE'} is a file"]),
+        (("sweep", "ttl", "--values", ""), ["--values", "as in 1,2,5"]),
+        (("growth", "--most-requests", "5"), ["--most-requests must be at least 100, not 5"]),
+        (("check",), ["there is no run yet", ".venv/bin/lab run rush --stage lua"]),
+        (("check", str(HOME)), [f"{HOME} is not a run: it has no run.json"]),
+        (("run", "rush", "--stage", "lua", "--users", "0"), ["--users must be a whole number, at least 1, not 0"]),
+        (("run", "rush", "--stage", "lua", "--rate", "2000000"), ["--rate must be", "at most 1,000,000, not 2000000\n"]),
+        (("sweep", "ttl", "--requests", "-3"), ["--requests must be", "not -3"]),
+        (("ui", "--host", "999.1.1.1"), ["--host: there is no address 999.1.1.1"]),
+        (("ui", "--host", "192.0.2.1"), ["--host: this machine does not have the address 192.0.2.1"]),
     ],
 )
 def test_bad_input_has_status_2(said, words, expected):
@@ -78,6 +103,43 @@ def test_bad_input_has_status_2(said, words, expected):
     for text in expected:
         assert text in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("sweep.json", "{}", ["is a sweep", "lab report"]),
+        ("runs/one/run.json", "{}", ["holds several runs", "lab compare"]),
+        ("run.json", "{", ["run.json cannot be read"]),
+        ("run.json", "\xff", ["run.json cannot be read"]),
+        ("run.json", '{"schema": 1}', ["run.json cannot be read", "`run`"]),
+        (
+            "run.json",
+            '{"schema": 9, "run": "", "scenario": {}, "stage": {}, "command": "", "commit": "", "started_utc": ""}',
+            ["run.json has the schema 9", "reads schema 1"],
+        ),
+    ],
+)
+def test_check_of_no_run(said, tmp_path, file, content, words):
+    """A folder that is no run, or whose record cannot be read, is refused with status 2 and the reason."""
+    path = tmp_path / "folder" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(content, encoding="latin-1")
+
+    status, out, err = said("check", "folder")
+
+    assert (status, out) == (2, "")
+    assert [word for word in words if word not in err] == []
+
+
+def test_error_of_the_lab_is_not_broken(said, monkeypatch):
+    """An error in the lab itself has its traceback, and status 4: status 1 means a broken promise and nothing else."""
+    monkeypatch.setattr("lab.commands.check.check_again", lambda *given: {}["gone"])
+
+    status, _, err = said("check")
+
+    assert status == ExitStatus.CANNOT_RUN
+    assert "KeyError: 'gone'" in err
 
 
 def test_missing_program_has_status_4(said, monkeypatch, tmp_path):

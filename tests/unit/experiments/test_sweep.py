@@ -10,7 +10,7 @@ import pytest
 from app.locks import stages
 from lab import paths
 from lab.errors import BadInput
-from lab.experiments import sweep_chart, sweep_result, sweeps
+from lab.experiments import sweep_chart, sweep_result, sweep_runner, sweeps
 from lab.experiments.statistics import Interval, of_amounts, of_shares
 from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
@@ -267,3 +267,15 @@ def test_reference_sweep(name, tmp_path):
     result = sweep_result.load(kept)
     assert result.partial == ""
     assert len(result.points) == result.planned
+
+
+@pytest.mark.parametrize(
+    ("name", "figure", "words"),
+    [
+        ("lost_share", 0.5, "50 % of the acknowledged increments lost"),
+        ("throughput_per_s", 5.43, "5.4 acknowledged per second"),
+    ],
+)
+def test_line_of_a_run_in_words(name, figure, words):
+    """The line of a run has its figures in words."""
+    assert sweep_runner._in_words(sweeps.load("ttl"), name, figure) == words

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.locks import stages
@@ -105,3 +107,14 @@ def test_what_the_user_gave_is_not_scaled():
     fitted = override(scenario.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
 
     assert (fitted.ttl_ms, fitted.work_ms) == (1000, 7)
+
+
+NUMBER = re.compile(
+    r"\b(single|one|two|three|four|five|ten|hundred|\d+) (users?|replicas?|requests?|TTLs?|processes)\b", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize("name", scenario.names())
+def test_title_has_no_number_of_an_option(name):
+    """A title has no number that a user can change for one run: it would contradict the run."""
+    assert not NUMBER.search(scenario.load(name).title)
