@@ -62,12 +62,16 @@ class RunFailed(LabError):  # noqa: N818 - names what happened
     """A run broke off for a reason that the lab did not foresee. The message names the folder in which its evidence is kept."""
 
 
-def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "") -> str:
-    """Return the name if it is one of the choices. Raises BadInput with the nearest choice and all of them."""
+def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", owner: str = "") -> str:
+    """Return the name if it is one of the choices. Raises BadInput with the nearest choice and all of them.
+
+    owner: the thing that does not have what is named, if there is one: "the fault freeze".
+    """
     names = list(choices)
     if name in names:
         return name
     place = f"{where}: " if where else ""
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    raise BadInput(f"{place}there is no {kind} {name!r}.{guess} The choices: {', '.join(names)}.")
+    lacking = f"{owner} has no" if owner else "there is no"
+    raise BadInput(f"{place}{lacking} {kind} {name!r}.{guess} The choices: {', '.join(names)}.")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
-from lab.paths import SCENARIOS
+from lab.paths import LOCUSTFILES, SCENARIOS
 from lab.scenario.fault import Fault
 from lab.scenario.faults import parse as parse_fault
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES, NEEDS
+from lab.scenario.toml_types import EXPECTED, TABLES, check_type, check_types
+
+NESTED = ("", "same", "crossed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +76,36 @@ def names() -> list[str]:
 def load(name: str) -> Scenario:
     """Read a scenario by name. Raises BadInput, which names the file, the key and the valid choices."""
     path = SCENARIOS / f"{choose_from('scenario', name, names())}.toml"
+    where = f"scenarios/{path.name}"
+    return parse(path.stem, _table(path, where), where)
+
+
+def _table(path: Path, where: str) -> dict[str, Any]:
+    """Return the content of a TOML file. Raises BadInput, with the line where the file is no TOML."""
     try:
-        return parse(path.stem, tomllib.loads(path.read_text(encoding="utf-8")), where=f"scenarios/{path.name}")
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text)
+    except OSError as error:
+        raise BadInput(f"{where}: a scenario is a text file that can be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where}: the text must be UTF-8, and the byte {error.start} is not") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"scenarios/{path.name}: {error}") from None
+        raise BadInput(f"{where}: {_fault_of_syntax(text.rstrip(), str(error))}") from None
+
+
+def _fault_of_syntax(text: str, message: str) -> str:
+    """Return what is wrong with a text that is no TOML, with the line."""
+    place = re.search(r"at line (\d+)", message)
+    number = int(place[1]) if place else text.count("\n") + 1  # at the end of the text, the message has no line
+    line = text.splitlines()[number - 1].strip() if text else ""
+    if "Cannot overwrite a value" in message:
+        return f"the key of line {number} is there twice: {line}"
+    return f"{message}: {line}" if place else message
+
+
+def locustfiles() -> list[str]:
+    """Return the names of the load scripts."""
+    return sorted(path.stem for path in LOCUSTFILES.glob("[!_]*.py"))
 
 
 def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
@@ -86,6 +117,14 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
         if key not in table:
             raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
     fields = dict(table)
+    check_types(table, Scenario, where)
+    check_type("tests", table["tests"], EXPECTED[str], where)
+    check_type("faults", table.get("faults", ()), TABLES, where)
+    if "users" in table and "rate" in table:
+        raise BadInput(f"{where}: users and rate exclude each other: at a rate, no users wait for answers. Give one of the two")
+    choose_from("locustfile", table.get("load", "rush"), locustfiles(), f"{where}: load")
+    choose_from("scenario", table.get("cures", ""), ["", *names()], f"{where}: cures")
+    choose_from("way of nesting", table.get("nested", ""), NESTED, f"{where}: nested")
     fields["tests"] = Claim[choose_from("claim", fields["tests"], [claim.name for claim in Claim], where)]
     fields["nodes_away"] = tuple(table.get("nodes_away", ()))
     fields["needs"] = tuple(choose_from("need", need, NEEDS, where) for need in table.get("needs", ()))

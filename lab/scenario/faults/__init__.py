@@ -9,6 +9,7 @@ from typing import Any
 from app import plugins
 from lab.errors import BadInput, choose_from
 from lab.scenario.fault import DECLARED, FAILPOINTS, Fault
+from lab.scenario.toml_types import check_types
 
 
 def faults() -> dict[str, Any]:
@@ -27,10 +28,11 @@ def parse(table: Mapping[str, Any], where: str) -> Fault:
     kind = choose_from("fault", str(fields.pop("kind", "")), shelf, where)
     known = [field.name for field in dataclasses.fields(shelf[kind])]
     for key in fields:
-        choose_from(f"key of {kind}", key, known, where)
-    try:
-        fault: Fault = shelf[kind](**fields)
-    except TypeError as error:
-        raise BadInput(f"{where}: fault {kind}: {error}") from None
+        choose_from("key", key, known, where, owner=f"the fault {kind}")
+    for field in dataclasses.fields(shelf[kind]):
+        if field.default is dataclasses.MISSING and field.name not in fields:
+            raise BadInput(f"{where}: the fault {kind} needs the key {field.name!r}")
+    check_types(fields, shelf[kind], f"{where}: the fault {kind}")
+    fault: Fault = shelf[kind](**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
     choose_from("failpoint", fault.at, FAILPOINTS, where)
     return fault
