@@ -92,7 +92,7 @@ def _still(name: str) -> str:
 def _diff(name: str) -> str:
     stage = _stage(name)
     if stage.follows is None:
-        made = f"Promises: {_names(stage.claims)}."
+        made = f"Claims: {_names(stage.claims)}."
         return "\n".join(["```python", "".join(code(stage)).strip(), "```", "", made, ""])
     old = stages()[stage.follows]
     lines, found = difference(old, stage), changes(old, stage)
@@ -100,8 +100,8 @@ def _diff(name: str) -> str:
     text = [f"What changes from {link}:", "", "```diff", *lines, "```"] if lines else [f"The lock is that of {link}."]
     settings = [f"- `{name}`: {before} → {after}" for name, before, after in found.settings]
     both = (("gained", found.gained), ("lost", found.lost))
-    promises = [f"- Promises {what}: {_names(claims)}." for what, claims in both if claims]
-    return "\n".join([*text, "", *(promises or ["- The promises are the same."]), *settings, ""])
+    gained_or_lost = [f"- Claims {what}: {_names(claims)}." for what, claims in both if claims]
+    return "\n".join([*text, "", *(gained_or_lost or ["- The claims are the same."]), *settings, ""])
 
 
 def _names(claims: Iterable[Claim]) -> str:
@@ -110,7 +110,7 @@ def _names(claims: Iterable[Claim]) -> str:
 
 def _verdicts(name: str) -> str:
     claimed = {claim.name for claim in _stage(name).claims}
-    lines = ["| scenario | the claim it tests | promised | what was seen |", "| --- | --- | --- | --- |"]
+    lines = ["| scenario | the claim it tests | claimed | what was seen |", "| --- | --- | --- | --- |"]
     for cell in reference.cells():
         if cell.stage == name and cell.verdict:
             made = "yes" if cell.claim in claimed else "no"

@@ -1,4 +1,4 @@
-"""The generated parts of docs/which-lock.md: the cost of each stage against one atomic command, and the promises it keeps."""
+"""The generated parts of docs/which-lock.md: the cost of each stage against one atomic command, and the claims it keeps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _costs() -> str:
         "commands per increment",
         "wait p99, ms",
         "kept",
-        "harm shown (not promised)",
+        "harm shown (not claimed)",
     ]
     rows = [head, ["---"] * len(head)]
     for name in by_speed():
@@ -55,9 +55,9 @@ def _costs() -> str:
 
 
 def _keepers() -> str:
-    """Return for each promise the stages that keep it and the stages that break it, the fastest first."""
+    """Return for each claim the stages that keep it and the stages that break it, the fastest first."""
     about = verdicts()
-    lines = ["| the promise you need | kept by, the fastest first | broken by |", "| --- | --- | --- |"]
+    lines = ["| the claim you need | kept by, the fastest first | broken by |", "| --- | --- | --- |"]
     for claim in Claim:
         if of := about.get(claim.name):
             kept = [f"`{name}`" for name in by_speed() if of.get(name) == {"KEPT"}]
@@ -107,7 +107,7 @@ def _harms(stage: str) -> str:
 
 
 def draw_price(folder: Path) -> Path:
-    """Draw the price of each lock against the promises it keeps. Return the path of ``price.svg``."""
+    """Draw the price of each lock against the claims it keeps. Return the path of ``price.svg``."""
     with style.context(STYLE):
         figure = _price_figure()
         path = folder / PRICE

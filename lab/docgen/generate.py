@@ -107,7 +107,7 @@ def _stage_files() -> str:
 def _claims() -> str:
     """Return every claim, the scenarios that test it, and the stages that make it."""
     shelf = [scenario.load(name) for name in scenario.names()]
-    lines = ["| claim | the promise | tested by | made by |", "| --- | --- | --- | --- |"]
+    lines = ["| claim | what it states | tested by | made by |", "| --- | --- | --- | --- |"]
     for claim in Claim:
         tested = ", ".join(f"`{one.name}`" for one in shelf if one.tests is claim)
         made = ", ".join(f"`{name}`" for name, stage in stages().items() if claim in stage.claims)

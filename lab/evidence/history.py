@@ -1,4 +1,4 @@
-"""The history of a run: the records of both witnesses, read in the order of time without ever holding all of them.
+"""The history of a run: the records of the replicas and of the load, read in the order of time, never all in memory.
 
 The replicas' record is their journals (``journal/<replica>.jsonl``, events of ``app.journal``). The load's record is
 ``requests.jsonl``, one line for each request, which the locustfiles write with this module. ``server.jsonl`` has what the lock's

@@ -1,9 +1,10 @@
 """Make the runs of a sweep, one after another, so that no run disturbs another.
 
-Repeats are blocks: each value of each stage is measured once before any is measured again. The seed
-shuffles the order within a block. So a machine that slows down affects all values alike, and an
-interrupted sweep has measured all values about equally often (R. A. Fisher, "The Design of
-Experiments", 1935: randomised blocks).
+A *point* is one run: one value with one stage, once. Repeats are blocks: each value of each stage is
+measured once before any is measured again. The seed of the load grows by one per repeat. The first
+seed and the number of the repeat shuffle the order within a block. So a machine that slows down
+affects all values alike, and an interrupted sweep has measured all values about equally often (R. A.
+Fisher, "The Design of Experiments", 1935: randomised blocks).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -38,7 +40,20 @@ from lab.scenario.stages import find_stage
 from lab.servers.supervised import supervised
 from lab.text import counted
 
-Plan = list[tuple[Stage, float, int, Scenario]]
+
+class PlannedRun(NamedTuple):
+    """One run that the sweep will make."""
+
+    stage: Stage
+    # what is varied
+    value: float
+    # the number of the repeat, from 0
+    repeat: int
+    # the sweep's scenario with this value and with the seed of this repeat
+    scenario: Scenario
+
+
+Plan = list[PlannedRun]
 
 
 def run_sweep(
@@ -81,27 +96,27 @@ def run_sweep(
 
 
 def planned(sweep: Sweep, stages: Sequence[Stage], values: Sequence[float], repeats: int, given: Mapping[str, int]) -> Plan:
-    """Return all runs in the order in which they will be made. Raises BadInput before the first one."""
+    """Return all runs in the order in which they will be made. Raises BadInput, before any run is made."""
     seed = given.get("seed", 1)
     plan: Plan = []
     for repeat in range(repeats):
         settings = {**given, "seed": seed + repeat}
-        block = [(stage, value, repeat, sweep.at(value, stage, settings)) for stage in stages for value in values]
+        block = [PlannedRun(stage, value, repeat, sweep.at(value, stage, settings)) for stage in stages for value in values]
         random.Random(f"{seed}-{repeat}").shuffle(block)  # noqa: S311 - an order, not a secret
         plan += block
     return plan
 
 
 def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats: int, plan: Plan, command: str) -> SweepResult:
-    first = asdict(plan[0][3])
+    first = asdict(plan[0].scenario)
     kept = ("name", "requests", "users", "replicas", "ttl_ms", "retry_ms", "work_ms", "wait_ms", "danger")
-    fixed = {key: first[key] for key in kept if len({str(getattr(one, key)) for *_, one in plan}) == 1}
+    fixed = {key: first[key] for key in kept if len({str(getattr(run.scenario, key)) for run in plan}) == 1}
     return SweepResult(
         sweep=name,
         command=command,
         commit=environment.commit(),
         started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
-        seed=plan[0][3].seed,
+        seed=plan[0].scenario.seed,
         stages=[stage.name for stage in stages],
         values=list(values),
         repeats=repeats,
@@ -115,7 +130,7 @@ def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats:
 
 def expected_s(sweep: Sweep, plan: Plan) -> float:
     """Return about how long the sweep takes on an idle machine."""
-    return sum(START_S + sweep.expected_s(value, one.requests) for _, value, _, one in plan)
+    return sum(START_S + sweep.expected_s(run.value, run.scenario.requests) for run in plan)
 
 
 def _announce(console: Console, sweep: Sweep, plan: Plan) -> None:

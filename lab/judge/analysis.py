@@ -1,7 +1,7 @@
 """Analyse a history whose stamps come from one clock: one pass, from its lines to the findings.
 
 The pass streams. Its memory grows with the number of requests only by a few bytes each: how often each request wrote (to
-compare the two witnesses), and each wait (for exact quantiles).
+compare the two counts, the load's requests and the journals' writes), and each wait (for exact quantiles).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Stamps of two hosts cannot be compared. So the judge does not ask which requests were inside at the same time, which request
 waited for which, or why an increment was lost. It counts in the resource's own order: each value that was written is
 overwritten once, by a write that had read it, or by a culprit that had not. Lengths of time within one process are valid, and
-so is the comparison of the two witnesses.
+so is the comparison of the two counts: the load's requests, and the writes in the replicas' journals.
 """
 
 from __future__ import annotations

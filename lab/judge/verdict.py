@@ -5,8 +5,9 @@
 | claimed | KEPT | BROKEN |
 | not claimed | UNSEEN: the scenario was too gentle | ADMITTED: the lesson, shown |
 
-VOID where the danger was never reached, the two witnesses disagree, or the run was cut short. BROKEN comes before VOID: a proof
-stays a proof. A violation of another claim is reported next to the verdict; if the stage makes that claim, the verdict is BROKEN.
+VOID where the danger was never reached, where the two counts disagree (the load's requests, and the writes in the replicas'
+journals), or where the run was cut short. BROKEN comes before VOID: a proof stays a proof. A violation of another
+claim is reported next to the verdict; if the stage makes that claim, the verdict is BROKEN.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compare the two witnesses: the requests that the load has on record, and the writes in the replicas' journals."""
+"""Compare the two counts: the requests that the load has on record, and the writes in the replicas' journals."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Series(msgspec.Struct, kw_only=True):
     unknown: list[int]
     # the value of the counter
     value: list[int]
-    # in the order of time; the name in the file is of the first edition
+    # in the order of time; the key in the file is ``strikes``
     faults: list[FaultBand] = msgspec.field(name="strikes", default_factory=list)
     # the causes of lost increments
     causes: list[Cause] = []

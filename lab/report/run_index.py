@@ -1,9 +1,10 @@
 """Make one row for each run, with the figures that the site needs.
 
-``site.json``, next to the folder ``runs``, caches the rows. Each row has the time stamps of the files from which it was read.
-A run that was judged or drawn again is read again. The row of a deleted run is removed.
-The curves of a run are written into its folder as ``curves.js``. A page that is opened from a disk may load a script, and
-nothing else.
+``site.json``, next to the folder ``runs``, caches the rows. A row is read from ``run.json``, ``verdict.json`` and
+``series.json``. It is stored with the stamps (time, size, inode) of ``verdict.json``, ``report.html`` and ``curves.js``.
+Judging or drawing a run again changes a stamp, and then the run is read again. The row of a deleted run is removed.
+The curves of a run are written into its folder as ``curves.js``: a script, because a page that is opened from a disk
+(``file://``) may load a script, but may not fetch a JSON file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, load
 from lab.report.run_labels import labels, parameter
 
-CURVES, FACTS, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
+CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
 SCHEMA = 1
 
 
@@ -70,7 +71,7 @@ Stamp = tuple[tuple[int, int, int], ...]  # of each file: the time of its last c
 class Known(msgspec.Struct, array_like=True):
     """What the index knows of one folder."""
 
-    # of the files from which the row was read
+    # of ``verdict.json``, ``report.html`` and ``curves.js``, when the row was read
     stamp: Stamp
     # None if the folder could not be read as a run
     row: Row | None = None
@@ -129,9 +130,9 @@ def _known(folder: Path, before: Known | None) -> Known:
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Return the stamps of the folder's files, without opening them."""
+    """Return the stamps of the three files, without opening them; zeros for a missing file."""
     stamps = []
-    for name in (FACTS, PAGE, CURVES):
+    for name in (VERDICT, PAGE, CURVES):
         try:
             about = os.lstat(folder / name)
         except OSError:
@@ -142,7 +143,7 @@ def _stamp(folder: Path) -> Stamp:
 
 
 def _read(folder: Path) -> Result:
-    for name in ("run.json", FACTS, "series.json"):
+    for name in ("run.json", VERDICT, "series.json"):
         if not stat.S_ISREG(os.lstat(folder / name).st_mode):
             raise ValueError(f"{name} is not a regular file")
     result = load(folder)
@@ -190,7 +191,7 @@ def _write_curves(result: Result) -> bool:
     curves = result.series
     content = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
     content |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}
-    content |= {"strikes": curves.faults, "causes": curves.causes}  # on disk, faults keep their name of the first edition
+    content |= {"strikes": curves.faults, "causes": curves.causes}  # the site's script reads the faults by the key ``strikes``
     try:
         replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(content) + b");\n")
     except OSError:

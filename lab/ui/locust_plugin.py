@@ -3,8 +3,8 @@
 The lab listens on a Unix socket whose path is in the environment; without it, this module does
 nothing. Requests and answers are lines of JSON, with a connection for each request:
 
-    {"ask": "shelf"}                → {"stages": […], "scenarios": […], "stage", "scenario"}: names, each with its
-                                      idea or title, and those that are chosen at first
+    {"ask": "shelf"}                → {"stages": […], "scenarios": […], "stage", "scenario"}: what the form's two
+                                      lists offer (names, each with its idea or title), and the first choices
     {"ask": "check", "form": {…}}   → {} or {"refused": why}
     {"ask": "run", "form": {…}}     → {"plan": {…}} once the servers are up, or {"refused": why};
                                       {"stop": why} if the load has to end early
@@ -13,8 +13,8 @@ nothing. Requests and answers are lines of JSON, with a connection for each requ
 Locust checks no posted field (an unknown stage would start a test). So the lab is asked twice: when
 the form is posted, where a refusal is shown above the Start button, and when the test starts.
 
-Locust lets pages of any site read its answers (open CORS headers) and post to it. Under the lab it
-does not (``lab/ui/same_origin.py``).
+Locust lets pages of any site read its answers (``Access-Control-Allow-Origin: *``) and post to it.
+Under the lab it does not (``lab/ui/same_origin.py``).
 """
 
 from __future__ import annotations
@@ -79,11 +79,17 @@ class LabPlugin:
         self.verdicts: list[dict[str, Any]] = []
 
     def add_options(self, parser: Any) -> None:
-        """Add the lab's own fields to the form; the others are the locustfile's."""
-        shelf = ask(self.control, ask="shelf")
-        parser.add_argument("--stage", choices=shelf["stages"], default=shelf["stage"], help="The lock.")
+        """Add the stage, the scenario and the options of ``FormField.LAB`` to the form.
+
+        The locustfile adds its own fields, and Locust has the number of users and the ramp up.
+        """
+        offered = ask(self.control, ask="shelf")
+        parser.add_argument("--stage", choices=offered["stages"], default=offered["stage"], help="The lock.")
         parser.add_argument(
-            "--scenario", choices=shelf["scenarios"], default=shelf["scenario"], help="The situation in which the lock is tested."
+            "--scenario",
+            choices=offered["scenarios"],
+            default=offered["scenario"],
+            help="The situation in which the lock is tested.",
         )
         for option in form_options():
             if option.form is FormField.LAB:
@@ -112,7 +118,7 @@ class LabPlugin:
         self.secret = bool(password)
 
     def state(self) -> Response:
-        """Return which lab's page this is, and whether all workers have joined; to visitors with
+        """Return the socket path of the lab, and whether all workers have joined; to visitors with
         access, also the verdicts.
         """
         runner = self.environment.runner
@@ -142,10 +148,12 @@ class LabPlugin:
         except Refused as reason:
             log.warning("not started: %s", reason)
             return refusal(str(reason))
-        if "users" in checked:  # the lab's number of users: others would have no ticket
+        if "users" in checked:  # the scenario's users, unless the visitor chose a number
             self.form["user_count"] = str(checked["users"])
         ours = {"stage", "scenario", "host", *(option.name for option in form_options())}
-        rest = {name: value for name, value in self.form.items() if name not in ours}  # Locust itself must not use our fields
+        rest = {
+            name: value for name, value in self.form.items() if name not in ours
+        }  # these fields are for the lab, not for Locust
         request.form = ImmutableMultiDict(rest)  # Locust would fail on an empty number
         return None
 
@@ -175,7 +183,7 @@ class LabPlugin:
         if isinstance(environment.runner, WorkerRunner):
             return  # the master passes everything on to its workers
         environment.runner.update_state(STATE_SPAWNING)  # otherwise Stop would do nothing while the servers start
-        environment.runner.lab_tickets = None  # forget the tickets of the last test
+        environment.runner.lab_tickets = None  # the tickets of the last test are no longer valid
         self.busy = True
         try:
             self.run = RunConnection(self.control, self.form, self.stop)
@@ -293,7 +301,7 @@ def connect(control: str) -> socket.socket:
 
 
 def forbid_other_sites(response: Response) -> Response:
-    """Remove the headers that let every site read the answer, and forbid frames."""
+    """Remove the ``Access-Control-…`` headers, which let every site read the answer, and forbid frames."""
     response.headers["X-Frame-Options"] = "DENY"
     for name in [name for name, _ in response.headers if name.lower().startswith("access-control-")]:
         del response.headers[name]
@@ -301,5 +309,5 @@ def forbid_other_sites(response: Response) -> Response:
 
 
 def refusal(why: str) -> Response:
-    """Return a refusal in Locust's own form. For an HTTP error the page would only show that it is unknown."""
+    """Return a refusal as Locust's page expects it, with status 200. For an HTTP error the page would not show the reason."""
     return jsonify({"success": False, "message": why})

@@ -52,7 +52,7 @@ function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, wo
 const path = (xs, ys) => xs.map((px, i) => `${i ? "L" : "M"}${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 const stairs = (xs, ys) => xs.map((px, i) => i ? `H${px.toFixed(1)}V${ys[i].toFixed(1)}` : `M${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 
-const faultsOf = (run) => run.strikes; // in the file, faults have the name of the first edition
+const faultsOf = (run) => run.strikes; // the key in the file is strikes
 // Draw the faults above the curves, one lane for each run.
 function faultLanes(svg, scale, runs) {
   const faulty = runs.filter((run) => faultsOf(run).length);

@@ -115,7 +115,7 @@
   function tally(message) {
     const all = message.right + message.wrong;
     $("tally").hidden = !all; $("names").hidden = !message.names.length;
-    $("tally").textContent = `The class so far: ${message.right} of ${all} predictions right.`;
+    $("tally").textContent = `The group so far: ${message.right} of ${all} predictions right.`;
     $("names").replaceChildren(...message.names.map((one) => cell("li", `${one.name}: ${one.right} of ${one.right + one.wrong}`)));
   }
   async function drawn(message) {
