@@ -101,7 +101,7 @@ def test_cut_off_replica_needs_a_fence(stage, verdict, tmp_path):
     done = contained("cut_off", stage, tmp_path)
 
     assert done.verdict["verdict"] == verdict, done.verdict["why"]
-    assert done.verdict["danger"]["seen"]["late_releases"] >= 1
+    assert done.verdict["danger"]["late_releases"]["seen"] >= 1
 
 
 def test_killed_lab_leaves_no_container(tmp_path):
