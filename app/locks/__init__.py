@@ -26,6 +26,10 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 
 
+class NotAStage(ImportError):  # noqa: N818 - names what the file is
+    """A file was read, and its record ``STAGE`` is missing or makes no sense. The message names the key, but not the file."""
+
+
 def stages() -> dict[str, Stage]:
     """Return all stages by name, in the order of the ladder."""
     found = {name: _stage(file, name) for name, file in plugins.files(__name__).items()}
@@ -49,7 +53,7 @@ def part(name: str) -> str:
 def stage(name: str) -> Stage:
     """Read one stage, by its name here or by the path of a file written like those here (``./my_lock.py``).
 
-    Raises KeyError for an unknown name, FileNotFoundError for a path without a file.
+    Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a record without sense.
     """
     if not name.endswith(".py"):
         return _stage(plugins.file(__name__, name), name)
@@ -59,12 +63,19 @@ def stage(name: str) -> Stage:
         raise ImportError(f"{path} cannot be read as a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return _stage(module, path.stem, lookup=str(path))
+    record = _stage(module, path.stem, lookup=str(path))
+    for key, shelf in (("follows", __name__), ("store", "app.stores"), ("resource", "app.resources")):
+        value, known = getattr(record, key), plugins.names(shelf)
+        if value is not None and value not in known:
+            raise NotAStage(f"{key} = {value!r} is not known. The choices: {', '.join(known)}")
+    return record
 
 
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if not isinstance(record, Stage):
-        raise ImportError(f"{module.__file__}: no STAGE = Stage(…) in it")  # noqa: TRY004 - the module is at fault, not a type
+        raise NotAStage("no STAGE = Stage(…) in it")
+    if not callable(getattr(record.lock, "run", None)):
+        raise NotAStage("lock must be a class with the method run(work)")
     path, story = Path(str(module.__file__)), Story.parse(module.__doc__ or "")
     return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=story)

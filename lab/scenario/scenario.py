@@ -90,10 +90,10 @@ def _table(path: Path, where: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise BadInput(f"{where}: the text must be UTF-8, and the byte {error.start} is not") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{where}: {_fault_of_syntax(text.rstrip(), str(error))}") from None
+        raise BadInput(f"{where}: {_syntax_error(text.rstrip(), str(error))}") from None
 
 
-def _fault_of_syntax(text: str, message: str) -> str:
+def _syntax_error(text: str, message: str) -> str:
     """Return what is wrong with a text that is no TOML, with the line."""
     place = re.search(r"at line (\d+)", message)
     number = int(place[1]) if place else text.count("\n") + 1  # at the end of the text, the message has no line

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from app.lock import Claim, Stage
+import traceback
+from pathlib import Path
+
+from app.lock import Claim, Stage, claims
+from app.locks import NotAStage, stages
 from app.locks import stage as load_stage
-from app.locks import stages
 from lab.errors import BadInput, choose_from
 
 
@@ -23,10 +26,22 @@ def find_stage(name: str) -> Stage:
         raise BadInput(
             f"there is no file {name!r}. Give the name of a stage, or the path of its file. The stages: {', '.join(stages())}."
         ) from None
-    except (ImportError, SyntaxError) as error:
+    except NotAStage as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
-    except KeyError as error:  # most likely an unknown claim
-        choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
-        raise
     except Exception as error:  # whatever a user's own file does, it is bad input and not a broken lock
-        raise BadInput(f"{name} cannot be read: {type(error).__name__}: {error}") from error
+        if isinstance(error, KeyError) and any(frame.name == claims.__name__ for frame in _frames(error)):
+            choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
+        raise BadInput(f"{name} cannot be loaded: {_described(error, Path(name))}") from error
+
+
+def _described(error: Exception, file: Path) -> str:
+    """Return an error with the last line of the file that had a part in it."""
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}" if error.filename == str(file.resolve()) else what
+    lines = [frame.lineno for frame in _frames(error) if frame.filename == str(file.resolve())]
+    return f"line {lines[-1]}: {what}" if lines else what
+
+
+def _frames(error: Exception) -> traceback.StackSummary:
+    return traceback.extract_tb(error.__traceback__)

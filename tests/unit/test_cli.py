@@ -264,19 +264,27 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
     ("wrong", "words"),
     [
         ('claims("exclusiv")', ["no claim 'exclusiv'", "Did you mean 'exclusive'"]),
-        ("1 / 0", ["cannot be read", "ZeroDivisionError"]),
-        ("1 +", ["holds no stage", "invalid syntax"]),
-        ("pass", ["no STAGE"]),
+        ("1 / 0", ["./mine.py cannot be loaded: line 2: ZeroDivisionError"]),
+        ("1 +", ["./mine.py cannot be loaded: line 2: invalid syntax"]),
+        ("import nowhere", ["./mine.py cannot be loaded: line 2: ModuleNotFoundError", "nowhere"]),
+        ('{}["exclusive"]', ["./mine.py cannot be loaded: line 2: KeyError"]),
+        ("pass", ["error: ./mine.py holds no stage: no STAGE = Stage(…) in it"]),
+        ("STAGE = Stage(lock=int)", ["./mine.py holds no stage: lock must be a class with the method run"]),
+        ("STAGE = Stage(lock=Lock, follows='lau')", ["./mine.py holds no stage: follows = 'lau' is not known", "lua"]),
+        ("STAGE = Stage(lock=Lock, store='rdis')", ["./mine.py holds no stage: store = 'rdis'", "redis"]),
+        ("STAGE = Stage(lock=Lock, resource='row')", ["./mine.py holds no stage: resource = 'row'", "mysql_row"]),
     ],
 )
 def test_error_in_an_own_stage(said, tmp_path, wrong, words):
     """An error in a reader's own stage is bad input and not a broken lock."""
-    (tmp_path / "mine.py").write_text(f"from app.lock import claims\n{wrong}\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(f"from app.lock import Lock, Stage, claims\n{wrong}\n", encoding="utf-8")
 
     status, _, errors = said("run", "rush", "--stage", "./mine.py")
 
     assert status == 2
     assert [word for word in words if word not in errors] == []
+    assert errors.count("mine.py") == 1
+    assert "Traceback" not in errors
 
 
 def test_exit_statuses(said):
