@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
+import sys
 from types import ModuleType
 
 
 def names(package: str) -> list[str]:
     """Return the names of a package's files, sorted. The package is given by its module name."""
-    return sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(package).__path__))
+    loaded = sys.modules.get(package)  # otherwise only looked for: importing some packages needs a store's library
+    spec = None if loaded else importlib.util.find_spec(package)
+    folders = loaded.__path__ if loaded else spec and spec.submodule_search_locations
+    return sorted(module.name for module in pkgutil.iter_modules(folders or []))
 
 
 def file(package: str, name: str) -> ModuleType:

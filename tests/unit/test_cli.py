@@ -287,6 +287,15 @@ def test_error_in_an_own_stage(said, tmp_path, wrong, words):
     assert "Traceback" not in errors
 
 
+def test_own_stage_needs_no_library():
+    """A stage file is read, and its keys are checked, without the library of any store."""
+    code = "import sys; from app.locks import stage; stage('app/locks/lua.py'); print('redis' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
+
+    assert done.stdout == "False\n"
+
+
 def test_exit_statuses(said):
     """The exit statuses are those that scripts rely on; the help and the documents list them."""
     _, out, _ = said("--help")
