@@ -227,7 +227,7 @@ def test_unreached_fault_is_not_recorded(gates):
     ("table", "words"),
     [
         ({"kind": "freez", "for_ms": 1}, ["no fault 'freez'", "'freeze'"]),
-        ({"kind": "freeze", "for_s": 1}, ["no key of freeze 'for_s'", "'for_ms'"]),
+        ({"kind": "freeze", "for_s": 1}, ["the fault freeze has no key 'for_s'", "'for_ms'"]),
         ({"kind": "freeze"}, ["freeze", "for_ms"]),
         ({"kind": "kill", "at": "read.befor"}, ["no failpoint 'read.befor'", "'read.before'"]),
     ],

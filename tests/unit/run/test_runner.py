@@ -79,7 +79,7 @@ def test_failed_runs_are_no_runs(tmp_path, monkeypatch):
     (kept,) = left(tmp_path)
 
     assert run_folder.finished(tmp_path) == []
-    with pytest.raises(BadInput, match="no run 'latest'"):
+    with pytest.raises(BadInput, match="there is no run yet"):
         run_folder.find("latest", tmp_path)
     assert kept.name not in site.write(tmp_path).read_text(encoding="utf-8")
     assert run_folder.clean(20, tmp_path) == [kept]
