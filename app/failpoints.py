@@ -11,15 +11,15 @@ A failpoint is a phase and a moment, for example ``release.before_last``. The ph
 The moments of a phase are:
 
 - ``before`` its first command, and ``after`` its last: the beginning and the end of the phase;
-- ``after_first``: after the first command to which the store said yes (a refused try is not a step);
-- ``before_last``: before the last command. The number of commands is learned from the requests before.
+- ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count);
+- ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
 The client of the store counts the commands. So the text of a stage has no trace of a failpoint, and one scenario injects its
 fault at the corresponding moment of every stage.
 
 Faults are prepared as files, ``gates/<name>.json``, one ``Injection`` each, which a replica reads when it starts. A replica
-renames the file before it injects. So each fault is injected once a run, by one replica, also when a replica is started again.
-Where no fault is prepared, a failpoint costs one test of a variable.
+renames the file before it injects. So a fault is injected at most once in a run: a replica that is started again does not
+inject it a second time. Where no fault is prepared, a failpoint costs one test of a variable.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What a replica does at a failpoint, to the first request that reaches it after ``skip`` grants.
+    """What a replica does at a failpoint, to the first request that reaches it once ``skip`` grants have begun to read.
 
     The fields are those of the file.
     """
@@ -68,7 +68,7 @@ class Injection:
 
 
 class Failpoints:
-    """The faults that one replica is to inject, and the number of commands that each phase usually has."""
+    """The faults that one replica is to inject, and the number of commands that each phase is expected to have."""
 
     def __init__(self, folder: Path, replica: str) -> None:
         self.folder = folder

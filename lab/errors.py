@@ -14,7 +14,7 @@ class ExitStatus(IntEnum):
     BROKEN = 1  # a promise was broken
     BAD_INPUT = 2  # the command line, a file or a setting is wrong
     NOTHING_SHOWN = 3  # the run or the measurement proves nothing
-    CANNOT_RUN = 4  # a program is missing, a server does not start or does not stay up, or a run broke off
+    CANNOT_RUN = 4  # a program is missing, a server does not start or does not stay up, or the lab failed
     INTERRUPTED = 130  # Ctrl-C, SIGTERM or a closed terminal: 128 + SIGINT, as shells count
 
 
@@ -22,8 +22,8 @@ MEANINGS = {
     ExitStatus.GOOD: "KEPT or ADMITTED: no claim was broken",
     ExitStatus.BROKEN: "BROKEN: a stage broke its claim",
     ExitStatus.BAD_INPUT: "the input is wrong",
-    ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run shows nothing",
-    ExitStatus.CANNOT_RUN: "a program is missing, a server failed, or a run broke off",
+    ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run decides nothing about the claim",
+    ExitStatus.CANNOT_RUN: "a program is missing, a server failed, or the lab failed",
     ExitStatus.INTERRUPTED: "interrupted",
 }
 SEVERITY = (ExitStatus.GOOD, ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN, ExitStatus.BROKEN)
@@ -59,7 +59,7 @@ class NotReady(LabError):  # noqa: N818 - names what it is
 
 
 class RunFailed(LabError):  # noqa: N818 - names what happened
-    """A run broke off for a reason that the lab did not foresee. The message names the folder in which its evidence is kept."""
+    """A run ended for a reason that the lab did not foresee. The message names the folder in which its evidence is kept."""
 
 
 def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", owner: str = "") -> str:

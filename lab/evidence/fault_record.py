@@ -22,9 +22,9 @@ class FaultRecord(msgspec.Struct):
     pid: int
     # the request that reached the failpoint
     request: str
-    # when it reached it
+    # when the request reached the failpoint
     at_ns: int
-    # Written by the injector: the name of the fault's file.
+    # Written by the injector: the kind, a module of lab/scenario/faults.
     kind: str = ""
     # the failpoint, phase.moment; the file calls it a gate
     failpoint: str = msgspec.field(name="gate", default="")
@@ -34,11 +34,11 @@ class FaultRecord(msgspec.Struct):
     clocks_moved: int = 0
     # when the recovery began
     recovering_ns: int = msgspec.field(name="healing_ns", default=0)
-    # how many sessions of the replica the lock's store ended
+    # how many of the replica's sessions were ended by the lock's store
     sessions_ended: int = 0
     # what the fault does; a record of an old run has none, and gets that of its kind
     effect: Effect = Effect.OTHER
-    # when the lab had done its part, which a busy machine does late; 0 where there is no such part, or in an old run
+    # when the lab had finished its part of the fault, later on a busy machine; 0: an old run
     injected_ns: int = 0
 
     def __post_init__(self) -> None:

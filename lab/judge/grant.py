@@ -1,4 +1,4 @@
-"""A grant: one tenure of the lock, from asking for it to the end of the release, and the one write under it.
+"""A grant: one tenure of the lock, from asking for it to the end of the release, and the first write under it.
 
 ``Grants`` assembles grants from the replicas' journals. The verdict, the timeline and the live page all use it.
 """
@@ -15,10 +15,10 @@ Name = tuple[str, str, int]  # the replica, the request, and its turn
 
 
 class Grant:
-    """A grant and the write under it, as far as the journals have been read. A stamp is 0 and a value None before its event.
+    """A grant and the write under it, as far as the journals have been read. Before its event a time is 0, and a number None.
 
-    The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. A
-    later end would accuse sound locks: the next holder can have the lock before the answer to the release is back.
+    The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With
+    a later end, correct locks would seem to overlap: the next holder can have the lock before the answer to the release is back.
     """
 
     # fmt: off
@@ -50,7 +50,7 @@ class Grant:
         self.release_commands = 0
         self.answer = ""
         self.command = ""
-        # what the judge adds: whether the lock was surely no longer its own when the release began
+        # what the judge adds: whether this grant had certainly lost its lock before its release began
         self.outlived = False
         # the next grant of the same key, until the hand-over between the two has been measured
         self.successor: Grant | None = None

@@ -171,7 +171,7 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(
             name="seed",
-            help="Seed of the random times at which requests arrive at --rate.",
+            help="With --rate: seed of the random arrival times.",
             least=0,
             only_load=True,
             label=Label("seed {}", none="no seed"),
