@@ -14,22 +14,14 @@ already hands it on; here the resource compares it at each read and write, and r
 - `lab diff etcd etcd_fenced`
 """
 
-from app.lock import Stage, claims
-from app.locks.etcd import STAGE as ETCD
-from app.locks.etcd import Lock
+from dataclasses import replace
 
-STAGE = Stage(
-    lock=Lock,
+from app.lock import claims
+from app.locks.etcd import STAGE as ETCD
+
+STAGE = replace(
+    ETCD,
     follows="etcd",
-    store="etcd",
     resource="fenced",
-    ttl_ms=ETCD.ttl_ms,
-    ttl_step_ms=ETCD.ttl_step_ms,
-    claims=ETCD.claims
-    | claims("""
-        survives_a_freeze
-        survives_a_late_freeze
-        survives_session_loss
-        stops_when_lost
-    """),
+    claims=ETCD.claims | claims("survives_a_freeze survives_a_late_freeze survives_session_loss stops_when_lost"),
 )

@@ -14,22 +14,14 @@ lock of `zookeeper` already hands it on; here the resource compares it at each r
 - `lab diff zookeeper zookeeper_fenced`
 """
 
-from app.lock import Stage, claims
-from app.locks.zookeeper import STAGE as ZOOKEEPER
-from app.locks.zookeeper import Lock
+from dataclasses import replace
 
-STAGE = Stage(
-    lock=Lock,
+from app.lock import claims
+from app.locks.zookeeper import STAGE as ZOOKEEPER
+
+STAGE = replace(
+    ZOOKEEPER,
     follows="zookeeper",
-    store="zookeeper",
     resource="fenced",
-    ttl_ms=ZOOKEEPER.ttl_ms,
-    ttl_step_ms=ZOOKEEPER.ttl_step_ms,
-    claims=ZOOKEEPER.claims
-    | claims("""
-        survives_a_freeze
-        survives_a_late_freeze
-        survives_session_loss
-        stops_when_lost
-    """),
+    claims=ZOOKEEPER.claims | claims("survives_a_freeze survives_a_late_freeze survives_session_loss stops_when_lost"),
 )
