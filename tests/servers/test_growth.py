@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lab.experiments import growth
-from tests.command import lab
+from lab.experiments.benchmark import Unmeasured
 
 
 def test_every_part_has_time_and_memory(tmp_path):
@@ -25,7 +27,7 @@ def test_every_part_has_time_and_memory(tmp_path):
 
 def test_failed_run_is_reported(tmp_path):
     """A run that fails is reported with the last lines of its output."""
-    done = lab("growth", "--most-requests", "50", "--out", "out", cwd=tmp_path)
+    planned = [("users", 100, "incr", {"users": 100, "requests": 50})]
 
-    assert done.status == 3
-    assert "users" in done.err
+    with pytest.raises(Unmeasured, match="100 users cannot share 50 requests"):
+        growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
