@@ -87,9 +87,9 @@ def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 
-def title_width(results: Sequence[Result]) -> int:
-    """Return how many letters fit in a line of the title if the labels of the runs are at the left of the axes."""
-    return int(85 - 0.67 * max(len(result.label) for result in results))
+def title_width(labels: Sequence[str]) -> int:
+    """Return how many letters fit in a line of the title if these labels are at the left of the axes."""
+    return int(85 - 0.67 * max(map(len, labels)))
 
 
 def amount(number: int, noun: str) -> str:

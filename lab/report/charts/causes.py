@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lab.report.chart import GREY, RED, amount, conditions, title
+from lab.report.chart import GREY, RED, amount, conditions, title, title_width
 from lab.report.run_data import Result
 from lab.text import thousands
 
@@ -27,7 +27,8 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
         _bars(axes, [cause.mechanism for cause in causes], [(cause.destroyed, cause.restored) for cause in causes])
     else:
         _nothing(axes, result)
-    title(axes, _finding(result), f"{result.label}; {conditions(results)}")
+    labels = [cause.mechanism for cause in causes] or ["written"]
+    title(axes, _finding(result), f"{result.label}; {conditions(results)}", title_width(labels))
 
 
 def _bars(axes: Axes, names: Sequence[str], sizes: Sequence[tuple[int, int]]) -> None:

@@ -27,7 +27,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("commands per increment, including those inside scripts")
     legend_below(axes, 2)
-    title(axes, _finding(results, lock), conditions(results), title_width(results))
+    title(axes, _finding(results, lock), conditions(results), title_width([result.label for result in results]))
 
 
 def _per_increment(result: Result, store: str) -> float:

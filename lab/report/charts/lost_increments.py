@@ -32,7 +32,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xlabel("increments, and requests that failed or are unknown; hatched: repeated increments of one request")
     axes.grid(visible=False, axis="y")
     legend_below(axes, len(PARTS) + 1)
-    title(axes, _finding(results), conditions(results), title_width(results))
+    title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
 
 
 PARTS: dict[str, Callable[[Result], int]] = {

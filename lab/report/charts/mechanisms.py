@@ -41,7 +41,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("destroyed increments, including those that a later write brought back")
     legend_below(axes, 2)
-    title(axes, _finding(results), conditions(results), title_width(results))
+    title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
 
 
 def _destroyed(result: Result) -> Counter[str]:

@@ -24,7 +24,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("acknowledged increments per second (red: the run lost some of them)")
-    title(axes, _finding(results), conditions(results), title_width(results))
+    title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
 
 
 def _finding(results: Sequence[Result]) -> str:
