@@ -46,7 +46,7 @@ class Increment:
         self.written = Write(value=0, overwrote=0)  # what the last write did
         self.turn = 0  # how often the work was started: a stage may do it more than once
         self.ended = "ok"  # how the last turn of the work ended
-        self.asked_ns = self.got_ns = self.releasing_ns = 0
+        self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
         self.failed_in = ""  # the phase in which the request failed
 
     def run(self, lock: Lock) -> Answer:
@@ -96,6 +96,7 @@ class Increment:
         value = None if self.read is None else self.read + 1
         self.record(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         request_context.enter(WRITE)
+        self.writing_ns = monotonic_ns()
         self.written = self.write(self.resource, value, grant)
         if not self.written.pending:
             self.wrote(self.written)
@@ -119,7 +120,8 @@ class Increment:
 
     def wrote(self, write: Write) -> None:
         """Journal a write that the resource has confirmed, and that nothing can undo any more."""
-        self.record(Wrote, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote, part=write.part)
+        values = {"value": write.value, "overwrote": write.overwrote, "part": write.part}
+        self.record(Wrote, writing_ns=self.writing_ns, wrote_ns=monotonic_ns(), **values)
 
     def released(self, result: str) -> None:
         """Journal the end of the grant: the release, or the attempt of one."""

@@ -69,6 +69,8 @@ class Wrote(Event, tag="wrote"):
     overwrote: int
     # which part of the resource was written, where it has several
     part: str = ""
+    # when the write was sent; 0 in the journal of an old run
+    writing_ns: int = 0
 
     @property
     def at_ns(self) -> int:

@@ -25,7 +25,7 @@ class Grant:
     __slots__ = (
         "answer", "asked_ns", "command", "commands", "got_ns", "key", "outlived", "overwrote", "part", "read", "read_ns",
         "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result",
-        "successor", "told_no", "turn", "value", "wrote", "wrote_ns",
+        "successor", "told_no", "turn", "value", "writing_ns", "wrote", "wrote_ns",
     )
     # fmt: on
 
@@ -39,7 +39,7 @@ class Grant:
         self.got_ns = got.got_ns
         self.commands = got.commands
         self.told_no = got.told_no
-        self.reading_ns = self.read_ns = self.wrote_ns = self.releasing_ns = self.released_ns = 0
+        self.reading_ns = self.read_ns = self.writing_ns = self.wrote_ns = self.releasing_ns = self.released_ns = 0
         self.read: int | None = None
         self.value: int | None = None
         self.wrote: int | None = None
@@ -64,6 +64,7 @@ class Grant:
 
     def confirmed(self, event: Wrote) -> None:
         """Add the confirmed write."""
+        self.writing_ns = event.writing_ns
         self.wrote_ns = event.wrote_ns
         self.wrote = event.value
         self.overwrote = event.overwrote

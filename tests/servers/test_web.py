@@ -85,7 +85,9 @@ def test_journal_lines_of_an_increment(client, journal):
 
     assert [line["what"] for line in lines] == ["got", "writing", "wrote", "released"]
     assert lines[0]["asked_ns"] < lines[0]["got_ns"] < lines[1]["reading_ns"] < lines[1]["read_ns"] < lines[2]["wrote_ns"]
-    assert lines[2]["wrote_ns"] < lines[3]["releasing_ns"] < lines[3]["released_ns"]
+    assert (
+        lines[1]["read_ns"] < lines[2]["writing_ns"] < lines[2]["wrote_ns"] < lines[3]["releasing_ns"] < lines[3]["released_ns"]
+    )
     assert (lines[2]["value"], lines[2]["overwrote"], lines[3]["result"]) == (1, 0, "ok")
 
 
