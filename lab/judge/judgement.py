@@ -116,6 +116,12 @@ class Judgement(msgspec.Struct, kw_only=True):
         return self.verdict.exit_status
 
     @property
+    def kept_per_s(self) -> float:
+        """Return the speed of the run: increments a second that were acknowledged and are in the counter."""
+        kept = max(0, self.acknowledged - self.lost)  # a retry can lose more writes than there were requests
+        return round(kept / self.duration_s, 1) if self.duration_s else 0.0
+
+    @property
     def danger_reached(self) -> bool:
         """Return whether everything happened that must happen for the run to be worth anything."""
         return all(measure.reached for measure in self.danger.values())

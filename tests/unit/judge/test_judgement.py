@@ -86,6 +86,17 @@ def test_schema_1_fields():
     assert judgement.overlapping_beliefs == 3
 
 
+@pytest.mark.parametrize(
+    ("acknowledged", "lost", "duration_s", "speed"),
+    [(5000, 3526, 2.0, 737.0), (60, 0, 3.0, 20.0), (5, 9, 1.0, 0.0), (0, 0, 0.0, 0.0)],
+)
+def test_speed_counts_what_was_kept(acknowledged, lost, duration_s, speed):
+    """The one speed of a run: an increment that was acknowledged and lost adds nothing to it."""
+    figures = {"acknowledged": acknowledged, "lost": lost, "duration_s": duration_s}
+
+    assert decoded(schema_1([]) | figures).kept_per_s == speed
+
+
 @pytest.mark.parametrize("evidence", ALL_EVIDENCE, ids=lambda one: type(one).__name__)
 def test_schema_1_evidence(evidence):
     """Each kind of evidence of schema 1, which had no tag and had a fault in one flat table, becomes its type."""
