@@ -166,7 +166,24 @@ class Started(Event, tag="started"):
         return self.started_ns
 
 
-AnyEvent = Got | Writing | Wrote | WroteAgain | Refusal | Released | GaveUp | Renewed | Started
+class Stalled(Event, tag="stalled"):
+    """The replica's heartbeat did not run for a while, although it is due every 50 ms."""
+
+    # the last beat before the gap, and the first after it
+    since_ns: int
+    until_ns: int
+    # processor time that the process used in between: much of it, and the process was busy
+    ran_ns: int = 0
+    # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if unknown.
+    # Where both are small, the process was stopped.
+    queued_ns: int | None = None
+
+    @property
+    def at_ns(self) -> int:
+        return self.until_ns
+
+
+AnyEvent = Got | Writing | Wrote | WroteAgain | Refusal | Released | GaveUp | Renewed | Started | Stalled
 
 
 class Journal:

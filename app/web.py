@@ -14,6 +14,7 @@ from uuid import uuid4
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from app import heartbeat
 from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError, RequestContext
 from app.increment import Increment
 from app.journal import Journal
@@ -107,6 +108,7 @@ def create_app(**flags: Any) -> Flask:
     """Make the WSGI application of one replica. The flags are the fields of Settings. Raises SettingsError."""
     settings = Settings.read(**flags)
     journal = Journal(settings.journal)
+    heartbeat.start(journal)
     if settings.gates is not None:
         RequestContext.failpoints = Failpoints(settings.gates, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}

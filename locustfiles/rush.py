@@ -20,15 +20,16 @@ from lab.load.tickets import Ticket, Tickets, end_when_done, share
 from lab.ui import locust_plugin
 
 
-class Answer(msgspec.Struct):
+class Answer(msgspec.Struct, gc=False):
     replica: str = ""
+    value: int | None = None
 
 
-def replica_of(body: bytes | None) -> str:
+def answer_of(body: bytes | None) -> Answer:
     try:
-        return decode(body or b"{}").replica
+        return decode(body or b"{}")
     except msgspec.DecodeError:
-        return ""  # not an answer of the counter, but a proxy's error page
+        return Answer()  # not an answer of the counter, but a proxy's error page
 
 
 decode = msgspec.json.Decoder(Answer).decode
@@ -91,6 +92,8 @@ class Rush(FastHttpUser):
         finally:
             end_ns = monotonic_ns()
             if recorder is not None:
-                outcome, replica = outcome_of(status), replica_of(body)
-                recorder.record(Request(ticket.request_id, intended_ns, start_ns, end_ns, outcome, status, replica))
+                answer = answer_of(body)
+                value = answer.value if status == 200 else None
+                times = intended_ns, start_ns, end_ns
+                recorder.record(Request(ticket.request_id, *times, outcome_of(status), status, answer.replica, value))
         tickets.done()

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from app.journal import GaveUp, Got, Released, Writing, Wrote
+from app.journal import GaveUp, Got, Released, Stalled, Writing, Wrote
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
 from lab.evidence.loss import GrantFacts, Loss
@@ -54,9 +54,10 @@ class Made:
         command: str = "DEL",
         asked: int | None = None,
         told_no: bool = False,
+        answered: int | None = None,
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
-        default just before.
+        default just before. answered: the value in the answer; without it, the load recorded none.
 
         overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
         """
@@ -72,11 +73,18 @@ class Made:
             times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
             self.line(journal, Released(**about, **times, result="ok", commands=release_commands, answer=answer, command=command))
         if outcome is not None:
-            self.answer(request, outcome, replica, got, releasing)
+            self.answer(request, outcome, replica, got, releasing, answered)
         return self
 
-    def answer(self, request: str, outcome: str, replica: str = "", start_ns: int = 0, end_ns: int = 1) -> Made:
-        self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica))
+    def answer(
+        self, request: str, outcome: str, replica: str = "", start_ns: int = 0, end_ns: int = 1, value: int | None = None
+    ) -> Made:
+        self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica, value))
+        return self
+
+    def stalled(self, since_ms: int, until_ms: int, ran_ms: int = 0, queued_ms: int = 0, replica: str = "replica-1") -> Made:
+        gap = {"since_ns": since_ms * MS, "until_ns": until_ms * MS, "ran_ns": ran_ms * MS, "queued_ns": queued_ms * MS}
+        self.line(f"journal/{replica}.jsonl", Stalled(request="", **gap))
         return self
 
     def fault(

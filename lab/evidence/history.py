@@ -52,6 +52,8 @@ class Request(msgspec.Struct, gc=False):
     status: int
     # the replica that answered; empty without an answer
     replica: str
+    # the number that an answer of status 200 carried; None without one, and in records of older labs
+    value: int | None = None
 
 
 class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):

@@ -6,7 +6,7 @@ compare the two counts, the load's requests and the journals' writes), and each 
 
 from __future__ import annotations
 
-from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Wrote, WroteAgain
+from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Wrote, WroteAgain
 from lab.evidence.history import History
 from lab.judge.attribution import Attribution, OnLoss
 from lab.judge.curves import Curves
@@ -17,6 +17,7 @@ from lab.judge.handovers import Handovers
 from lab.judge.key_history import KeyHistory
 from lab.judge.leases import Leases
 from lab.judge.overlaps import Overlaps
+from lab.judge.stalls import Stalls
 from lab.judge.waits import Waits
 from lab.judge.witnesses import Witnesses
 from lab.judge.writes import Writes
@@ -39,6 +40,7 @@ class _Pass:
         self.findings = findings = Findings(run=run)
         self.grants = Grants()
         self.faults = Faults(findings, history.faults())
+        self.stalls = Stalls(findings)
         self.waits = Waits(findings)
         self.handovers = Handovers(findings)
         self.overlaps = Overlaps(findings, self.grants.open)
@@ -59,6 +61,8 @@ class _Pass:
                 self.faults.renewed(replica, event)
             case Refusal():
                 self.writes.refused(grant, event)
+            case Stalled():
+                self.stalls.stalled(replica, event)
         if grant is not None:
             self._take(grant, event)
 
@@ -96,7 +100,7 @@ class _Pass:
 
     def read_requests(self, history: History) -> None:
         """Read the load's record."""
-        witnesses = Witnesses(self.findings, self.writes.times)
+        witnesses = Witnesses(self.findings, self.writes.written)
         for request in history.requests():
             witnesses.request(request)
             self.curves.request(request)

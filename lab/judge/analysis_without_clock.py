@@ -30,7 +30,7 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
     for replica, event in history.by_replica():
         pass_.take(replica, event)
     pass_.close()
-    witnesses = Witnesses(pass_.findings, pass_.writes.times)
+    witnesses = Witnesses(pass_.findings, pass_.writes.written)
     for request in history.requests():
         witnesses.request(request)
     witnesses.close()

@@ -14,6 +14,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
+from lab.judge.stall import Stall
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Findings:
     half_done: list[HalfDone] = field(default_factory=list)
     # where the load's record and the journals disagree: the first examples
     mismatches: list[str] = field(default_factory=list)
+    # when a replica did not run, although no fault of the scenario stopped it; ``measures["stalled_ms"]`` is the longest
+    stalls: list[Stall] = field(default_factory=list)
     # how often a request got a key while another one still believed to hold it
     overlapping_beliefs: int = 0
     # commands outside any request that renew a lock

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import nlargest
-from operator import itemgetter
 
 from msgspec.structs import asdict
 
@@ -14,6 +12,7 @@ from lab.judge.examples import EXAMPLES, HalfDone, Repeated
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 from lab.judge.ledger import Ledgers
+from lab.judge.written import Written
 
 
 class Writes:
@@ -25,7 +24,7 @@ class Writes:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.ledgers = Ledgers(findings.run.start)
-        self.times: dict[str, int] = {}  # how often each request wrote
+        self.written = Written()  # by which replica each request wrote, and what
         self.unconfirmed: list[Grant] = []  # released, with an error in place of the answer to their write
         self.parts: dict[str, int] = {}  # the last value of each part of the counter
         self.values_by_bin: dict[int, int] = {}  # the last value of the whole counter in each bin of time
@@ -36,9 +35,7 @@ class Writes:
         self.ledgers.write(grant.part, grant.wrote, grant.overwrote)
         self.parts[grant.part] = grant.wrote
         self.values_by_bin[grant.wrote_ns // BIN_NS] = sum(self.parts.values())
-        times = self.times.get(grant.request, 0)
-        self.findings.duplicated += times > 0
-        self.times[grant.request] = times + 1
+        self.findings.duplicated += self.written.add(grant.replica, grant.request, grant.wrote)
 
     def wrote_again(self, grant: Grant, event: WroteAgain) -> None:
         if event.overwrote >= event.value:
@@ -56,8 +53,7 @@ class Writes:
     def close(self, still_open: Iterable[Grant]) -> None:
         """Compare the writes with the counter in the end: all journals have been read."""
         if self.findings.duplicated:
-            most = nlargest(EXAMPLES, self.times.items(), key=itemgetter(1))
-            self.findings.repeated = [Repeated(request, times) for request, times in most if times > 1]
+            self.findings.repeated = [Repeated(request, times) for request, times in self.written.most(EXAMPLES)]
         grants = (*self.unconfirmed, *still_open)
         intended = [grant.value for grant in grants if grant.unconfirmed and grant.value is not None]
         self.findings.account = self.ledgers.close(self.findings.run.final, intended)

@@ -110,9 +110,10 @@ class Evidence:
         for event in events if self.key else ():
             self._server.write(self._encode(KeyEvent(at_ns, event, self.key)) + b"\n")
 
-    def answered(self, number: int, start_ns: int, end_ns: int) -> None:
+    def answered(self, number: int, start_ns: int, end_ns: int, value: int) -> None:
         """Write a line of the load's record."""
-        request = Request(f"r{number}", start_ns, start_ns, end_ns, Outcome.ACKNOWLEDGED, 200, self._names[number % REPLICAS])
+        times, replica = (start_ns, start_ns, end_ns), self._names[number % REPLICAS]
+        request = Request(f"r{number}", *times, Outcome.ACKNOWLEDGED, 200, replica, value)
         self._requests.write(self._encode(request) + b"\n")
 
 
@@ -138,7 +139,7 @@ def one_by_one(increments: int, evidence: Evidence) -> int:
             number, Released(request=request, releasing_ns=wrote_ns + 9_000, released_ns=released_ns, result="ok", commands=1)
         )
         evidence.key_events(free_ns, "del")
-        evidence.answered(number, start_ns, released_ns)
+        evidence.answered(number, start_ns, released_ns, number + 1)
     return increments
 
 
@@ -188,7 +189,7 @@ def _request(number: int, start_ns: int, counter: list[int], evidence: Evidence,
     )
     evidence.key_events(released_ns, "del")
     yield released_ns
-    evidence.answered(number, start_ns, released_ns + 1_000_000)
+    evidence.answered(number, start_ns, released_ns + 1_000_000, read + 1)
 
 
 KINDS = {"clean": one_by_one, "lossy": all_at_once, "leaky": all_at_once}

@@ -158,6 +158,35 @@ def test_load_and_replicas_agree(made, outcome, wrote, complaint):
     assert complaint in made.analyse(final=int(wrote)).mismatches[0]
 
 
+@pytest.mark.parametrize(
+    ("answered", "complaint"),
+    [(1, ""), (None, ""), (2, "a was acknowledged with 2, but replica-1 wrote 1")],
+)
+def test_answer_agrees_with_the_journal(made, answered, complaint):
+    """An answer has the value that its replica wrote; a record of an older lab has no value."""
+    made.increment("a", 0, 0, answered=answered)
+
+    assert made.analyse(final=1).mismatches == ([complaint] if complaint else [])
+
+
+@pytest.mark.parametrize("answered", [1, 2])
+def test_answer_of_work_done_twice(made, answered):
+    """A request that did its work twice may be answered with either value."""
+    made.increment("a", 0, 0, answered=answered).increment("a", 1, 1, at=(5, 6, 7, 8), turn=2, outcome=None)
+
+    findings = made.analyse(final=2)
+
+    assert findings.duplicated == 1
+    assert not findings.mismatches
+
+
+def test_write_of_another_replica(made):
+    """The replica that acknowledged a request must have the write in its own journal."""
+    made.increment("a", 0, 0, replica="replica-2", outcome=None).answer("a", "acknowledged", "replica-1", value=1)
+
+    assert made.analyse(final=1).mismatches == ["replica-1 acknowledged a, but its write is in the journal of replica-2"]
+
+
 def test_a_stranger_who_wrote_is_noticed(made):
     made.increment("stranger", 0, 0, outcome=None)
 

@@ -1,0 +1,47 @@
+"""What was written for each request, by the replicas' journals: kept until the load's record is compared with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+class Written:
+    """The values that each replica wrote for each request. Nearly all requests write once: only their value is kept."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, dict[str, int]] = {}  # by replica and request: the value of the last write
+        self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values, where there are several
+        self._times: Counter[str] = Counter()  # of the requests that wrote more than once
+
+    def add(self, replica: str, request: str, value: int) -> bool:
+        """Add one confirmed write. Return whether the request has written before, in any replica."""
+        again = request in self
+        mine = self._last.setdefault(replica, {})
+        if again:
+            self._times[request] = max(1, self._times[request]) + 1
+            if request in mine:
+                self._earlier.setdefault((replica, request), set()).add(mine[request])
+        mine[request] = value
+        return again
+
+    def __contains__(self, request: str) -> bool:
+        """Return whether any replica wrote for the request."""
+        return any(request in mine for mine in self._last.values())
+
+    def __len__(self) -> int:
+        """Return how many requests wrote."""
+        counted_again = sum(len(self.writers(request)) - 1 for request in self._times)
+        return sum(map(len, self._last.values())) - counted_again
+
+    def values(self, replica: str, request: str) -> set[int]:
+        """Return the values that this replica wrote for the request."""
+        mine = self._last.get(replica, {})
+        return {mine[request]} | self._earlier.get((replica, request), set()) if request in mine else set()
+
+    def writers(self, request: str) -> list[str]:
+        """Return the replicas that wrote for the request."""
+        return [replica for replica, mine in self._last.items() if request in mine]
+
+    def most(self, number: int) -> list[tuple[str, int]]:
+        """Return the requests that wrote most often, and how often, of those that wrote more than once."""
+        return self._times.most_common(number)

@@ -1,0 +1,96 @@
+"""The heartbeat: a replica journals that it did not run for a while."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app import heartbeat
+from app.heartbeat import Heartbeat
+from app.journal import AnyEvent, Journal, Stalled
+
+REPLICA = """
+import sys
+from pathlib import Path
+from app import heartbeat
+from app.journal import Journal
+heartbeat.start(Journal(Path(sys.argv[1])))
+sys.stdin.read()
+"""
+STOPPED_S = 0.5
+
+
+def stalls(path: Path) -> list[Stalled]:
+    """Return the gaps that a journal has."""
+    events = msgspec.json.Decoder(AnyEvent).decode_lines(path.read_bytes())
+    return [event for event in events if isinstance(event, Stalled)]
+
+
+@pytest.fixture
+def replica(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process with a journal and a heartbeat."""
+    with subprocess.Popen([sys.executable, "-c", REPLICA, tmp_path / "journal"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+def wait_for(what) -> None:
+    until_s = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+
+
+def test_stopped_process_journals_the_gap(tmp_path, replica):
+    """A process that was stopped from outside journals the gap, and that it did not run in it."""
+    journal = tmp_path / "journal"
+    wait_for(journal.exists)
+
+    while not (found := stalls(journal)):
+        os.kill(replica.pid, signal.SIGSTOP)
+        time.sleep(STOPPED_S)
+        os.kill(replica.pid, signal.SIGCONT)
+        time.sleep(heartbeat.PERIOD_S)
+
+    longest = max(found, key=lambda stall: stall.until_ns - stall.since_ns)
+    assert longest.until_ns - longest.since_ns > STOPPED_S * 1e9 / 2
+    assert longest.ran_ns < STOPPED_S * 1e9 / 2
+
+
+def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
+    """A beat that is in time writes nothing; a late one writes the gap once."""
+    now_ns = 10**9
+    monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
+    beats = Heartbeat(Journal(tmp_path / "journal"))
+
+    for late_ms in (50, 199, 50, 201, 50):
+        now_ns += late_ms * 1_000_000
+        beats.beat()
+    beats.close()
+
+    assert [stall.until_ns - stall.since_ns for stall in stalls(tmp_path / "journal")] == [201_000_000]
+
+
+def test_kernel_without_a_queue(tmp_path, monkeypatch):
+    """Where the kernel does not know how long a thread waited for a processor, the event does not say it."""
+    monkeypatch.setattr(heartbeat, "QUEUE", tmp_path / "missing")
+    times_ns = iter([0, 10**9])
+    monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: next(times_ns))
+
+    Heartbeat(Journal(tmp_path / "journal")).beat()
+
+    assert [stall.queued_ns for stall in stalls(tmp_path / "journal")] == [None]
+
+
+def test_no_heartbeat_without_a_journal(monkeypatch):
+    monkeypatch.setattr(heartbeat.threading, "Thread", None)  # would fail
+
+    heartbeat.start(Journal(None))

@@ -1,0 +1,43 @@
+"""Stalls: gaps in a replica's heartbeat, less those that a fault of the scenario explains."""
+
+from __future__ import annotations
+
+import pytest
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "replica", "since_ms", "until_ms", "left_ms"),
+    [
+        ("freeze", "replica-1", 980, 2010, 0),  # the fault explains the whole gap
+        ("freeze", "replica-2", 980, 2010, 1030),  # a fault of another replica
+        ("slow", "replica-1", 980, 2010, 1030),  # a fault that stops no process
+        ("freeze", "replica-1", 980, 4000, 2000),  # stopped for longer than the fault lasted
+        ("freeze", "replica-1", 3000, 4000, 1000),  # after the fault
+        ("freeze", "replica-1", 100, 900, 800),  # before it
+    ],
+)
+def test_fault_explains_a_gap(made, kind, replica, since_ms, until_ms, left_ms):
+    """A gap counts unless a fault stopped the same replica at that time."""
+    made.increment("a", 0, 0).fault(kind, "a", 1000, 2000).stalled(since_ms, until_ms, replica=replica)
+
+    findings = made.analyse(final=1)
+
+    assert findings.measures["stalled_ms"] == left_ms
+    expected = [(replica, (until_ms - left_ms) * MS, until_ms * MS)] if left_ms else []
+    assert [stall[:3] for stall in findings.stalls] == expected
+
+
+@pytest.mark.parametrize(("ran_ms", "queued_ms", "stopped"), [(0, 0, True), (600, 0, False), (10, 900, False)])
+def test_stopped_or_busy(made, ran_ms, queued_ms, stopped):
+    """A process that was stopped used no processor time, and did not wait for any."""
+    made.increment("a", 0, 0).stalled(1000, 2000, ran_ms, queued_ms)
+
+    assert [stall.stopped for stall in made.analyse(final=1).stalls] == [stopped]
+
+
+def test_longest_stall_is_measured(made):
+    made.increment("a", 0, 0).stalled(1000, 1300).stalled(2000, 2700, replica="replica-2").stalled(3000, 3400)
+
+    assert made.analyse(final=1).measures["stalled_ms"] == 700
