@@ -11,7 +11,8 @@ A failpoint is a phase and a moment, for example ``release.before_last``. The ph
 The moments of a phase are:
 
 - ``before`` its first command, and ``after`` its last: the beginning and the end of the phase;
-- ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count);
+- ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count).
+  Of a script only the lock knows which answer is a yes, so it is learned from the requests that entered their work before;
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
 The client of the store counts the commands. So the text of a stage has no trace of a failpoint, and one scenario injects its
@@ -31,6 +32,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from time import monotonic_ns
 from typing import ClassVar
@@ -38,6 +40,16 @@ from typing import ClassVar
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
 BEFORE, AFTER_FIRST, BEFORE_LAST, AFTER = MOMENTS = ("before", "after_first", "before_last", "after")
+
+
+class Meaning(Enum):
+    """What an answer of the store means for a lock, as far as the store's client can know."""
+
+    AGREED = "the store did what it was asked: a key was set, a row changed"
+    REFUSED = "the store did nothing, and the answer says so: SET NX gave None, no row changed, a transaction did not succeed"
+    LOOKED = "a value was read: only the lock knows whether it is good news"
+    OPEN = "anything else: a count, an answer of a script"
+    NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
 
 
 class InjectedError(Exception):
@@ -76,7 +88,17 @@ class Failpoints:
         self.pending = {injection.name: injection for injection in map(_read, folder.glob("*.json"))}
         self.grants = 0
         self.usual_commands: dict[str, int] = {}  # phase → how many commands the last request sent in it
+        self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
         self._mutex = threading.Lock()
+
+    def learn(self, script: str, answer: object) -> None:
+        """Note that a request entered its work after this answer of this script: it meant yes."""
+        self.entered_after.setdefault(script, set()).add(_kind(answer))
+
+    def is_yes(self, script: str, answer: object) -> bool:
+        """Return whether this answer of a script means yes. Until a request has entered after the script: whether it looks so."""
+        kinds = self.entered_after.get(script)
+        return _yes(answer) if kinds is None else _kind(answer) in kinds
 
     def reach(self, phase: str, moment: str, request: str) -> None:
         """Inject every fault that is still pending at this failpoint."""
@@ -150,16 +172,33 @@ class RequestContext(threading.local):
     phase: str = RENEW
     # how many commands were sent in this phase
     commands: int = 0
-    # the last of these commands
+    # when the last of these commands was sent; 0 without any
+    sent_ns: int = 0
+    # the name of the last of these commands
     command: str = ""
     # what the store answered to it
     answer: object = ""
     # whether the store agreed to any of these commands
     said_yes: bool = False
+    # whether the store refused any of these commands
+    refused: bool = False
+    # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
+    may_have_agreed: bool = False
+    # the last script of this phase, empty without one, and what it answered
+    script: str = ""
+    script_answer: object = ""
+    # of nested locks: what the outer lock locked, when the last command of its acquire was sent, and when it was granted
+    outer_key: str = ""
+    outer_sent_ns: int = 0
+    outer_got_ns: int = 0
+    # when the release of the outer lock began; 0 before that
+    outer_releasing_ns: int = 0
 
     def begin(self, request: str) -> None:
         """Start a request: it is about to ask for its lock."""
         self.request = request
+        self.outer_key = ""
+        self.outer_sent_ns = self.outer_got_ns = self.outer_releasing_ns = 0
         self.enter(ACQUIRE)
 
     def enter(self, phase: str) -> None:
@@ -167,12 +206,14 @@ class RequestContext(threading.local):
         if (failpoints := self.failpoints) is not None:
             if self.commands:
                 failpoints.usual_commands[self.phase] = self.commands
+            if phase is READ and self.script:
+                failpoints.learn(self.script, self.script_answer)
             failpoints.reach(self.phase, AFTER, self.request)
         self.phase = phase
-        self.commands = 0
-        self.answer = ""
-        self.command = ""
-        self.said_yes = False
+        self.commands = self.sent_ns = 0
+        self.answer = self.script_answer = ""
+        self.command = self.script = ""
+        self.said_yes = self.refused = self.may_have_agreed = False
         if failpoints is not None:
             failpoints.reach(phase, BEFORE, self.request)
 
@@ -180,16 +221,43 @@ class RequestContext(threading.local):
         """Note that a command is about to be sent to the lock's store."""
         if (failpoints := self.failpoints) is not None and self.commands + 1 == failpoints.usual_commands.get(self.phase):
             failpoints.reach(self.phase, BEFORE_LAST, self.request)
+        self.sent_ns = monotonic_ns()
 
-    def sent(self, command: str, answer: object) -> None:
-        """Note that the lock's store has answered one more command."""
+    def sending_again(self) -> None:
+        """Note that a command is sent once more, because its reply was lost."""
+        self.sent_ns = monotonic_ns()
+
+    def sent(self, command: str, answer: object, meaning: Meaning = Meaning.OPEN, script: str = "") -> None:
+        """Note that the lock's store has answered one more command. ``script`` names a script, which alone knows its answers."""
         self.commands += 1
         self.command = command
         self.answer = answer
-        if not self.said_yes and _yes(answer):
+        self.refused |= meaning is Meaning.REFUSED
+        self.may_have_agreed |= meaning in (Meaning.AGREED, Meaning.LOOKED, Meaning.OPEN)
+        if script:
+            self.script, self.script_answer = script, answer
+        if not self.said_yes and self._is_yes(answer, meaning, script):
             self.said_yes = True
             if self.failpoints is not None:
                 self.failpoints.reach(self.phase, AFTER_FIRST, self.request)
+
+    def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
+        if script and self.failpoints is not None:
+            return self.failpoints.is_yes(script, answer)
+        return _yes(answer) if meaning is Meaning.OPEN else meaning is Meaning.AGREED
+
+    @property
+    def told_no(self) -> bool:
+        """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
+        return self.refused and not self.may_have_agreed
+
+    def got_outer(self, key: str) -> None:
+        """Note that the outer of two nested locks was granted."""
+        self.outer_key, self.outer_sent_ns, self.outer_got_ns = key, self.sent_ns, monotonic_ns()
+
+    def releasing_outer(self) -> None:
+        """Note that the release of the outer lock begins."""
+        self.outer_releasing_ns = monotonic_ns()
 
     def end(self) -> None:
         """End the request: what this thread sends from here on belongs to no request."""
@@ -200,6 +268,19 @@ class RequestContext(threading.local):
 def _yes(answer: object) -> bool:
     """Return whether the store agreed. A negative number is a no: the time for which the lock is still held."""
     return bool(answer) and not (isinstance(answer, int) and answer < 0)
+
+
+def _kind(answer: object) -> str:
+    """Return the kind of an answer: two answers of one kind mean the same to a lock. The first part of a list decides."""
+    match answer:
+        case None:
+            return "none"
+        case int() | float():
+            return "zero" if answer == 0 else "negative" if answer < 0 else "positive"
+        case list() | tuple():
+            return f"list of {_kind(answer[0])}" if answer else "list"
+        case _:
+            return "text"
 
 
 request_context = RequestContext()

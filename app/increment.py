@@ -77,13 +77,24 @@ class Increment:
         """Run the critical section once. All of it is between the stamps got and releasing."""
         if self.turn:
             self.released(self.ended)
+            request_context.outer_releasing_ns = 0  # of the turn before
         self.turn += 1
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
         self.ended = "ok"
-        told_no = request_context.commands > 0 and not request_context.said_yes
-        about = {"commands": request_context.commands, "fence": grant.fence, "told_no": told_no}
-        self.record(Got, key=grant.key, asked_ns=self.asked_ns, got_ns=self.got_ns, **about)
+        self.record(
+            Got,
+            key=grant.key,
+            asked_ns=self.asked_ns,
+            got_ns=self.got_ns,
+            commands=request_context.commands,
+            fence=grant.fence,
+            told_no=request_context.told_no,
+            sent_ns=request_context.sent_ns,
+            outer_key=request_context.outer_key,
+            outer_sent_ns=request_context.outer_sent_ns,
+            outer_got_ns=request_context.outer_got_ns,
+        )
         request_context.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
@@ -133,6 +144,7 @@ class Increment:
             commands=request_context.commands,
             command=request_context.command,
             answer=str(request_context.answer),
+            outer_releasing_ns=request_context.outer_releasing_ns,
         )
 
     def failed(self, error: Exception) -> None:

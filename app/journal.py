@@ -36,8 +36,17 @@ class Got(Event, tag="got"):
     commands: int
     # the number of the grant; 0 where the stage has none
     fence: int = 0
-    # the store said no to all of the commands (nothing set, no row changed), and the stage did not look
+    # the store refused (nothing set, no row changed, a transaction that did not succeed), and nothing that it answered can have
+    # been a yes. What a script answers is never a refusal: only the stage knows what it means.
     told_no: bool = False
+    # when the last command of the acquire was sent; 0 without any
+    sent_ns: int = 0
+    # of nested locks, what the outer lock locked; empty where there is none
+    outer_key: str = ""
+    # when the last command of the outer lock's acquire was sent; 0 without any
+    outer_sent_ns: int = 0
+    # when the outer lock was granted; 0 where there is none
+    outer_got_ns: int = 0
 
     @property
     def at_ns(self) -> int:
@@ -118,6 +127,8 @@ class Released(Event, tag="released"):
     answer: str = ""
     # the name of the last of them
     command: str = ""
+    # of nested locks, when the release of the outer lock began; 0 where there is none
+    outer_releasing_ns: int = 0
 
     @property
     def at_ns(self) -> int:
@@ -149,6 +160,10 @@ class Renewed(Event, tag="renewed"):
     renewed_ns: int
     # what the store answered
     answer: str
+    # when the command was sent
+    sent_ns: int = 0
+    # the name of the command
+    command: str = ""
 
     @property
     def at_ns(self) -> int:

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import time
 
+from app.failpoints import request_context
 from app.lock import Grant, Lock, NotAcquired, Result, Work
 
 SAME, CROSSED = NESTINGS = ("same", "crossed")
 
 
 class NestedLock:
-    """Acquires ``outer``, then ``inner``. ``pause_s`` is between them: two requests of opposite order then deadlock."""
+    """Acquires ``outer``, then ``inner``; releases ``inner``, then ``outer``."""
 
-    def __init__(self, outer: Lock, inner: Lock, pause_s: float = 0) -> None:
+    def __init__(self, outer: Lock, inner: Lock, pause_s: float = 0, outer_pause_s: float = 0) -> None:
+        """Take the two locks.
+
+        ``pause_s`` is between the two acquires: two requests of opposite order then deadlock. ``outer_pause_s`` is between the
+        two releases: an inner release that frees the outer lock as well lets another request in.
+        """
         self.outer = outer
         self.inner = inner
         self.pause_s = pause_s
+        self.outer_pause_s = outer_pause_s
 
     def run(self, work: Work[Result]) -> Result:
         """Acquire the outer lock, then the inner lock; do the work; release both."""
 
         def within(outer: Grant) -> Result:
+            request_context.got_outer(outer.key)
             time.sleep(self.pause_s)
             try:
-                return self.inner.run(work)
+                result = self.inner.run(work)
+                time.sleep(self.outer_pause_s)
+                return result
             except NotAcquired as error:
                 error.holding = outer.key
                 raise
+            finally:
+                request_context.releasing_outer()
 
         return self.outer.run(within)

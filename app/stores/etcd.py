@@ -152,10 +152,12 @@ class Etcd:
         try:
             request_context.sent(command, agreed(answer))
         except ReplyLost:
+            request_context.sending_again()
             answer = self._answer(send)
             request_context.sent(command, agreed(answer))
         if request_context.phase is RENEW:
-            self.journal.record(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
+            at = {"sent_ns": request_context.sent_ns, "renewed_ns": monotonic_ns()}
+            self.journal.record(Renewed(request="", key=key, command=command, answer=str(answer), **at))
         return answer
 
     def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:

@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from app.endpoint import Endpoint
-from app.failpoints import ReplyLost, request_context
+from app.failpoints import Meaning, ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
 
@@ -155,17 +155,25 @@ class GatedMySQL(MySQL):
         name = statement.removeprefix(WITHIN).partition(" ")[0]
         touched = super().execute(statement, *values)
         try:
-            request_context.sent(name, _answer(name, touched))
+            request_context.sent(name, _answer(name, touched), _meaning(name, touched))
         except ReplyLost:  # a reply is lost with its connection; a committed statement can be sent again on another
             self.lose_connection()
+            request_context.sending_again()
             touched = super().execute(statement, *values)
-            request_context.sent(name, _answer(name, touched))
+            request_context.sent(name, _answer(name, touched), _meaning(name, touched))
         return touched
 
 
 def _answer(name: str, touched: int) -> int | str:
     """Return the server's answer: how many rows. A COMMIT changes no row, but its OK does not mean that nothing was found."""
     return "OK" if name == "COMMIT" else touched
+
+
+def _meaning(name: str, touched: int) -> Meaning:
+    """Return what the answer to a statement means for a lock. The rows of a SELECT may hold anything."""
+    if name in ("INSERT", "UPDATE", "REPLACE"):
+        return Meaning.AGREED if touched else Meaning.REFUSED
+    return Meaning.NOTHING if name in ("BEGIN", "START", "SAVEPOINT", "ROLLBACK", "SET") else Meaning.OPEN
 
 
 def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object, ...]) -> Done:

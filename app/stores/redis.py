@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from time import monotonic_ns
 from typing import Any
@@ -13,13 +13,26 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from app.endpoint import Address, Endpoint
-from app.failpoints import RENEW, ReplyLost, request_context
+from app.failpoints import RENEW, Meaning, ReplyLost, request_context
 from app.journal import Journal, Renewed
 from app.settings import Settings
 from app.stores.redis_subscriptions import Subscriptions
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
+SCRIPTS = frozenset({"EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"})
+# these do nothing to a key where they answer zero or None
+CONDITIONAL = frozenset(
+    {"SETNX", "MSETNX", "HSETNX", "LPOP", "RPOP", "BLPOP", "BRPOP", "LMOVE", "BLMOVE", "RPOPLPUSH", "BRPOPLPUSH", "EXEC"}
+)
+LOOKS = frozenset(
+    {"GET", "MGET", "STRLEN", "EXISTS", "TYPE", "TTL", "PTTL", "HGET", "HMGET", "HGETALL", "HEXISTS", "HLEN", "LRANGE", "LINDEX",
+     "LLEN", "LPOS", "SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE", "ZCARD", "KEYS", "SCAN"}
+)  # fmt: skip
+NOT_ABOUT_THE_LOCK = frozenset(
+    {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
+     "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
+)  # fmt: skip
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -32,6 +45,28 @@ CLIENT_OPTIONS = {
 def _options() -> dict[str, Any]:
     options: dict[str, Any] = dict(CLIENT_OPTIONS)
     return options | {"retry": Retry(NoBackoff(), options.pop("retries")), "decode_responses": True}
+
+
+def script(command: Sequence[Any]) -> str:
+    """Return which script a command runs: its text, its hash or its name; empty for a command that runs none."""
+    return str(command[1]) if command[0] in SCRIPTS else ""
+
+
+def key(command: Sequence[Any]) -> str:
+    """Return the first key of a command, empty for a command without one."""
+    return str(next(iter(command[3:] if command[0] in SCRIPTS else command[1:]), ""))
+
+
+def meaning(command: Sequence[Any], answer: object) -> Meaning:
+    """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
+    name = command[0]
+    if name == "SET" and "GET" not in command[3:]:
+        return Meaning.AGREED if answer else Meaning.REFUSED  # only with a condition, NX for example, it can do nothing
+    if name in CONDITIONAL:
+        return Meaning.AGREED if answer else Meaning.REFUSED
+    if name in LOOKS:
+        return Meaning.LOOKED
+    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN
 
 
 class Redis(redis.Redis):
@@ -59,13 +94,14 @@ class GatedRedis(Redis):
         request_context.sending()
         answer = super().execute_command(*args, **options)
         try:
-            request_context.sent(args[0], answer)
+            request_context.sent(args[0], answer, meaning(args, answer), script(args))
         except ReplyLost:  # behave as a client that sends a command again after a lost reply
+            request_context.sending_again()
             answer = super().execute_command(*args, **options)
-            request_context.sent(args[0], answer)
+            request_context.sent(args[0], answer, meaning(args, answer), script(args))
         if request_context.phase is RENEW and self.journal.on:
-            key = str(args[3] if args[0].startswith("EVAL") else args[1])
-            self.journal.record(Renewed(request="", key=key, renewed_ns=monotonic_ns(), answer=str(answer)))
+            at = {"sent_ns": request_context.sent_ns, "renewed_ns": monotonic_ns()}
+            self.journal.record(Renewed(request="", key=key(args), command=args[0], answer=str(answer), **at))
         return answer
 
 

@@ -15,7 +15,7 @@ from app.failpoints import ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
-from app.stores.redis import Redis, client
+from app.stores.redis import Redis, client, meaning, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
@@ -39,16 +39,21 @@ class RedisNodes:
         request_context.sending()
         answers = self._all(*command)
         try:
-            request_context.sent(command[0], _by_majority(answers))
+            self._sent(command, answers)
         except ReplyLost:  # behave as a client that sends a command again after lost replies
+            request_context.sending_again()
             answers = self._all(*command)
-            request_context.sent(command[0], _by_majority(answers))
+            self._sent(command, answers)
         return answers
 
     def close(self) -> None:
         """Close all connections."""
         for node in self.nodes:
             node.close()
+
+    def _sent(self, command: tuple[Any, ...], answers: list[Any]) -> None:
+        answer = _by_majority(answers)
+        request_context.sent(command[0], answer, meaning(command, answer), script(command))
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]

@@ -125,8 +125,10 @@ class Session:
         send = connection._send_ping  # noqa: SLF001
 
         def send_and_tell(connect_timeout: float) -> None:
+            sent_ns = monotonic_ns()
             send(connect_timeout)
-            self.journal.record(Renewed(request="", key="session", renewed_ns=monotonic_ns(), answer="sent"))
+            at = {"sent_ns": sent_ns, "renewed_ns": monotonic_ns()}
+            self.journal.record(Renewed(request="", key="session", command="ping", answer="sent", **at))
 
         connection._send_ping = send_and_tell  # noqa: SLF001
 

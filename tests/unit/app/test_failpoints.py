@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from app.failpoints import ACTIONS, Failpoints, InjectedError, Injection, RequestContext
+from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection, Meaning, RequestContext
 
 NAMES = [f"wait-{number}" for number in range(200)]
 
@@ -81,3 +81,93 @@ def test_yes_lasts_for_the_phase(answers, said_yes):
     assert one.said_yes is said_yes
     one.enter("read")
     assert not one.said_yes
+
+
+@pytest.mark.parametrize(
+    ("meanings", "told_no"),
+    [
+        (["REFUSED"], True),
+        (["NOTHING", "REFUSED", "REFUSED"], True),
+        (["REFUSED", "AGREED"], False),
+        (["REFUSED", "LOOKED"], False),
+        (["REFUSED", "OPEN"], False),
+        (["OPEN"], False),
+        (["NOTHING"], False),
+        ([], False),
+    ],
+)
+def test_told_no(meanings, told_no):
+    """A stage was refused only if the store said so, and no other answer can have been a yes."""
+    one = RequestContext()
+    one.enter(ACQUIRE)
+    for meaning in meanings:
+        one.sent("COMMAND", None, Meaning[meaning])
+
+    assert one.told_no is told_no
+    one.enter(READ)
+    assert not one.told_no
+
+
+def test_stamp_of_the_last_command():
+    """The last command of a phase is stamped when it is sent, after the fault that is injected before it."""
+    one = RequestContext()
+    one.enter(ACQUIRE)
+    assert one.sent_ns == 0
+
+    one.sending()
+    first_ns = one.sent_ns
+    one.sent("SET", None, Meaning.REFUSED)
+    one.sending()
+
+    assert 0 < first_ns < one.sent_ns
+    one.enter(READ)
+    assert one.sent_ns == 0
+
+
+class Recorded(Failpoints):
+    """Records the failpoints that are reached."""
+
+    def __init__(self, folder) -> None:
+        super().__init__(folder, "replica-1")
+        self.reached: list[str] = []
+
+    def reach(self, phase: str, moment: str, request: str) -> None:
+        self.reached.append(f"{phase}.{moment}")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "grant"), [(1800, None), (-1800, 1), (1, 0), ("held by r1", None), ([0, 1800], [1, 0]), (0, -1)]
+)
+def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
+    """The answer after which a request entered its work is the yes of that script, and no other answer is."""
+    failpoints = Recorded(tmp_path)
+    monkeypatch.setattr(RequestContext, "failpoints", failpoints)
+    one = RequestContext()
+
+    def acquire() -> list[int]:
+        """Ask three times; return after how many answers the failpoint was reached."""
+        one.begin("r1")
+        reached = []
+        for answer in (refusal, refusal, grant):
+            one.sent("EVALSHA", answer, script="the hash")
+            reached.append(failpoints.reached.count("acquire.after_first"))
+        one.enter(READ)
+        one.end()
+        failpoints.reached.clear()
+        return reached
+
+    acquire()
+
+    assert acquire() == [0, 0, 1]
+
+
+def test_yes_of_another_script_is_not_learned(tmp_path):
+    """What was learned of one script says nothing about another: there a positive answer looks like a yes."""
+    failpoints = Failpoints(tmp_path, "replica-1")
+    failpoints.learn("one", None)
+
+    assert failpoints.is_yes("one", None)
+    assert not failpoints.is_yes("one", 5)
+    assert failpoints.is_yes("other", 5)
+    assert not failpoints.is_yes("other", None)
+    assert not failpoints.is_yes("other", 0)

@@ -1,0 +1,144 @@
+"""Nested locks: what the journal keeps of the outer lock."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import msgspec
+import pytest
+
+from app.failpoints import request_context
+from app.increment import Increment
+from app.journal import AnyEvent, GaveUp, Got, Journal, Released
+from app.lock import Grant, NotAcquired
+from app.nested_lock import NestedLock
+from app.resource import Write
+
+
+class Fake:
+    """A lock that notes when it did what."""
+
+    def __init__(self, key: str, gives_up: bool = False) -> None:
+        self.key = key
+        self.gives_up = gives_up
+        self.asked_ns = self.entered_ns = self.left_ns = self.released_ns = 0
+
+    def run(self, work):
+        self.asked_ns = time.monotonic_ns()
+        request_context.sending()
+        request_context.sent("SET", True)
+        if self.gives_up:
+            raise NotAcquired(self.key, 0)
+        self.entered_ns = time.monotonic_ns()
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.left_ns = time.monotonic_ns()
+            request_context.sending()
+            request_context.sent("DEL", 1)
+            self.released_ns = time.monotonic_ns()
+
+
+class Number:
+    in_lock_store = False
+
+    def read(self, grant: Grant) -> int:
+        return 0
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        return Write(value=1, overwrote=0)
+
+    def parts(self) -> dict[str, int]:
+        return {"": 1}
+
+
+@pytest.fixture
+def events(tmp_path):
+    """Do one increment under a lock, and return the events of its journal."""
+
+    def run(lock) -> list[AnyEvent]:
+        journal = Journal(tmp_path / "journal")
+        Increment("r1", Number(), journal, 0).run(lock)
+        return read()
+
+    def read() -> list[AnyEvent]:
+        decode = msgspec.json.Decoder(AnyEvent).decode
+        return [decode(line) for line in (tmp_path / "journal").read_bytes().splitlines()]
+
+    run.read = read
+    return run
+
+
+def one(events: list[AnyEvent], kind: type):
+    return next(event for event in events if isinstance(event, kind))
+
+
+def test_times_of_the_outer_lock(events):
+    """The grant has the times of both locks: each was sent before it was granted, and the outer lock came first."""
+    outer, inner = Fake("outer"), Fake("inner")
+
+    written = events(NestedLock(outer, inner))
+
+    got, released = one(written, Got), one(written, Released)
+    assert (got.key, got.outer_key) == ("inner", "outer")
+    assert outer.asked_ns <= got.outer_sent_ns <= outer.entered_ns <= got.outer_got_ns
+    assert got.outer_got_ns <= inner.asked_ns <= got.sent_ns <= inner.entered_ns <= got.got_ns
+    assert released.releasing_ns <= inner.released_ns <= released.outer_releasing_ns <= outer.left_ns
+
+
+def test_lock_without_an_outer_one(events):
+    """A lock that stands alone has its own stamps, and none of an outer lock: also after a nested lock in the same thread."""
+    events(NestedLock(Fake("outer"), Fake("inner")))
+    alone = Fake("alone")
+
+    written = events(alone)
+
+    got, released = written[-4], written[-1]
+    assert alone.asked_ns <= got.sent_ns <= alone.entered_ns
+    assert (got.outer_key, got.outer_sent_ns, got.outer_got_ns, released.outer_releasing_ns) == ("", 0, 0, 0)
+
+
+def test_outer_release_waits(events):
+    """With a pause, the outer lock is released that much later than the inner lock."""
+    inner = Fake("inner")
+
+    written = events(NestedLock(Fake("outer"), inner, outer_pause_s=0.02))
+
+    assert one(written, Released).outer_releasing_ns - inner.released_ns >= 20_000_000
+
+
+def test_inner_lock_gives_up(events):
+    """A request that holds the outer lock and gives up the inner one leaves no grant, and nothing of it for the next request."""
+    with pytest.raises(NotAcquired):
+        events(NestedLock(Fake("outer"), Fake("inner", gives_up=True)))
+
+    assert one(events.read(), GaveUp).holding == "outer"
+    assert events(Fake("alone"))[-4].outer_key == ""
+
+
+def test_each_turn_has_its_outer_release(events):
+    """Where the outer lock does its work twice, each turn has the release of its own."""
+
+    class Twice(Fake):
+        def run(self, work):
+            super().run(work)
+            return super().run(work)
+
+    written = events(NestedLock(Twice("outer"), Fake("inner")))
+
+    first, second = [event for event in written if isinstance(event, Released)]
+    assert 0 < first.outer_releasing_ns < second.outer_releasing_ns
+
+
+def test_threads_do_not_share_outer_locks(events):
+    """What one thread notes of its outer lock is not seen by another."""
+    request_context.got_outer("outer")
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(request_context.outer_key))
+    thread.start()
+    thread.join()
+    request_context.begin("")
+    request_context.end()
+
+    assert seen == [""]
