@@ -17,10 +17,14 @@ Standard library only, so that ``lab --help`` is quick.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
+
+from lab.scenario import capacity
+from lab.scenario.capacity import Capacity
+from lab.scenario.toml_types import LONGEST_MS, MOST, shown
 
 
 class FormField(Enum):
@@ -56,6 +60,7 @@ class Option:
     unit: str = ""  # of the value, for --help and for the form; empty for a plain number
     least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
     most: float = math.inf  # the largest value
+    most_here: Callable[[], Capacity | None] = lambda: None  # the largest value that this machine can start
     # the largest value from the form: every visitor of the page can press Start, and this machine has to carry the run
     most_from_page: float = math.inf
     form: FormField = FormField.ABSENT  # which code adds the field to the form, if any
@@ -81,9 +86,16 @@ class Option:
         """
         fits = type(value) is int if self.kind is int else type(value) in (int, float)
         if fits and self.least <= value <= self.most and (self.kind is int or value > self.least):
-            return None
+            return self._too_many(value, name, typed)
         number = "a whole number" if self.kind is int else "a number"
-        return f"{name or self.name} must be {number}, {self.limits}, not {typed or repr(value)}"
+        return f"{name or self.name} must be {number}, {self.limits}, not {typed or shown(value)}"
+
+    def _too_many(self, value: float, name: str, typed: str) -> str | None:
+        """Return why this machine cannot carry the value; None if it can."""
+        here = self.most_here()
+        if here is None or value <= here.most:
+            return None
+        return f"{name or self.name} must be at most {here.most:,} on this machine, not {typed or shown(value)}: {here.why}"
 
 
 # The order is the order of --help, of the form, and of the parameters in a label.
@@ -94,6 +106,7 @@ OPTIONS: dict[str, Option] = {
             name="replicas",
             help="Number of replicas behind nginx.",
             least=1,
+            most_here=capacity.replicas,
             most_from_page=32,
             form=FormField.LAB,
             label=Label("{} replicas", "1 replica", "no replicas"),
@@ -102,7 +115,8 @@ OPTIONS: dict[str, Option] = {
             name="users",
             help="Number of users that send requests; each user waits for its answer.",
             least=1,
-            most_from_page=5000,
+            most_here=capacity.users,
+            most_from_page=4000,
             only_load=True,
             label=Label("{} users", "1 user", "no users"),
         ),
@@ -121,6 +135,7 @@ OPTIONS: dict[str, Option] = {
             name="requests",
             help="Number of requests to send, over all users.",
             least=1,
+            most_here=capacity.requests,
             most_from_page=1_000_000,
             form=FormField.LOCUSTFILE,
             only_load=True,
@@ -131,6 +146,7 @@ OPTIONS: dict[str, Option] = {
             help="Time to live (TTL) of the lock.",
             unit="ms",
             least=1,
+            most=LONGEST_MS,
             form=FormField.LAB,
             reaches_replica=True,
             label=Label("TTL {} ms", none="no TTL"),
@@ -140,6 +156,7 @@ OPTIONS: dict[str, Option] = {
             help="Duration of the work, between reading the counter and writing it.",
             unit="ms",
             least=0,
+            most=LONGEST_MS,
             form=FormField.LAB,
             reaches_replica=True,
             scales_with_ttl=True,
@@ -150,6 +167,7 @@ OPTIONS: dict[str, Option] = {
             help="Pause of a waiter between two tries.",
             unit="ms",
             least=1,
+            most=LONGEST_MS,
             reaches_replica=True,
             label=Label("retry {} ms", none="no retry"),
         ),
@@ -158,6 +176,7 @@ OPTIONS: dict[str, Option] = {
             help="Longest time that a request waits for the lock before it is refused.",
             unit="ms",
             least=0,
+            most=LONGEST_MS,
             reaches_replica=True,
             scales_with_ttl=True,
             label=Label("wait {} ms", none="no wait"),
@@ -166,6 +185,7 @@ OPTIONS: dict[str, Option] = {
             name="processes",
             help="Number of Locust processes that send the load.",
             least=1,
+            most=64,
             only_load=True,
             label=Label("{} Locust processes", "1 Locust process", "no processes"),
         ),
@@ -173,6 +193,7 @@ OPTIONS: dict[str, Option] = {
             name="seed",
             help="With --rate: seed of the random arrival times.",
             least=0,
+            most=MOST,
             only_load=True,
             label=Label("seed {}", none="no seed"),
         ),

@@ -6,7 +6,7 @@ even where it passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from app.lock import Claim, Stage
 
@@ -27,6 +27,27 @@ def _keeps_out(stage: Stage) -> bool:
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
 WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores where a client has a session that can end; etcd calls it a lease
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
+REDIS_NODES = 5  # servers of the store redis_nodes
+
+
+def servers(store: str | None, store_nodes: int, standby: bool = False) -> int:
+    """Return the number of servers of a stage's store: faults and ``nodes_away`` count them from 1."""
+    if store is None:
+        return 0
+    if store == "redis_nodes":
+        return REDIS_NODES
+    if store == "redis":
+        return 3 if standby else 1  # the primary, its replica and a Sentinel
+    return store_nodes if store in ENSEMBLES else 1
+
+
+def most_servers(needs: Collection[str], store_nodes: int) -> int:
+    """Return the largest number of servers that a store can have which meets the needs."""
+    if "nodes" in needs:
+        return REDIS_NODES
+    return store_nodes if "ensemble" in needs else max(REDIS_NODES, store_nodes)
+
+
 # By name: the words for an error ("frozen_holder needs …"), and whether a stage has it.
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),

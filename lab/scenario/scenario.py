@@ -12,14 +12,20 @@ from typing import Any
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
-from lab.paths import LOCUSTFILES, SCENARIOS
-from lab.scenario.fault import Fault
+from lab.paths import LOCUSTFILES, SCENARIOS, shown
+from lab.scenario.contradictions import contradictions
+from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import parse as parse_fault
 from lab.scenario.options import OPTIONS
-from lab.scenario.requirements import MEASURES, NEEDS
-from lab.scenario.toml_types import EXPECTED, TABLES, check_type, check_types
+from lab.scenario.requirements import MEASURES, NEEDS, servers
+from lab.scenario.toml_types import EXPECTED, LINE, LONGEST_MS, SHOWN, TABLES, check_type, check_types
+from lab.scenario.toml_types import shown as quoted
+from lab.text import counted
 
 NESTED = ("", "same", "crossed")
+ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
+A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # it is a part of folders, of keys and of commands
+MOST_SERVERS = 9  # of an ensemble: more only vote more slowly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +71,16 @@ class Scenario:
             what, has = NEEDS[need]
             if not has(stage):
                 return f"the scenario {self.name} needs {what}; the stage {stage.name} does not have it"
+        return self._no_such_server(stage)
+
+    def _no_such_server(self, stage: Stage) -> str | None:
+        """Return why a fault does nothing at the servers of the stage's store; None where each does something."""
+        number = servers(stage.store, self.store_nodes, self.store_replica)
+        for fault in self.faults if number else ():
+            nodes = getattr(fault, "nodes", ())
+            if nodes and min(nodes) > number:
+                has = f"the store of {stage.name} has {counted(number, 'server')}"
+                return f"the fault {kind_of(fault)} of the scenario {self.name} acts on server {min(nodes)}, and {has}"
         return None
 
 
@@ -74,14 +90,36 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Scenario:
-    """Read a scenario by name. Raises BadInput, which names the file, the key and the valid choices."""
+    """Read a scenario by its name, or by the path of a file like those of the lab (``./own.toml``).
+
+    Raises BadInput, which names the file, the key and the valid choices.
+    """
+    if name.endswith(ENDING):
+        return _load_file(Path(name))
     path = SCENARIOS / f"{choose_from('scenario', name, names())}.toml"
     where = f"scenarios/{path.name}"
     return parse(path.stem, _table(path, where), where)
 
 
+def _load_file(path: Path) -> Scenario:
+    """Read a scenario from anywhere. Its name is that of the file; a scenario of the lab keeps its name for itself."""
+    if not path.exists():
+        raise BadInput(
+            f"there is no file {str(path)!r}. Give the name of a scenario, or the path of its file. "
+            f"The scenarios: {', '.join(names())}."
+        )
+    where = str(shown(path))
+    if not A_NAME.fullmatch(path.stem):
+        raise BadInput(f"{where}: the file's name is the name of the scenario; use at most 64 letters, digits, _ and - in it")
+    if path.stem in names() and path.resolve() != (SCENARIOS / path.name).resolve():
+        raise BadInput(f"{where}: the lab has a scenario {path.stem!r} of its own; give the file another name")
+    return parse(path.stem, _table(path, where), where)
+
+
 def _table(path: Path, where: str) -> dict[str, Any]:
     """Return the content of a TOML file. Raises BadInput, with the line where the file is no TOML."""
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which could keep the lab waiting for ever
+        raise BadInput(f"{where}: a scenario is a text file, and this is none")
     try:
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text)
@@ -91,13 +129,15 @@ def _table(path: Path, where: str) -> dict[str, Any]:
         raise BadInput(f"{where}: the text must be UTF-8, and the byte {error.start} is not") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{where}: {_syntax_error(text.rstrip(), str(error))}") from None
+    except (RecursionError, ValueError) as error:  # lists in lists without end, and numbers of thousands of digits
+        raise BadInput(f"{where}: this is no scenario: {error}") from None
 
 
 def _syntax_error(text: str, message: str) -> str:
     """Return what is wrong with a text that is no TOML, with the line."""
     place = re.search(r"at line (\d+)", message)
     number = int(place[1]) if place else text.count("\n") + 1  # at the end of the text, the message has no line
-    line = text.splitlines()[number - 1].strip() if text else ""
+    line = "".join(text.splitlines()[number - 1 : number]).strip()[:SHOWN]
     if "Cannot overwrite a value" in message:
         return f"the key of line {number} is there twice: {line}"
     return f"{message}: {line}" if place else message
@@ -117,22 +157,35 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
         if key not in table:
             raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
     fields = dict(table)
-    check_types(table, Scenario, where)
-    check_type("tests", table["tests"], EXPECTED[str], where)
-    check_type("faults", table.get("faults", ()), TABLES, where)
-    if "users" in table and "rate" in table:
-        raise BadInput(f"{where}: users and rate exclude each other: at a rate, no users wait for answers. Give one of the two")
-    choose_from("locustfile", table.get("load", "rush"), locustfiles(), f"{where}: load")
-    choose_from("scenario", table.get("cures", ""), ["", *names()], f"{where}: cures")
-    choose_from("way of nesting", table.get("nested", ""), NESTED, f"{where}: nested")
-    fields["tests"] = Claim[choose_from("claim", fields["tests"], [claim.name for claim in Claim], where)]
+    _check_keys(table, where)
+    fields["tests"] = Claim[choose_from("claim", fields["tests"], [claim.name for claim in Claim], f"{where}: tests")]
     fields["nodes_away"] = tuple(table.get("nodes_away", ()))
-    fields["needs"] = tuple(choose_from("need", need, NEEDS, where) for need in table.get("needs", ()))
-    fields["danger"] = {choose_from("measure", key, MEASURES, where): value for key, value in table.get("danger", {}).items()}
+    fields["needs"] = tuple(choose_from("need", need, NEEDS, f"{where}: needs") for need in table.get("needs", ()))
+    danger = table.get("danger", {})
+    fields["danger"] = {choose_from("measure", key, MEASURES, f"{where}: danger"): value for key, value in danger.items()}
     fields["faults"] = tuple(parse_fault(fault, where) for fault in table.get("faults", ()))
     scenario = Scenario(name=name, **fields)
     check_numbers(scenario, where)
+    for sentence in contradictions(scenario, table.keys()):
+        raise BadInput(f"{where}: {sentence}")
     return scenario
+
+
+def _check_keys(table: Mapping[str, Any], where: str) -> None:
+    """Check the keys of a scenario one by one, but for those in OPTIONS. Raises BadInput."""
+    check_type("title", table["title"], LINE, where)
+    check_types({key: value for key, value in table.items() if key not in OPTIONS}, Scenario, where)
+    check_type("tests", table["tests"], EXPECTED[str], where)
+    check_type("faults", table.get("faults", ()), TABLES, where)
+    choose_from("locustfile", table.get("load", "rush"), locustfiles(), f"{where}: load")
+    choose_from("scenario", table.get("cures", ""), ["", *names()], f"{where}: cures")
+    choose_from("way of nesting", table.get("nested", ""), NESTED, f"{where}: nested")
+    for option in OPTIONS.values():  # None is no value that a file can have
+        if option.name in table and (refusal := option.refusal(table[option.name])):
+            raise BadInput(f"{where}: {refusal}")
+    for key, least, most in (("lease_ms", 1, LONGEST_MS), ("store_nodes", 1, MOST_SERVERS)):
+        if key in table and not (type(table[key]) is int and least <= table[key] <= most):
+            raise BadInput(f"{where}: {key} must be a whole number, at least {least}, at most {most:,}, not {quoted(table[key])}")
 
 
 def check_numbers(scenario: Scenario, where: str) -> None:
@@ -141,8 +194,6 @@ def check_numbers(scenario: Scenario, where: str) -> None:
         value = getattr(scenario, option.name)
         if value is not None and (refusal := option.refusal(value)):
             raise BadInput(f"{where}: {refusal}")
-    if type(scenario.store_nodes) is not int or scenario.store_nodes < 1:
-        raise BadInput(f"{where}: store_nodes must be a whole number, at least 1, not {scenario.store_nodes!r}")
     if scenario.processes > scenario.requests:
         raise BadInput(
             f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests; "

@@ -9,7 +9,7 @@ from typing import Any
 from app import plugins
 from lab.errors import BadInput, choose_from
 from lab.scenario.fault import DECLARED, FAILPOINTS, Fault
-from lab.scenario.toml_types import check_types
+from lab.scenario.toml_types import EXPECTED, check_parameters, check_type
 
 
 def faults() -> dict[str, Any]:
@@ -25,14 +25,17 @@ def parse(table: Mapping[str, Any], where: str) -> Fault:
     """Read a fault from its TOML table: ``kind``, and the fields of that kind. Raises BadInput."""
     shelf = faults()
     fields = dict(table)
-    kind = choose_from("fault", str(fields.pop("kind", "")), shelf, where)
+    if "kind" not in fields:
+        raise BadInput(f"{where}: a fault needs the key 'kind'. The choices: {', '.join(shelf)}.")
+    check_type("kind", fields["kind"], EXPECTED[str], f"{where}: faults")
+    kind = choose_from("fault", fields.pop("kind"), shelf, where)
     known = [field.name for field in dataclasses.fields(shelf[kind])]
     for key in fields:
         choose_from("key", key, known, where, owner=f"the fault {kind}")
     for field in dataclasses.fields(shelf[kind]):
         if field.default is dataclasses.MISSING and field.name not in fields:
             raise BadInput(f"{where}: the fault {kind} needs the key {field.name!r}")
-    check_types(fields, shelf[kind], f"{where}: the fault {kind}")
+    check_parameters(fields, shelf[kind], f"{where}: the fault {kind}")
     fault: Fault = shelf[kind](**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
-    choose_from("failpoint", fault.at, FAILPOINTS, where)
+    choose_from("failpoint", fault.at, FAILPOINTS, f"{where}: the fault {kind}")
     return fault

@@ -6,6 +6,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.scenario.capacity import CONNECTIONS
 from lab.servers.programs.gunicorn import health
 
 # Paths are below the prefix (-p): a folder's name may hold a space, or a letter that means something here.
@@ -15,7 +16,7 @@ worker_processes 1;
 worker_rlimit_nofile 20000;
 pid pid;
 error_log log warn;
-events {{ worker_connections 8192; }}
+events {{ worker_connections {connections}; }}
 http {{
   access_log off;
   client_body_temp_path body;
@@ -60,7 +61,7 @@ class Nginx:
 
     def argv(self, port: int, folder: Path) -> list[str]:
         servers = "\n".join(f"    server 127.0.0.1:{replica} max_fails=0;" for replica in self.ports)
-        config = CONFIG.format(port=port, servers=servers, read_timeout_s=self.read_timeout_s)
+        config = CONFIG.format(port=port, servers=servers, connections=CONNECTIONS, read_timeout_s=self.read_timeout_s)
         path = folder / "nginx.conf"
         path.write_text(config, encoding="utf-8")
         # -e: before nginx reads its configuration, it would write to a log that it may not own

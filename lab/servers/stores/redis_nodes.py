@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from lab.scenario.requirements import REDIS_NODES
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
 from lab.servers.programs.redis import Redis
@@ -16,14 +17,12 @@ from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 from lab.servers.stores.redis import commands
 
-NODES = 5
-
 __all__ = ["commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
 
 
 def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
-    return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, NODES + 1)]
+    return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, REDIS_NODES + 1)]
 
 
 def joined(running: Sequence[Server]) -> AbstractContextManager[None]:

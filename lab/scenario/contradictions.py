@@ -1,0 +1,77 @@
+"""Keys of a scenario file that contradict each other, each in a sentence. The types of the keys have been checked before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from lab.scenario.danger_limits import beyond_the_load, unreachable
+from lab.scenario.fault import kind_of
+from lab.scenario.requirements import most_servers
+from lab.text import counted
+
+if TYPE_CHECKING:
+    from lab.scenario.scenario import Scenario
+
+
+def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
+    """Yield what makes no sense in a scenario. given: the keys of its file."""
+    return chain(_load(scenario, given), _lock(scenario), _servers(scenario), _faults(scenario), unreachable(scenario))
+
+
+def _load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
+    users, requests = scenario.users, scenario.requests
+    if "users" in given and "rate" in given:
+        yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
+    if "seed" in given and "rate" not in given:
+        yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
+    if "users" in given and users > requests:
+        yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}"
+    if "rate" not in given and users < scenario.processes:
+        yield f"processes = {scenario.processes} cannot share users = {users}; give at most {users}"
+
+
+def _lock(scenario: Scenario) -> Iterator[str]:
+    ttl_ms, retry_ms = scenario.ttl_ms, scenario.retry_ms
+    if ttl_ms is not None and ttl_ms < retry_ms:
+        yield f"retry_ms = {retry_ms} is longer than ttl_ms = {ttl_ms}: a waiter would sleep longer than a whole lease"
+    if scenario.lease_ms is not None and "lease" not in scenario.needs:
+        yield f'lease_ms = {scenario.lease_ms} reaches only a stage that takes a lease; give needs = ["lease"] as well'
+    if scenario.receipts and "writes" not in scenario.needs:
+        yield 'receipts = true makes a request write twice, which not every resource can; give needs = ["writes"] as well'
+    if twice := sorted({need for need in scenario.needs if scenario.needs.count(need) > 1}):
+        yield f"needs has {twice[0]!r} more than once"
+    if scenario.cures == scenario.name:
+        yield f"cures = {scenario.cures!r} is the scenario itself; name the scenario that shows the problem"
+
+
+def _servers(scenario: Scenario) -> Iterator[str]:
+    most = most_servers(scenario.needs, scenario.store_nodes)
+    named = [("nodes_away", scenario.nodes_away)]
+    named += [
+        (f"the fault {kind_of(fault)}: {key}", getattr(fault, key))
+        for fault in scenario.faults
+        for key in ("nodes", "away")
+        if hasattr(fault, key)
+    ]
+    for what, numbers in named:
+        if beyond := [number for number in numbers if number > most]:
+            yield f"{what} names the server {beyond[0]}, and the lock's store has at most {counted(most, 'server')} here"
+        if len(set(numbers)) < len(numbers):
+            yield f"{what} must name each server once, not {list(numbers)}"
+    if len(scenario.nodes_away) >= most:
+        yield f"nodes_away = {list(scenario.nodes_away)} stops every server of the lock's store; leave at least one"
+
+
+def _faults(scenario: Scenario) -> Iterator[str]:
+    for fault in scenario.faults:
+        what, nodes, away = f"the fault {kind_of(fault)}", getattr(fault, "nodes", ()), getattr(fault, "away", ())
+        if running := sorted(set(away) - set(scenario.nodes_away)):
+            yield f"{what}: away names the server {running[0]}, which is not stopped from the beginning; add it to nodes_away"
+        if stopped := sorted(set(nodes) & set(scenario.nodes_away)):
+            yield f"{what}: nodes names the server {stopped[0]}, which nodes_away has stopped already"
+        if fault.at.startswith("write_again.") and not scenario.receipts:
+            yield f"{what}: at = {fault.at!r} is never reached without receipts = true: a request writes once"
+        if beyond_the_load(fault, scenario):
+            yield f"{what}: skip = {fault.skip} is never reached with requests = {scenario.requests}"

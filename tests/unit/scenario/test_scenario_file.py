@@ -1,0 +1,291 @@
+"""Every key of a scenario file is checked: its type, its limits, its name, and what other keys make of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import get_type_hints
+
+import pytest
+
+from app.locks import stages
+from lab.errors import BadInput
+from lab.scenario import capacity, scenario
+from lab.scenario.danger_limits import LIMITS
+from lab.scenario.faults import faults
+from lab.scenario.requirements import MEASURES
+from lab.scenario.toml_types import EXPECTED, LONGEST_MS
+
+BASE = {"title": "x", "tests": "exclusive"}
+FREEZE = {"kind": "freeze", "for_ms": 900}
+KILL_NODES = {"kind": "kill_nodes", "for_ms": 900}
+RESTART = {"kind": "restart_nodes", "for_ms": 900}
+JUMP = {"kind": "jump_clock", "for_ms": 900}
+HUGE = 10**20
+NOT_A_NUMBER, ENDLESS = math.nan, math.inf
+NAMES = {"needs": ["nodes"]}
+
+
+def fault(**changed: object) -> dict:
+    return {"faults": [FREEZE | changed]}
+
+
+# What is changed of a scenario file, and words of the refusal: the key, the value, and what is allowed.
+TABLES = [
+    # a text
+    ({"title": 5}, ["title", "one line of text", "not 5"]),
+    ({"title": ""}, ["title", "one line of text", "not ''"]),
+    ({"title": "  "}, ["title", "one line of text"]),
+    ({"title": "two\nlines"}, ["title", "one line of text", r"'two\nlines'"]),
+    ({"title": "\x1b[31mred"}, ["title", "one line of text"]),
+    ({"title": ["x"]}, ["title", "one line of text", "['x']"]),
+    ({"tests": 3}, ["tests", "a text in quotes", "not 3"]),
+    ({"tests": ["exclusive"]}, ["tests", "a text in quotes"]),
+    ({"tests": "Exclusive"}, ["tests", "no claim 'Exclusive'", "'exclusive'"]),
+    ({"tests": ""}, ["tests", "no claim ''", "The choices"]),
+    ({"load": 7}, ["load", "a text in quotes", "not 7"]),
+    ({"load": ""}, ["load", "no locustfile ''", "rush"]),
+    ({"load": "../../etc/passwd"}, ["load", "no locustfile '../../etc/passwd'", "rush"]),
+    ({"load": "rush.py"}, ["load", "no locustfile 'rush.py'", "Did you mean 'rush'"]),
+    ({"cures": 1}, ["cures", "a text in quotes", "not 1"]),
+    ({"cures": "../rush"}, ["cures", "no scenario '../rush'", "'rush'"]),
+    ({"cures": "made"}, ["cures", "no scenario 'made'"]),
+    ({"nested": "sam"}, ["nested", "no way of nesting 'sam'", "Did you mean 'same'", "crossed"]),
+    ({"nested": True}, ["nested", "a text in quotes", "not True"]),
+    # true or false
+    ({"receipts": "no"}, ["receipts", "true or false", "not 'no'"]),
+    ({"receipts": 0}, ["receipts", "true or false", "not 0"]),
+    ({"store_persists": "yes"}, ["store_persists", "true or false", "not 'yes'"]),
+    ({"store_replica": 1}, ["store_replica", "true or false", "not 1"]),
+    ({"store_clocks": []}, ["store_clocks", "true or false", "not []"]),
+    # a number
+    ({"requests": "many"}, ["requests", "a whole number", "at least 1", "not 'many'"]),
+    ({"requests": 0}, ["requests", "at least 1", "not 0"]),
+    ({"requests": 2.0}, ["requests", "a whole number", "not 2.0"]),
+    ({"requests": True}, ["requests", "a whole number", "not True"]),
+    ({"requests": HUGE}, ["requests", "at most", "on this machine", "not 100000000000000000000"]),
+    ({"users": -1}, ["users", "at least 1", "not -1"]),
+    ({"users": HUGE, "requests": 5}, ["users", "at most", "on this machine"]),
+    ({"replicas": [3]}, ["replicas", "a whole number", "not [3]"]),
+    ({"replicas": 100_000}, ["replicas", "at most", "on this machine", "not 100000"]),
+    ({"processes": 0}, ["processes", "at least 1", "not 0"]),
+    ({"processes": 65}, ["processes", "at most 64", "not 65"]),
+    ({"rate": "fast"}, ["rate", "a number, above 0", "not 'fast'"]),
+    ({"rate": NOT_A_NUMBER}, ["rate", "a number, above 0", "not nan"]),
+    ({"rate": ENDLESS}, ["rate", "at most 1,000,000", "not inf"]),
+    ({"rate": -ENDLESS}, ["rate", "above 0", "not -inf"]),
+    ({"rate": 0}, ["rate", "above 0", "not 0"]),
+    ({"rate": True}, ["rate", "a number", "not True"]),
+    ({"rate": {"per": 1}}, ["rate", "a number", "not {'per': 1}"]),
+    ({"ttl_ms": "3000"}, ["ttl_ms", "a whole number", "not '3000'"]),
+    ({"ttl_ms": 0}, ["ttl_ms", "at least 1", "not 0"]),
+    ({"ttl_ms": HUGE}, ["ttl_ms", f"at most {LONGEST_MS:,}", "not 100000000000000000000"]),
+    ({"wait_ms": -1}, ["wait_ms", "at least 0", "not -1"]),
+    ({"wait_ms": NOT_A_NUMBER}, ["wait_ms", "a whole number", "not nan"]),
+    ({"retry_ms": 0}, ["retry_ms", "at least 1", "not 0"]),
+    ({"retry_ms": 0.5}, ["retry_ms", "a whole number", "not 0.5"]),
+    ({"work_ms": -5}, ["work_ms", "at least 0", "not -5"]),
+    ({"work_ms": HUGE}, ["work_ms", f"at most {LONGEST_MS:,}"]),
+    ({"seed": -1, "rate": 1.0}, ["seed", "at least 0", "not -1"]),
+    ({"seed": "1", "rate": 1.0}, ["seed", "a whole number", "not '1'"]),
+    ({"lease_ms": "x"}, ["lease_ms", "a whole number", "not 'x'"]),
+    ({"lease_ms": 0}, ["lease_ms", "at least 1", "not 0"]),
+    ({"lease_ms": -5}, ["lease_ms", "at least", "not -5"]),
+    ({"store_nodes": 0}, ["store_nodes", "at least 1", "not 0"]),
+    ({"store_nodes": 1000}, ["store_nodes", "at most 9", "not 1000"]),
+    ({"store_nodes": 2.5}, ["store_nodes", "a whole number", "not 2.5"]),
+    # lists and tables
+    ({"needs": "guard"}, ["needs", "a list of texts", "not 'guard'"]),
+    ({"needs": [1]}, ["needs", "a list of texts", "not [1]"]),
+    ({"needs": {"guard": 1}}, ["needs", "a list of texts"]),
+    ({"needs": ["gaurd"]}, ["needs", "no need 'gaurd'", "Did you mean 'guard'"]),
+    ({"needs": ["store", "store"]}, ["needs has 'store' more than once"]),
+    ({"nodes_away": [99]}, ["nodes_away names the server 99", "at most 5 servers"]),
+    ({"nodes_away": 1}, ["nodes_away", "a list of whole numbers", "not 1"]),
+    ({"nodes_away": [0]}, ["nodes_away", "each at least 1", "not [0]"]),
+    ({"nodes_away": [1, 1]}, ["nodes_away", "each server once", "not [1, 1]"]),
+    (NAMES | {"nodes_away": [1, 2, 3, 4, 5]}, ["nodes_away", "stops every server", "leave at least one"]),
+    ({"nodes_away": [2], "needs": ["ensemble"]}, ["nodes_away names the server 2", "at most 1 server"]),
+    ({"danger": 3}, ["danger", "a table of whole numbers", "not 3"]),
+    ({"danger": [["struck", 1]]}, ["danger", "a table of whole numbers"]),
+    ({"danger": {"handovers": -1}}, ["danger", "each at least 1", "{'handovers': -1}"]),
+    ({"danger": {"handovers": 0}}, ["danger", "each at least 1"]),
+    ({"danger": {"handovers": "10"}}, ["danger", "whole numbers", "'10'"]),
+    ({"danger": {"handovers": NOT_A_NUMBER}}, ["danger", "whole numbers", "nan"]),
+    ({"danger": {"handovers": 1.5}}, ["danger", "whole numbers", "1.5"]),
+    ({"danger": {"handover": 1}}, ["danger", "no measure 'handover'", "Did you mean 'handovers'"]),
+    ({"faults": 3}, ["faults", "a list of tables", "not 3"]),
+    ({"faults": FREEZE}, ["faults", "a list of tables"]),
+    ({"faults": ["freeze"]}, ["faults", "a list of tables", "not ['freeze']"]),
+    # keys
+    ({"usres": 3}, ["no key 'usres'", "Did you mean 'users'"]),
+    ({"name": "other"}, ["no key 'name'"]),
+    ({"notes": ["x"]}, ["no key 'notes'"]),
+    # one fault
+    ({"faults": [{"for_ms": 5}]}, ["a fault needs the key 'kind'", "freeze"]),
+    ({"faults": [FREEZE | {"kind": 3}]}, ["kind", "a text in quotes", "not 3"]),
+    (fault(kind="frieze"), ["no fault 'frieze'", "Did you mean 'freeze'"]),
+    (fault(kind="../freeze"), ["no fault '../freeze'", "freeze"]),
+    (fault(for_m=5), ["the fault freeze has no key 'for_m'", "Did you mean 'for_ms'"]),
+    (fault(effect="other"), ["the fault freeze has no key 'effect'"]),
+    ({"faults": [{"kind": "freeze"}]}, ["the fault freeze needs the key 'for_ms'"]),
+    (fault(for_ms=-5), ["the fault freeze: for_ms", "at least 1", "not -5"]),
+    (fault(for_ms=0), ["the fault freeze: for_ms", "at least 1", "not 0"]),
+    (fault(for_ms="900"), ["the fault freeze: for_ms", "a whole number", "not '900'"]),
+    (fault(for_ms=NOT_A_NUMBER), ["the fault freeze: for_ms", "a whole number", "not nan"]),
+    (fault(for_ms=True), ["the fault freeze: for_ms", "a whole number", "not True"]),
+    (fault(for_ms=HUGE), ["the fault freeze: for_ms", "(a day)", "not 100000000000000000000"]),
+    (fault(skip=-1), ["the fault freeze: skip", "at least 0", "not -1"]),
+    (fault(skip="3"), ["the fault freeze: skip", "a whole number", "not '3'"]),
+    (fault(skip=5001), ["the fault freeze: skip = 5001 is never reached with requests = 5000"]),
+    (fault(at="read"), ["the fault freeze", "no failpoint 'read'", "read.after"]),
+    (fault(at="raed.after"), ["the fault freeze", "no failpoint 'raed.after'", "Did you mean 'read.after'"]),
+    (fault(at=3), ["the fault freeze: at", "a text in quotes", "not 3"]),
+    (fault(at="write_again.before"), ["at = 'write_again.before' is never reached without receipts"]),
+    ({"faults": [KILL_NODES | {"nodes": []}]}, ["the fault kill_nodes: nodes", "at least one", "not []"]),
+    ({"faults": [KILL_NODES | {"nodes": 1}]}, ["the fault kill_nodes: nodes", "a list of whole numbers", "not 1"]),
+    ({"faults": [KILL_NODES | {"nodes": [-1]}]}, ["the fault kill_nodes: nodes", "each at least 1", "not [-1]"]),
+    ({"faults": [KILL_NODES | {"nodes": [1, 1]}]}, ["the fault kill_nodes: nodes", "each server once", "not [1, 1]"]),
+    ({"faults": [KILL_NODES | {"nodes": [6]}]}, ["the fault kill_nodes: nodes names the server 6", "at most 5 servers"]),
+    ({"faults": [RESTART | {"away": [4]}]}, ["the fault restart_nodes: away names the server 4", "add it to nodes_away"]),
+    (
+        NAMES | {"nodes_away": [3], "faults": [RESTART | {"nodes": [3]}]},
+        ["the fault restart_nodes: nodes names the server 3", "nodes_away has stopped"],
+    ),
+    ({"faults": [RESTART | {"delay_ms": -1}]}, ["the fault restart_nodes: delay_ms", "at least 0", "not -1"]),
+    ({"faults": [JUMP | {"by_ms": 0}]}, ["the fault jump_clock: by_ms", "at least 1", "not 0"]),
+    # a danger that no run can reach
+    (fault() | {"danger": {"struck": 2}}, ["danger.struck = 2", "the scenario has 1 fault", "at most 1"]),
+    ({"danger": {"struck": 1}}, ["danger.struck = 1", "the scenario has 0 faults", "leave it out"]),
+    (fault() | {"ttl_ms": 900, "danger": {"struck_past_ttl": 1}}, ["danger.struck_past_ttl = 1", "more than ttl_ms = 900"]),
+    (fault() | {"ttl_ms": 900, "danger": {"outlived_freezes": 1}}, ["danger.outlived_freezes = 1", "ttl_ms = 900"]),
+    (fault() | {"danger": {"late_releases": 2}}, ["danger.late_releases = 2", "at most 1"]),
+    (fault() | {"danger": {"clocks_moved": 1}}, ["danger.clocks_moved = 1", "the clocks of 0 servers"]),
+    (fault() | {"danger": {"sessions_ended": 1}}, ["danger.sessions_ended = 1", "no fault of the scenario ends sessions"]),
+    ({"danger": {"asked_while_struck": 1}}, ["danger.asked_while_struck = 1", "0 faults"]),
+    ({"danger": {"handovers": 5001}}, ["danger.handovers = 5001", "5000 requests", "at most 5000"]),
+    ({"users": 1, "danger": {"handovers": 1}}, ["danger.handovers = 1", "a single user never waits"]),
+    ({"replicas": 1, "danger": {"handovers_between_replicas": 1}}, ["danger.handovers_between_replicas = 1", "replicas = 1"]),
+    ({"danger": {"least_of_even_share_percent": 101}}, ["danger.least_of_even_share_percent = 101", "at most 100"]),
+    ({"danger": {"least_share_percent": 34}}, ["danger.least_share_percent = 34", "at most 33"]),
+    ({"danger": {"waited": HUGE}}, ["danger", "whole numbers"]),
+    ({"requests": 3, "danger": {"turned_away": 4}}, ["danger.turned_away = 4", "3 requests"]),
+    # keys that contradict each other
+    ({"users": 3, "rate": 2.0}, ["users and rate exclude each other"]),
+    ({"seed": 3}, ["seed has no effect without rate"]),
+    ({"users": 9, "requests": 5}, ["users = 9 cannot share requests = 5", "at most 5 users"]),
+    ({"users": 2, "processes": 3}, ["processes = 3 cannot share users = 2"]),
+    ({"requests": 2, "processes": 3}, ["3 Locust processes cannot share 2 requests"]),
+    ({"ttl_ms": 10}, ["retry_ms = 30 is longer than ttl_ms = 10"]),
+    ({"lease_ms": 300}, ["lease_ms = 300", 'needs = ["lease"]']),
+    ({"receipts": True}, ["receipts = true", 'needs = ["writes"]']),
+]
+
+
+def refusal(table: dict) -> str:
+    """Return why a table is refused."""
+    with pytest.raises(BadInput) as refused:
+        scenario.parse("own", table, "own.toml")
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(("changed", "words"), TABLES, ids=[str(changed)[:60] for changed, _ in TABLES])
+def test_wrong_table_is_refused(changed, words):
+    """A wrong table is refused in one line, with the file, the key, the value, and what is allowed."""
+    said = refusal(BASE | changed)
+
+    assert said.startswith("own.toml: ")
+    assert [word for word in words if word not in said] == []
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "key", [spec.name for spec in dataclasses.fields(scenario.Scenario) if spec.name not in ("name", "notes")]
+)
+@pytest.mark.parametrize("value", [object, 3.5, -1, NOT_A_NUMBER, "", "x" * 5000, [[]], [{}], {"x": {}}, True, 10**400])
+def test_no_value_breaks_the_check(key, value):
+    """Whatever value a key has, the file is accepted, or refused in one line that can be read."""
+    said = ""
+    try:
+        scenario.parse("own", BASE | {key: value}, "own.toml")
+    except BadInput as refused:
+        said = str(refused)
+
+    assert said.startswith("own.toml: " if said else "")
+    assert "\n" not in said
+    assert len(said) < 6000
+
+
+@pytest.mark.parametrize("kind", faults())
+@pytest.mark.parametrize("value", [3.5, -1, NOT_A_NUMBER, "", [[]], {"x": {}}, True, 10**400])
+def test_no_value_breaks_a_fault(kind, value):
+    """Whatever value a fault's key has, the fault is accepted, or refused with its name and the key."""
+    names = [spec.name for spec in dataclasses.fields(faults()[kind])]
+    for name in names:
+        said = refusal(BASE | {"faults": [{"kind": kind, "for_ms": 900} | {name: value}]})
+        assert f"the fault {kind}" in said
+        assert name in said or "failpoint" in said
+
+
+def test_every_parameter_has_a_checked_type():
+    """The type of each parameter of each fault is one whose values are checked."""
+    kinds = faults().values()
+
+    assert {hint for kind in kinds for hint in (get_type_hints(kind)[spec.name] for spec in dataclasses.fields(kind))} <= {
+        *EXPECTED
+    }
+
+
+def test_limits_of_danger_are_measures():
+    """Each limit of a danger is that of a measure."""
+    assert LIMITS.keys() <= MEASURES.keys()
+
+
+def test_what_is_allowed_is_accepted():
+    """The largest danger, the last server, and two faults for a danger of two are accepted."""
+    table = BASE | NAMES | {"requests": 60, "replicas": 3, "nodes_away": [5], "danger": {"struck": 2, "least_share_percent": 33}}
+    table |= {"faults": [KILL_NODES | {"nodes": [4], "skip": 60}, RESTART | {"away": [5], "nodes": [3]}]}
+
+    made = scenario.parse("own", table, "own.toml")
+
+    assert [one.for_ms for one in made.faults] == [900, 900]
+
+
+def test_fault_at_no_server_of_a_stage():
+    """A scenario whose fault acts only on servers that a stage's store does not have does not fit the stage."""
+    made = scenario.parse("own", BASE | {"faults": [KILL_NODES | {"nodes": [2, 3]}]}, "own.toml")
+
+    assert made.misfit(stages()["redlock"]) is None
+    assert (
+        made.misfit(stages()["lua"])
+        == "the fault kill_nodes of the scenario own acts on server 2, and the store of lua has 1 server"
+    )
+
+
+def test_limits_of_this_machine_have_a_reason(monkeypatch):
+    """A limit of this machine is stated with what sets it; where the replicas are elsewhere, it is not this machine's."""
+    monkeypatch.delenv(capacity.ENGINE, raising=False)
+    for of, words in (
+        (capacity.replicas, ("cores", "GiB")),
+        (capacity.users, ("files", "GiB", "nginx")),
+        (capacity.requests, ("GiB",)),
+    ):
+        here = of()
+        assert here.most >= 1
+        assert any(word in here.why for word in (*words, "core "))
+
+    monkeypatch.setenv(capacity.ENGINE, "compose")
+    assert (capacity.replicas(), capacity.users()) == (None, None)
+    assert capacity.requests() is not None
+
+
+def test_memory_of_a_container(monkeypatch, tmp_path):
+    """In a container, the memory is the container's."""
+    limit = tmp_path / "memory.max"
+    limit.write_text(f"{3 * capacity.REPLICA}\n", encoding="ascii")
+    monkeypatch.setattr(capacity, "LIMITS_OF_CONTAINERS", (limit, tmp_path / "none"))
+    capacity._memory.cache_clear()
+    try:
+        assert capacity.replicas() == (3, "this machine has 0.2 GiB of memory, and a replica takes some 77 MiB")
+    finally:
+        capacity._memory.cache_clear()
