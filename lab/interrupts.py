@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import signal
-import threading
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
+PR_SET_PDEATHSIG = 1
+
 
 class Interrupted(KeyboardInterrupt):
-    """The user or the system asked the lab to stop."""
+    """The user or the system asked the lab to stop. The message names the signal, or what else happened."""
 
 
-_interrupted = threading.Event()
+_pending: list[Interrupted] = []  # the interrupt that came, if one came
+
+
+def interrupt(reason: Interrupted) -> None:
+    """Note an interrupt, so that ``unless_interrupted`` raises it."""
+    _pending[:] = [reason]
 
 
 def unless_interrupted() -> bool:
     """Return False, or raise Interrupted if an interrupt came earlier.
 
-    The exception of that interrupt may be lost: Python drops an exception that is raised inside a finalizer.
+    The exception of that interrupt may be lost: Python drops an exception that is raised inside a finalizer, and an exception
+    of another thread does not reach this one.
     """
-    if _interrupted.is_set():
-        raise Interrupted
+    if _pending:
+        raise _pending[0]
     return False
 
 
@@ -30,14 +39,20 @@ def unless_interrupted() -> bool:
 def interruptible() -> Iterator[None]:
     """While the block runs, let SIGTERM and SIGHUP end the lab as Ctrl-C does. Raises Interrupted."""
 
-    def interrupt(number: int, _frame: FrameType | None) -> None:
-        _interrupted.set()
-        raise Interrupted(signal.Signals(number).name)
+    def stop(number: int, _frame: FrameType | None) -> None:
+        interrupt(Interrupted(signal.Signals(number).name))
+        raise _pending[0]
 
-    _interrupted.clear()
-    previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    _pending.clear()
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def end_with_parent() -> None:
+    """Let the kernel kill this process when its parent ends. Do nothing where the system cannot do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -14,8 +14,10 @@ from time import monotonic_ns
 import msgspec
 from gevent.pool import Group
 from locust import FastHttpUser, events, task
+from locust.runners import WorkerRunner
 
 from lab.evidence.history import Recorder, Request, outcome_of
+from lab.interrupts import end_with_parent
 from lab.load.tickets import Ticket, Tickets, end_when_done, share
 from lab.ui import locust_plugin
 
@@ -52,6 +54,12 @@ def add_options(parser):
     parser.add_argument("--seed", type=int, default=1, help="random seed of the arrivals", include_in_web_ui=False)
     parser.add_argument("--timeout-s", type=float, default=60.0, help="seconds to wait for an answer", include_in_web_ui=False)
     parser.add_argument("--record", default="", help="file to which a line is appended for each request", include_in_web_ui=False)
+
+
+@events.init.add_listener
+def stay_with_master(environment, **_):
+    if isinstance(environment.runner, WorkerRunner) and environment.parsed_options.processes:
+        end_with_parent()
 
 
 @events.test_start.add_listener

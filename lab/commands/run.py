@@ -38,4 +38,4 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     with interruptible():  # an interrupt ends the drawing, and the run keeps its verdict and gets its name
         page = finish(done, draw)
     where_to_look(out, page)
-    return ExitStatus.INTERRUPTED if done.record.ended == "interrupted" else done.judgement.exit_status
+    return ExitStatus.INTERRUPTED if done.record.interrupted else done.judgement.exit_status

@@ -27,6 +27,7 @@ from lab.errors import BadInput, LabError, MissingProgram, RunFailed
 from lab.paths import REPORTS, shown
 
 SCHEMA = 1  # of run.json
+INTERRUPTED = "interrupted"  # the first word of ``ended`` after an interrupt
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run
 
@@ -73,6 +74,11 @@ class RunRecord(msgspec.Struct, kw_only=True):
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     # the machine
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether an interrupt ended the run."""
+        return self.ended.startswith(INTERRUPTED)
 
     @property
     def has_store(self) -> bool:

@@ -16,7 +16,6 @@ from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
-from lab.run.runner import INTERRUPTED
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.servers.supervised import supervised
@@ -35,7 +34,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
             done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
         summarise(console, done.judgement, done.findings)
         where_to_look(console, finish(done))
-        if done.record.ended == INTERRUPTED:
+        if done.record.interrupted:
             return ExitStatus.INTERRUPTED
         folders.append(done.folder.path)
         judgements.append((done.judgement, scenario.replicas))

@@ -184,7 +184,7 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
     except NotReady as failure:
         return Point(stage=stage.name, value=value, repeat=repeat, verdict="VOID", reason=f"the run could not start: {failure}")
     finish(done, draw=False)
-    if done.record.ended == "interrupted":
+    if done.record.interrupted:
         raise KeyboardInterrupt
     return sweep_result.point(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
 

@@ -71,6 +71,8 @@ class _Injector(threading.Thread):
         try:
             while not self.over.wait(LOOK_EVERY_S):
                 self.look()
+        except KeyboardInterrupt:  # the supervisor process is gone: the main thread learns of it as well
+            self.pending.clear()
         except Exception as error:  # noqa: BLE001 - raised again when the run ends
             self.failure = error
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from app.lock import LEASE_GIVES_UP, Stage
-from lab.evidence.run_folder import RunFolder, RunRecord, described, kept_on_failure, save
+from lab.evidence.run_folder import INTERRUPTED, RunFolder, RunRecord, described, kept_on_failure, save
 from lab.interrupts import unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS
@@ -21,10 +21,9 @@ from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import THREADS
-from lab.servers.supervisor import Supervisor
+from lab.servers.supervisor import Supervisor, SupervisorGone
 
 COMPLETE = "complete"
-INTERRUPTED = "interrupted"
 
 
 class CutShort(Exception):  # noqa: N818 - says what happened
@@ -81,11 +80,11 @@ def run(
                 begun, record.clocks = True, system.clocks
                 on_up(system)
                 _run(system, scenario, drive, folder, record)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             if not begun:
                 folder.discard()
                 raise
-            record.ended = INTERRUPTED
+            record.ended = _ended_by(interrupt)
         except Exception as error:
             record.ended = f"the run failed: {described(error)}"
             raise
@@ -115,20 +114,20 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             record.ended = f"the load failed: {failure}"
         except CutShort as cut:
             record.ended = str(cut)
-        except KeyboardInterrupt:
-            record.ended = INTERRUPTED
-        if not well():
+        except KeyboardInterrupt as interrupt:
+            record.ended = _ended_by(interrupt)
+        if not record.interrupted and not well():
             record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
         with settling(record):
             # a run that was cut short does not wait for answers: a moment shows whether requests are still inside; after an
             # interrupt the lab does not even ask, because busy replicas would answer late
             patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
-            record.in_flight_left = record.ended == INTERRUPTED or not system.quiet(patience_s)
+            record.in_flight_left = record.interrupted or not system.quiet(patience_s)
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # after the commands are counted: this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
-        if record.ended == INTERRUPTED:  # requests that are still inside would delay the end
+        if record.interrupted:  # requests that are still inside would delay the end
             for replica in system.replicas:
                 replica.end_now()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
@@ -139,9 +138,14 @@ def settling(record: RunRecord) -> Iterator[None]:
     """On an interrupt at the end of a run, skip the rest of the block and record it."""
     try:
         yield
-    except KeyboardInterrupt:
-        record.ended = INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        record.ended = _ended_by(interrupt)
         record.in_flight_left = True
+
+
+def _ended_by(interrupt: KeyboardInterrupt) -> str:
+    """Return how an interrupt ended a run: all interrupts begin with the same word."""
+    return f"{INTERRUPTED}: {interrupt}" if isinstance(interrupt, SupervisorGone) else INTERRUPTED
 
 
 def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:

@@ -75,9 +75,9 @@ class Cluster:
         return sum(int(health(replica.port, replica.host)["in_flight"]) for replica in self.replicas)
 
     def quiet(self, within_s: float) -> bool:
-        """Wait until no request is in flight. Return False if that takes longer than ``within_s``."""
+        """Wait until no request is in flight. Return False if that takes longer than ``within_s``, or if a server has ended."""
         until = time.monotonic() + within_s
-        while time.monotonic() < until:
+        while time.monotonic() < until and not self.dead():
             with contextlib.suppress(OSError):
                 if self.in_flight() == 0:
                     return True

@@ -1,26 +1,12 @@
-"""The supervisor: a process that starts the lab's servers, and ends all of them when the lab is
-gone.
+"""The lab's side of the supervisor: start, watch and signal servers through the process of ``supervisor_process.py``.
 
-It runs in a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it.
-It is a child subreaper, so the orphans of its children become its own children. It holds one end
-of a socket, and the lab holds the other. When the lab's end closes, however the lab ended, the supervisor kills every
-descendant and exits. (PR_SET_PDEATHSIG alone leaves the workers of nginx and gunicorn running.
-Supervisors such as supervisord or circus keep processes running, and none of them is a subreaper.)
-
-Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``,
-``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` →
-``{"sent"}``, ``{"descendants": 0}`` → ``{"pids"}``. Each request has a ``number``, which the answer
-repeats. The module uses the standard library only, so that it starts fast.
-
-The subreaper exists on Linux only. On macOS an orphan becomes a child of launchd, and the supervisor no
-longer finds it. So a worker is ended there only if its parent still runs when the supervisor lists the
-processes, or if the lab signals the process group before.
+Each of the two ends all servers when the other is gone. If the supervisor process was killed, the lab kills what is left of the
+servers, and ends as an interrupt ends it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -32,55 +18,78 @@ import time
 from pathlib import Path
 from typing import Any
 
-PR_SET_CHILD_SUBREAPER = 36
-LONGEST_END_S = 5.0
+from lab.interrupts import Interrupted, interrupt
+from lab.servers import supervisor_process
+from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants
+
+LONGEST_ANSWER_S = 30.0  # a supervisor process that answers later was stopped
+
+
+class SupervisorGone(Interrupted):
+    """The supervisor process was killed from outside. The lab has ended all servers."""
+
+    def __init__(self) -> None:
+        super().__init__("the process that supervises the servers was killed, so the lab ended all servers")
 
 
 class Supervisor:
-    """The lab's side: asks the supervisor process to start, watch and signal servers."""
+    """Asks the supervisor process to start, watch and signal servers.
+
+    When the supervisor process is gone, the first question ends all servers and raises SupervisorGone. From then on every
+    server counts as killed, and none can be started.
+    """
 
     def __init__(self) -> None:
+        adopt_orphans()  # when the supervisor process is killed, its descendants become the lab's
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-S", "-E", __file__, str(theirs.fileno())]
+            command = [sys.executable, "-S", "-E", supervisor_process.__file__, str(theirs.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
         self._socket = ours
+        self._socket.settimeout(LONGEST_ANSWER_S)
         self._one_at_a_time = threading.Lock()  # the thread of the fault injector sends requests as well
         self._received = b""
         self._number = 0
+        self._sessions: set[int] = set()  # each program leads a session, which its workers belong to
+        self._gone = False
         self.pid = self._process.pid
 
     def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path) -> int:
-        """Start a program in a session of its own, and return its pid. Raises OSError.
+        """Start a program in a session of its own, and return its pid. Raises OSError, SupervisorGone.
 
         The program's output is appended to ``log``.
         """
+        if self._gone:
+            raise SupervisorGone
         answer = self._ask(start=argv, env=env, cwd=str(cwd), log=str(log))
         if "error" in answer:
             raise OSError(answer["error"])
+        self._sessions.add(int(answer["pid"]))
         return int(answer["pid"])
 
     def exit_of(self, pid: int) -> int | None:
         """Return the exit status of a program (negative: the signal that ended it), or None while it runs."""
-        status: int | None = self._ask(exit_of=pid)["exit"]
+        status: int | None = -signal.SIGKILL if self._gone else self._ask(exit_of=pid)["exit"]
         return status
 
     def signal(self, pid: int, number: int) -> bool:
         """Send a signal to the process group of a program. Return False if the program had ended."""
-        return bool(self._ask(signal=number, pid=pid)["sent"])
+        return not self._gone and bool(self._ask(signal=number, pid=pid)["sent"])
 
     def descendants(self) -> list[int]:
         """Return the pids of all programs that were started here, and of their descendants."""
-        return list(self._ask(descendants=0)["pids"])
+        return [] if self._gone else list(self._ask(descendants=0)["pids"])
 
     def close(self) -> None:
         """Close the socket: the supervisor process kills all that still run and ends. Return when it has ended."""
+        self._gone = True
         self._socket.close()
         try:
             self._process.wait(LONGEST_END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._end_orphans()
 
     def _ask(self, **request: Any) -> dict[str, Any]:
         try:
@@ -92,8 +101,13 @@ class Supervisor:
                     answer: dict[str, Any] = json.loads(self._line())
                     if answer["number"] == self._number:  # another number answers an earlier request, whose wait was interrupted
                         return answer
-        except (OSError, ValueError) as error:
-            raise ConnectionError("the process that supervises the servers has ended") from error
+        except (OSError, ValueError):
+            self._gone = True
+            self._process.kill()  # it may only be stopped
+            gone = SupervisorGone()
+            interrupt(gone)  # it is raised in this thread alone, which may not be the main thread
+            self._end_orphans()
+            raise gone from None
 
     def _line(self) -> bytes:
         """Return the next line of the supervisor process; empty when it has ended."""
@@ -104,104 +118,21 @@ class Supervisor:
         line, _, self._received = self._received.partition(b"\n")
         return line
 
-
-class SupervisorProcess:
-    """The supervisor process's side: what it started, and how it ends all of it."""
-
-    def __init__(self) -> None:
-        self.started: dict[int, subprocess.Popen[bytes]] = {}
-
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        if "start" in request:
-            return self.start(request)
-        if "exit_of" in request:
-            return {"exit": self.started[request["exit_of"]].poll()}
-        if "signal" in request:
-            return {"sent": self.signal(request["pid"], request["signal"])}
-        return {"pids": descendants(os.getpid())}
-
-    def start(self, request: dict[str, Any]) -> dict[str, Any]:
-        try:
-            with Path(request["log"]).open("ab") as log:
-                process = subprocess.Popen(
-                    request["start"],
-                    env=request["env"],
-                    cwd=request["cwd"],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            return {"error": str(error)}
-        self.started[process.pid] = process
-        return {"pid": process.pid}
-
-    def signal(self, pid: int, number: int) -> bool:
-        if self.started[pid].poll() is not None:
-            return False
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, number)
-        return True
-
-    def end_all(self) -> None:
-        """Kill until no descendant is left. SIGKILL also ends stopped processes. On Linux, orphans are our children."""
+    def _end_orphans(self) -> None:
+        """Kill what is left of the servers after the end of the supervisor process."""
         until = time.monotonic() + LONGEST_END_S
-        while (pids := descendants(os.getpid())) and time.monotonic() < until:
+        while (pids := self._orphans()) and time.monotonic() < until:
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
             time.sleep(0.005)
 
-
-def descendants(ancestor: int) -> list[int]:
-    """Return the pids below ``ancestor``, zombies included, from one listing of /proc (or of ps)."""
-    children: dict[int, list[int]] = {}
-    for pid, parent in _parents():
-        children.setdefault(parent, []).append(pid)
-    found: list[int] = []
-    frontier = [ancestor]
-    while frontier:
-        frontier = [child for pid in frontier for child in children.get(pid, [])]
-        found += frontier
-    return found
-
-
-def _parents() -> list[tuple[int, int]]:
-    if not Path("/proc/self/stat").exists():
-        listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in listing.splitlines())]
-    pairs = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                stat = (entry / "stat").read_text(errors="replace")
-                pairs.append((int(entry.name), int(stat.rpartition(")")[2].split()[1])))
-    return pairs
-
-
-def serve(line: socket.socket) -> None:
-    """Serve requests until the lab's end of the socket closes; then end everything."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    process = SupervisorProcess()
-    try:
-        # two file objects: one for both directions would drop its unread input on each write
-        with line.makefile("r", encoding="utf-8") as requests, line.makefile("w", encoding="utf-8") as answers:
-            for text in requests:
-                request = json.loads(text)
-                answer = process.answer(request) | {"number": request["number"]}
-                print(json.dumps(answer), file=answers, flush=True)
-    except OSError:
-        pass  # the lab ended in the middle of a line
-    finally:
-        process.end_all()
-
-
-if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    def _orphans(self) -> list[int]:
+        """Return the pids of servers that the lab has inherited, and of no other program that got the pid of a server."""
+        found = []
+        for pid in descendants(os.getpid()) if self._sessions else ():
+            with contextlib.suppress(ProcessLookupError):
+                found += [pid] if os.getsid(pid) in self._sessions else []
+        return found

@@ -25,7 +25,6 @@ from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, ExitStatus, LabError
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
-from lab.run.runner import INTERRUPTED
 from lab.servers.process import free_port
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor
@@ -137,7 +136,7 @@ def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: Loc
     """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
     drive = drive_by_page(run, request.scenario, page.kill, lambda folder: _shown(state.begin, request, folder))
     done = conduct(supervisor, request.stage, request.scenario, drive, request.command)
-    if done.record.ended == INTERRUPTED:
+    if done.record.interrupted:
         return done
     try:
         _shown(state.judged, done)

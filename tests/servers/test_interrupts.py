@@ -71,6 +71,35 @@ def test_killed_lab_leaves_no_process(started, whole_group):
     assert not left[0].exists()
 
 
+def test_killed_supervisor_ends_the_run(started):
+    """After a kill of the supervisor the lab ends all servers, also a stopped replica, and keeps the partial run."""
+    family = started.descendants()
+    started.named("gunicorn")[-1].suspend()
+
+    (supervisor,) = started.named("supervisor_process.py")
+    supervisor.kill()
+    done = started.end()
+
+    assert done.status == 130
+    assert gone(family)
+    assert (done.verdict["verdict"], done.verdict["why"].partition(";")[0]) == (
+        "VOID",
+        "interrupted: the process that supervises the servers was killed, so the lab ended all servers",
+    )
+
+
+def test_kill_of_lab_and_supervisor(started):
+    """After a kill of the lab and of the supervisor at once no process is left, also no stopped replica."""
+    family = started.descendants()
+    (supervisor,) = started.named("supervisor_process.py")
+    started.named("gunicorn")[-1].suspend()
+
+    started.process.kill()
+    supervisor.kill()
+
+    assert gone(family)
+
+
 def test_clean_keeps_a_run_in_progress(started):
     """`lab clean` does not remove a run in progress."""
     lab("clean", "--keep", "0", cwd=started.cwd)

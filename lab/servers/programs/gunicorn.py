@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.paths import HOME
+from lab.servers import gunicorn_config
 from lab.servers.server import LOOPBACK
 
 THREADS = 32
+CONFIG = Path(gunicorn_config.__file__)  # what has no option on the command line
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Gunicorn:
             "backlog": 4096,
             "worker-tmp-dir": str(folder),
             "chdir": str(HOME),
+            "config": str(CONFIG),
             "log-level": "warning",
         }
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]

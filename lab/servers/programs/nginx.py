@@ -12,8 +12,8 @@ from lab.servers.programs.gunicorn import health
 # Paths are below the prefix (-p): a folder's name may hold a space, or a letter that means something here.
 CONFIG = """
 daemon off;
-worker_processes 1;
-worker_rlimit_nofile 20000;
+# one process: a worker would outlive its master if that was killed
+master_process off;
 pid pid;
 error_log log warn;
 events {{ worker_connections {connections}; }}

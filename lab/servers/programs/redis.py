@@ -48,7 +48,7 @@ def server_time_ms(port: int) -> float:
     """Return the server's own wall clock. Raises OSError when it does not answer."""
     import redis
 
-    client = redis.Redis(port=port, socket_timeout=2.0)
+    client = redis.Redis(port=port, socket_timeout=2.0, retry=_never())
     try:
         seconds, microseconds = client.time()
         return seconds * 1000 + microseconds / 1000
@@ -62,10 +62,18 @@ def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
     """Return a section of the server's own statistics. Raises OSError when it does not answer."""
     import redis
 
-    client = redis.Redis(host, port, socket_timeout=2.0)
+    client = redis.Redis(host, port, socket_timeout=2.0, retry=_never())
     try:
         return dict(client.info(section))
     except redis.RedisError as error:
         raise OSError(str(error)) from error
     finally:
         client.close()
+
+
+def _never() -> Any:
+    """Return the policy to try once: by default, the client needs four seconds to notice that no server listens."""
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    return Retry(NoBackoff(), 0)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
+import psutil
 import pytest
 
-from lab.servers.supervisor import Supervisor
+from lab.interrupts import interruptible, unless_interrupted
+from lab.servers.supervisor import Supervisor, SupervisorGone
+from tests.command import runs, wait_for
 
 
 @pytest.fixture
@@ -70,3 +75,47 @@ def test_interrupts_leave_the_line_whole(supervisor):
 
     assert interrupted > 20
     assert supervisor.descendants() == []
+
+
+def started(supervisor: Supervisor, folder: Path) -> list[psutil.Process]:
+    """Start a program with a stopped worker, and return both processes."""
+    program = supervisor.start(["sh", "-c", "sleep 1000 & kill -STOP $!; wait"], dict(os.environ), folder, folder / "log")
+    worker = wait_for(lambda: [one for one in psutil.Process(program).children() if one.status() == psutil.STATUS_STOPPED])
+    return [psutil.Process(program), *worker]
+
+
+def test_killed_supervisor_leaves_no_process(supervisor, tmp_path):
+    """After a kill of the supervisor process the lab ends all servers, and the next question is an interrupt."""
+    family = started(supervisor, tmp_path)
+
+    supervisor._process.kill()
+
+    with pytest.raises(SupervisorGone, match="was killed"), interruptible():
+        supervisor.descendants()
+    assert not any(map(runs, family))
+    with pytest.raises(SupervisorGone):
+        unless_interrupted()  # where another thread asked
+
+
+def test_after_the_supervisor(supervisor, tmp_path):
+    """Without a supervisor process all servers count as killed, and none starts: the way down raises nothing more."""
+    (program, _) = started(supervisor, tmp_path)
+    supervisor._process.kill()
+    with pytest.raises(SupervisorGone), interruptible():
+        supervisor.signal(program.pid, signal.SIGTERM)
+
+    assert supervisor.exit_of(program.pid) == -signal.SIGKILL
+    assert supervisor.signal(program.pid, signal.SIGTERM) is False
+    with pytest.raises(SupervisorGone):
+        supervisor.start(["true"], {}, tmp_path, tmp_path / "log")
+
+
+def test_stopped_supervisor_is_ended(supervisor, tmp_path):
+    """A supervisor process that does not answer counts as killed."""
+    family = started(supervisor, tmp_path)
+    supervisor._socket.settimeout(0.2)
+    os.kill(supervisor.pid, signal.SIGSTOP)
+
+    with pytest.raises(SupervisorGone), interruptible():
+        supervisor.descendants()
+    assert not any(map(runs, family))

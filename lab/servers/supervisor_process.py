@@ -1,0 +1,162 @@
+"""The supervisor process: it starts the lab's servers, and ends all of them when the lab is gone. ``supervisor.py`` is the lab's
+side of it.
+
+It runs in a session of its own, so neither Ctrl-C nor a kill of the lab's process group reaches it.
+It is a child subreaper, so the orphans of its children become its own children. It holds one end
+of a socket, and the lab holds the other. When the lab's end closes, however the lab ended, the supervisor kills every
+descendant and exits. (Supervisors such as supervisord or circus keep processes running, and none of them is a subreaper.)
+
+If the supervisor process itself is killed, nothing above happens. So the kernel kills each program that it started
+(PR_SET_PDEATHSIG), and the lab ends what is left. The signal reaches only direct children. So nginx has no worker process, and
+the workers of gunicorn and Locust ask for the same signal. Nothing stays even if the lab and the supervisor are killed at once.
+
+Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``,
+``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` →
+``{"sent"}``, ``{"descendants": 0}`` → ``{"pids"}``. Each request has a ``number``, which the answer
+repeats. The module uses the standard library only, so that it starts fast.
+
+The subreaper exists on Linux only. On macOS an orphan becomes a child of launchd, and the supervisor no
+longer finds it. So a worker is ended there only if its parent still runs when the supervisor lists the
+processes, or if the lab signals the process group before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+LONGEST_END_S = 5.0
+LIBC = ctypes.CDLL(None, use_errno=True)
+OPEN_FILES = 20_000  # each connection of a server is one
+
+
+class SupervisorProcess:
+    """The supervisor process's side: what it started, and how it ends all of it."""
+
+    def __init__(self) -> None:
+        self.started: dict[int, subprocess.Popen[bytes]] = {}
+        self.pid = os.getpid()
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if "start" in request:
+            return self.start(request)
+        if "exit_of" in request:
+            return {"exit": self.started[request["exit_of"]].poll()}
+        if "signal" in request:
+            return {"sent": self.signal(request["pid"], request["signal"])}
+        return {"pids": descendants(os.getpid())}
+
+    def start(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            with Path(request["log"]).open("ab") as log:
+                process = subprocess.Popen(
+                    request["start"],
+                    env=request["env"],
+                    cwd=request["cwd"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    preexec_fn=self._in_child,  # noqa: PLW1509 - this process has one thread
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            return {"error": str(error)}
+        self.started[process.pid] = process
+        return {"pid": process.pid}
+
+    def _in_child(self) -> None:
+        """Let the program end with the supervisor, and let it have as many open files as its connections need."""
+        if sys.platform == "linux":
+            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != self.pid:  # the supervisor was killed before the call
+                os._exit(1)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+    def signal(self, pid: int, number: int) -> bool:
+        if self.started[pid].poll() is not None:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+        return True
+
+    def end_all(self) -> None:
+        """Kill until no descendant is left. SIGKILL also ends stopped processes. On Linux, orphans are our children."""
+        until = time.monotonic() + LONGEST_END_S
+        while (pids := descendants(os.getpid())) and time.monotonic() < until:
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            time.sleep(0.005)
+
+
+def adopt_orphans() -> None:
+    """Let orphans below this process become its children. Do nothing where the system cannot do that."""
+    if sys.platform == "linux":
+        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants(ancestor: int) -> list[int]:
+    """Return the pids below ``ancestor``, zombies included, from one listing of /proc (or of ps)."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _parents():
+        children.setdefault(parent, []).append(pid)
+    found: list[int] = []
+    frontier = [ancestor]
+    while frontier:
+        frontier = [child for pid in frontier for child in children.get(pid, [])]
+        found += frontier
+    return found
+
+
+def _parents() -> list[tuple[int, int]]:
+    if not Path("/proc/self/stat").exists():
+        listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in listing.splitlines())]
+    pairs = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                stat = (entry / "stat").read_text(errors="replace")
+                pairs.append((int(entry.name), int(stat.rpartition(")")[2].split()[1])))
+    return pairs
+
+
+def serve(line: socket.socket) -> None:
+    """Serve requests until the lab's end of the socket closes; then end everything."""
+    adopt_orphans()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    process = SupervisorProcess()
+    try:
+        # two file objects: one for both directions would drop its unread input on each write
+        with line.makefile("r", encoding="utf-8") as requests, line.makefile("w", encoding="utf-8") as answers:
+            for text in requests:
+                request = json.loads(text)
+                answer = process.answer(request) | {"number": request["number"]}
+                print(json.dumps(answer), file=answers, flush=True)
+    except OSError:
+        pass  # the lab ended in the middle of a line
+    finally:
+        process.end_all()
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

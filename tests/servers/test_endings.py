@@ -1,0 +1,100 @@
+"""Whatever is ended at a random moment, no process and no port is left, and no folder that looks complete and is not.
+
+A few endings of each kind by default. Many: ``.venv/bin/pytest tests/servers/test_endings.py -n 0 --endings 100,50,10,10``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.command import Done, Started, gone, runs, wait_for
+
+KINDS = ("an interrupt", "a kill of the lab", "a kill of the supervisor", "a kill of both")
+LATEST_S = 6.0  # on an idle machine, the shorter of the two runs is over by then
+SUPERVISOR = "supervisor_process.py"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each kind of ending as many seeds as ``--endings`` has for it."""
+    if "seed" in metafunc.fixturenames:
+        several = [int(text) for text in metafunc.config.getoption("--endings").split(",")]
+        pairs = [(kind, seed) for kind, number in zip(KINDS, several, strict=True) for seed in range(number)]
+        metafunc.parametrize(("kind", "seed"), pairs)
+
+
+class Ended:
+    """A run that something ended at a random moment."""
+
+    def __init__(self, folder: Path, kind: str, seed: int) -> None:
+        chance = random.Random(f"{kind} {seed}")
+        stage, requests = chance.choice(["lua", "lua", "mysql_for_update", "redlock"]), chance.choice(["300", "100000"])
+        processes = chance.choice(["1", "1", "2"])
+        self.words = ("run", "rush", "--stage", stage, "--requests", requests, "--processes", processes)
+        self.one = Started(folder, *self.words)
+        wait_for(lambda: self.one.named(SUPERVISOR) or self.one.process.poll() is not None)
+        self.moment_s = chance.uniform(0, LATEST_S)
+        with contextlib.suppress(psutil.TimeoutExpired):
+            psutil.Process(self.one.process.pid).wait(self.moment_s)
+        self.family = self.one.descendants()
+        self.ports = listened_to(self.family)
+        supervisors = self.one.named(SUPERVISOR)
+        self.sent = [*([self.one.process] if kind != KINDS[2] else []), *(supervisors if kind in KINDS[2:] else [])]
+        chance.shuffle(self.sent)
+        number = chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]) if kind == KINDS[0] else signal.SIGKILL
+        for process in self.sent:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        self.signalled_s = time.monotonic()
+        self.done: Done = self.one.end()
+        self.took_s = time.monotonic() - self.signalled_s
+
+
+def listened_to(family: list[psutil.Process]) -> set[int]:
+    """Return the ports on which processes listen."""
+    pids = {process.pid for process in family}
+    found = psutil.net_connections("inet")
+    return {one.laddr.port for one in found if one.pid in pids and one.status == psutil.CONN_LISTEN}
+
+
+def left(folder: Path) -> list[psutil.Process]:
+    """Return the processes that run in a folder or name it."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            about = (process.cwd(), *process.cmdline())
+            found += [process] if runs(process) and any(str(folder) in word for word in about) else []
+    return found
+
+
+@pytest.fixture
+def ended(tmp_path, kind, seed) -> Iterator[Ended]:
+    one = Ended(tmp_path, kind, seed)
+    yield one
+    for process in left(tmp_path):
+        process.kill()
+
+
+def test_nothing_is_left(ended, tmp_path, kind, seed):
+    """After an ending at a random moment nothing is left, and what is kept states how it ended."""
+    assert gone(ended.family)
+    assert wait_for(lambda: not left(tmp_path), within_s=5)
+    assert not ended.ports & listened_to(list(psutil.process_iter()))
+    assert "Traceback" not in ended.done.err
+    complete = list(tmp_path.glob("reports/runs/2*"))
+    for folder in complete:
+        assert (folder / "verdict.json").exists()
+    if kind in (KINDS[0], KINDS[2]) and ended.sent:
+        assert ended.done.status in (130, 0, 3), ended.done.err  # 0 or 3: it was over, or nearly so
+        if ended.done.status == 130:
+            assert not list(tmp_path.glob("reports/runs/.*.part"))
+            ends = [json.loads((folder / "run.json").read_text(encoding="utf-8"))["ended"] for folder in complete]
+            assert all(end == "complete" or end.startswith("interrupted") for end in ends)
