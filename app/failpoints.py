@@ -10,7 +10,8 @@ A failpoint is a phase and a moment, for example ``release.before_last``. The ph
 
 The moments of a phase are:
 
-- ``before`` its first command, and ``after`` its last: the beginning and the end of the phase;
+- ``before`` its first command, and ``after`` its last: the beginning and the end of the phase. ``renew.before`` is before each
+  renewal: the phase has no beginning;
 - ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count).
   Of a script only the lock knows which answer is a yes, so it is learned from the requests that entered their work before;
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
@@ -54,6 +55,10 @@ class Meaning(Enum):
 
 class InjectedError(Exception):
     """The error of a fault whose action is ``raise``."""
+
+
+class CommandFailed(InjectedError):  # noqa: N818 - names what happened to the command
+    """A command fails before it is sent. The store's client raises an error of its own library in its place."""
 
 
 class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
@@ -147,6 +152,10 @@ def _raise(injection: Injection) -> None:
     raise InjectedError(f"{injection.name} was injected at {injection.gate}")
 
 
+def _fail(injection: Injection) -> None:
+    raise CommandFailed(f"{injection.name} was injected at {injection.gate}")
+
+
 def _lose_reply(injection: Injection) -> None:
     raise ReplyLost(f"{injection.name} was injected at {injection.gate}")
 
@@ -157,6 +166,7 @@ ACTIONS: dict[str, Callable[[Injection], None]] = {
     "stop": lambda injection: signal.pthread_kill(threading.get_ident(), signal.SIGSTOP),
     "kill": lambda injection: os.kill(os.getpid(), signal.SIGKILL),
     "raise": _raise,
+    "fail": _fail,
     "wait": lambda injection: time.sleep(injection.for_ms / 1000),
     "lose_reply": _lose_reply,
 }
@@ -214,14 +224,23 @@ class RequestContext(threading.local):
         self.answer = self.script_answer = ""
         self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
-        if failpoints is not None:
+        if failpoints is not None and phase is not RENEW:
             failpoints.reach(phase, BEFORE, self.request)
 
-    def sending(self) -> None:
-        """Note that a command is about to be sent to the lock's store."""
-        if (failpoints := self.failpoints) is not None and self.commands + 1 == failpoints.usual_commands.get(self.phase):
-            failpoints.reach(self.phase, BEFORE_LAST, self.request)
+    def sending(self, error: type[Exception] = CommandFailed) -> None:
+        """Note that a command is about to be sent to the lock's store. error: what the client raises if a fault lets it fail."""
+        if (failpoints := self.failpoints) is not None:
+            try:
+                self._reach_before_command(failpoints)
+            except CommandFailed as failed:
+                raise error(str(failed)) from failed
         self.sent_ns = monotonic_ns()
+
+    def _reach_before_command(self, failpoints: Failpoints) -> None:
+        if self.phase is RENEW:
+            failpoints.reach(RENEW, BEFORE, self.request)
+        if self.commands + 1 == failpoints.usual_commands.get(self.phase):
+            failpoints.reach(self.phase, BEFORE_LAST, self.request)
 
     def sending_again(self) -> None:
         """Note that a command is sent once more, because its reply was lost."""

@@ -53,7 +53,7 @@ class StageEndpoint:
         if not self.settings.nested:
             return self._new(self.lock_key)
         if self.settings.nested == SAME:
-            return NestedLock(self._new(self.lock_key), self._new(self.lock_key))
+            return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=0.1)
         keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
         first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
         return NestedLock(self._new(first), self._new(second), pause_s=0.05)

@@ -147,7 +147,7 @@ class Etcd:
         """Send a command. With a journal, reach the failpoints; send it again after a lost reply, as to another server."""
         if not self.journal.on:
             return self._answer(send)
-        request_context.sending()
+        request_context.sending(ConnectionFailedError)
         answer = self._answer(send)
         try:
             request_context.sent(command, agreed(answer))

@@ -151,7 +151,7 @@ class GatedMySQL(MySQL):
     """The client for a lock: reaches the failpoints, and counts the lock's statements."""
 
     def execute(self, statement: str, *values: object) -> int:
-        request_context.sending()
+        request_context.sending(pymysql.OperationalError)
         name = statement.removeprefix(WITHIN).partition(" ")[0]
         touched = super().execute(statement, *values)
         try:

@@ -91,7 +91,7 @@ class GatedRedis(Redis):
     """The client for a lock: reaches the failpoints, counts commands, and journals what is sent outside any request."""
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
-        request_context.sending()
+        request_context.sending(redis.ConnectionError)
         answer = super().execute_command(*args, **options)
         try:
             request_context.sent(args[0], answer, meaning(args, answer), script(args))

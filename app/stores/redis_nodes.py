@@ -36,7 +36,7 @@ class RedisNodes:
         """Return each node's answer in order; the error of a node without an answer. It is one command for the failpoints."""
         if not self.gated:
             return self._all(*command)
-        request_context.sending()
+        request_context.sending(redis.ConnectionError)
         answers = self._all(*command)
         try:
             self._sent(command, answers)

@@ -12,7 +12,14 @@ from time import monotonic_ns
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
+from kazoo.exceptions import (
+    ConnectionClosedError,
+    ConnectionDropped,
+    ConnectionLoss,
+    KazooException,
+    NoNodeError,
+    SessionExpiredError,
+)
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import ZnodeStat
 
@@ -105,7 +112,7 @@ class Session:
         """Send a command and return the answer, ``absent`` if there is no such node. With a journal, reach the failpoints."""
         if not self.journal.on:
             return self._answer(send, absent)
-        request_context.sending()
+        request_context.sending(ConnectionLoss)
         answer = self._answer(send, absent)
         try:
             request_context.sent(command, answer)
@@ -125,9 +132,9 @@ class Session:
         send = connection._send_ping  # noqa: SLF001
 
         def send_and_tell(connect_timeout: float) -> None:
-            sent_ns = monotonic_ns()
+            request_context.sending(ConnectionDropped)
             send(connect_timeout)
-            at = {"sent_ns": sent_ns, "renewed_ns": monotonic_ns()}
+            at = {"sent_ns": request_context.sent_ns, "renewed_ns": monotonic_ns()}
             self.journal.record(Renewed(request="", key="session", command="ping", answer="sent", **at))
 
         connection._send_ping = send_and_tell  # noqa: SLF001

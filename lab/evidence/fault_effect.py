@@ -21,6 +21,8 @@ class Effect(StrEnum):
     THREAD_DIES = "thread_dies"
     # The request waits at the failpoint, and goes on later.
     REQUEST_WAITS = "request_waits"
+    # One renewal fails at the client, before it is sent. The store is well, and later renewals succeed.
+    RENEWAL_FAILS = "renewal_fails"
     # The store carried a command out, and the client sends it again because the reply is lost.
     REPLY_LOST = "reply_lost"
     # A replica and the lock's store cannot reach each other.
@@ -49,7 +51,7 @@ class Effect(StrEnum):
 
 # These are done by the replica itself, at the failpoint. The injector does all others, a moment later.
 DONE_BY_REPLICA = frozenset(
-    {Effect.PROCESS_DIES, Effect.PROCESS_STOPS, Effect.THREAD_DIES, Effect.REQUEST_WAITS, Effect.REPLY_LOST}
+    {Effect.PROCESS_DIES, Effect.PROCESS_STOPS, Effect.THREAD_DIES, Effect.REQUEST_WAITS, Effect.REPLY_LOST, Effect.RENEWAL_FAILS}
 )
 
 

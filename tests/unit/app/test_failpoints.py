@@ -124,6 +124,32 @@ def test_stamp_of_the_last_command():
     assert one.sent_ns == 0
 
 
+def test_failed_renewal(tmp_path, monkeypatch):
+    """A renewal fails once, before it is sent, with the error of the store's own library; the next one is sent."""
+    prepare(tmp_path, "fail_renewal-1", gate="renew.before", action="fail", skip=1)
+    failpoints = Failpoints(tmp_path, "replica-1")
+    monkeypatch.setattr(RequestContext, "failpoints", failpoints)
+    renewing, holder = RequestContext(), RequestContext()
+    renewing.sending(ConnectionError)  # no request has the lock yet
+
+    holder.begin("r1")
+    holder.enter(READ)
+    with pytest.raises(ConnectionError, match="fail_renewal-1 was injected"):
+        renewing.sending(ConnectionError)
+    renewing.sending(ConnectionError)
+
+
+def test_end_of_a_request_is_no_renewal(tmp_path, monkeypatch):
+    """A request that ends does not reach the failpoint before a renewal."""
+    monkeypatch.setattr(RequestContext, "failpoints", recorded := Recorded(tmp_path))
+    one = RequestContext()
+
+    one.begin("r1")
+    one.end()
+
+    assert recorded.reached == ["renew.after", "acquire.before", "acquire.after"]
+
+
 class Recorded(Failpoints):
     """Records the failpoints that are reached."""
 

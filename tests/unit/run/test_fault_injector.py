@@ -28,6 +28,7 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "cut_off": ([("cut_off", RECORD)], [("reconnect", RECORD)]),
     "end_session": ([("end_sessions", RECORD)], []),
     "expire": ([], []),
+    "fail_renewal": ([], []),
     "freeze": ([], [("resume_replica", RECORD)]),
     "jump_clock": ([("jump_clocks", NODE, 60_000)], [("jump_clocks", NODE, 0)]),
     "kill": ([], []),
