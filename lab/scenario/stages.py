@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import traceback
 from pathlib import Path
 
@@ -21,27 +23,28 @@ def find_stage(name: str) -> Stage:
     if not name.endswith(".py"):
         choose_from("stage", name, stages())
     try:
-        return load_stage(name)
+        with contextlib.redirect_stdout(sys.stderr):  # standard output belongs to the lab: --json promises nothing else on it
+            return load_stage(name)
     except FileNotFoundError:
         raise BadInput(
             f"there is no file {name!r}. Give the name of a stage, or the path of its file. The stages: {', '.join(stages())}."
         ) from None
     except NotAStage as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
-    except Exception as error:  # whatever a user's own file does, it is bad input and not a broken lock
+    except (Exception, SystemExit) as error:  # whatever a user's own file does, it is bad input and not a verdict
         if isinstance(error, KeyError) and any(frame.name == claims.__name__ for frame in _frames(error)):
             choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
         raise BadInput(f"{name} cannot be loaded: {_described(error, Path(name))}") from error
 
 
-def _described(error: Exception, file: Path) -> str:
+def _described(error: BaseException, file: Path) -> str:
     """Return an error with the last line of the file that had a part in it."""
-    what = f"{type(error).__name__}: {error}"
-    if isinstance(error, SyntaxError):
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    if isinstance(error, SyntaxError) and error.lineno:
         return f"line {error.lineno}: {error.msg}" if error.filename == str(file.resolve()) else what
     lines = [frame.lineno for frame in _frames(error) if frame.filename == str(file.resolve())]
     return f"line {lines[-1]}: {what}" if lines else what
 
 
-def _frames(error: Exception) -> traceback.StackSummary:
+def _frames(error: BaseException) -> traceback.StackSummary:
     return traceback.extract_tb(error.__traceback__)

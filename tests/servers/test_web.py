@@ -12,8 +12,8 @@ FIELDS = {"value", "read", "wrote", "replica", "stage", "request", "waited_ms", 
 
 
 @pytest.fixture
-def client(redis_port, tmp_path, request):
-    flags = {"run": request.node.name, "journal": tmp_path / "journal.jsonl", "wait_ms": 100, "retry_ms": 5}
+def client(redis_port, tmp_path):
+    flags = {"run": tmp_path.name, "journal": tmp_path / "journal.jsonl", "wait_ms": 100, "retry_ms": 5}
     address = f"127.0.0.1:{redis_port}"
     app = create_app(stage="lua,none,incr,reentrant", redis_url=address, counter_url=address, **flags)
     return app.test_client()
