@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import pkgutil
@@ -21,9 +22,10 @@ def file(package: str, name: str) -> ModuleType:
     """Import one file, and none of the libraries that the others need. Raises KeyError for a name without a file."""
     if name not in names(package):
         raise KeyError(name)
-    return importlib.import_module(f"{package}.{name}")
+    with contextlib.redirect_stdout(sys.stderr):  # what a file prints is not part of a command's output, which may be JSON
+        return importlib.import_module(f"{package}.{name}")
 
 
 def files(package: str) -> dict[str, ModuleType]:
     """Import all files of a package, by name."""
-    return {name: importlib.import_module(f"{package}.{name}") for name in names(package)}
+    return {name: file(package, name) for name in names(package)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,9 +11,11 @@ from typing import Any
 
 import click
 
+from lab.commands.exit_status import status_of
 from lab.commands.measurement_names import measurements
 from lab.commands.scenario_options import scenario_options, server_options
-from lab.errors import MEANINGS, ExitStatus, LabError, choose_from
+from lab.errors import MEANINGS, ExitStatus, choose_from
+from lab.output import attach, final_status
 from lab.paths import new_folder
 from lab.scenario.options import OPTIONS
 from lab.text import counted
@@ -329,21 +330,8 @@ def _command() -> str:
 
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
-    try:
-        status = lab.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        status = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        status = ExitStatus.INTERRUPTED
-    except LabError as error:
-        click.echo(f"error: {error}", err=True)
-        status = error.exit_status
-    except Exception:  # noqa: BLE001 - status 1 means a broken promise, and never an error of the lab itself
-        traceback.print_exc()
-        status = ExitStatus.CANNOT_RUN
-    sys.exit(status or ExitStatus.GOOD)
+    output = attach()
+    sys.exit(final_status(output, status_of(lab)))
 
 
 if __name__ == "__main__":

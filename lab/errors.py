@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import IntEnum
@@ -14,8 +15,11 @@ class ExitStatus(IntEnum):
     BROKEN = 1  # a promise was broken
     BAD_INPUT = 2  # the command line, a file or a setting is wrong
     NOTHING_SHOWN = 3  # the run or the measurement proves nothing
-    CANNOT_RUN = 4  # a program is missing, a server does not start or does not stay up, or the lab failed
+    CANNOT_RUN = 4  # a program is missing, or a server does not start or does not stay up
+    CANNOT_WRITE = 5  # the disk is full, a folder is read-only, or a file is in a folder's place
+    LAB_FAILED = 6  # an error that the lab did not foresee
     INTERRUPTED = 130  # Ctrl-C, SIGTERM or a closed terminal: 128 + SIGINT, as shells count
+    OUTPUT_CLOSED = 141  # what reads the output has ended, as in `lab … | head -1`: 128 + SIGPIPE, as shells count
 
 
 MEANINGS = {
@@ -23,14 +27,41 @@ MEANINGS = {
     ExitStatus.BROKEN: "BROKEN: a stage broke its claim",
     ExitStatus.BAD_INPUT: "the input is wrong",
     ExitStatus.NOTHING_SHOWN: "UNSEEN or VOID: the run decides nothing about the claim",
-    ExitStatus.CANNOT_RUN: "a program is missing, a server failed, or the lab failed",
-    ExitStatus.INTERRUPTED: "interrupted",
+    ExitStatus.CANNOT_RUN: "a program is missing, or a server failed",
+    ExitStatus.CANNOT_WRITE: "a file or the output cannot be written",
+    ExitStatus.LAB_FAILED: "the lab itself failed",
+    ExitStatus.INTERRUPTED: "interrupted, or the supervisor was killed",
+    ExitStatus.OUTPUT_CLOSED: "the output was closed early; a run is complete",
 }
-SEVERITY = (ExitStatus.GOOD, ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN, ExitStatus.BROKEN)
+SEVERITY = (  # of the runs of one command, the worst last
+    ExitStatus.GOOD,
+    ExitStatus.OUTPUT_CLOSED,
+    ExitStatus.CANNOT_RUN,
+    ExitStatus.NOTHING_SHOWN,
+    ExitStatus.CANNOT_WRITE,
+    ExitStatus.LAB_FAILED,
+    ExitStatus.BROKEN,
+    ExitStatus.BAD_INPUT,
+    ExitStatus.INTERRUPTED,
+)
+# An OSError with one of these numbers is about the place, and not an error of the lab.
+OF_THE_PLACE = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+    errno.EEXIST,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+}
 
 
 def worst(statuses: Iterable[int]) -> ExitStatus:
-    """Return the worst exit status of many runs: broken, then nothing shown, then cannot run; good where there are none."""
+    """Return the worst exit status of many runs; good where there are none."""
     return max((ExitStatus(status) for status in statuses), key=SEVERITY.index, default=ExitStatus.GOOD)
 
 
@@ -58,8 +89,33 @@ class NotReady(LabError):  # noqa: N818 - names what it is
     """A server did not start, or did not stay up. The message holds the end of its log."""
 
 
-class RunFailed(LabError):  # noqa: N818 - names what happened
+class CannotWrite(LabError):  # noqa: N818 - names what happened
+    """A file cannot be written, or not be read. The message names it and the reason."""
+
+    exit_status = ExitStatus.CANNOT_WRITE
+
+
+class LabFailed(LabError):  # noqa: N818 - names what happened
+    """The lab failed for a reason that it did not foresee."""
+
+    exit_status = ExitStatus.LAB_FAILED
+
+
+class RunFailed(LabFailed):
     """A run ended for a reason that the lab did not foresee. The message names the folder in which its evidence is kept."""
+
+
+def of_the_place(error: BaseException) -> bool:
+    """Return whether an error is about the place of a file: no space, no permission, a file in a folder's place."""
+    return isinstance(error, OSError) and error.errno in OF_THE_PLACE
+
+
+def in_short(error: BaseException) -> str:
+    """Return an error in one line. An OSError names its file and the system's reason, other errors their type."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", owner: str = "") -> str:

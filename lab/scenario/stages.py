@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 import traceback
 from pathlib import Path
 
+from app import locks
 from app.lock import Claim, Stage, claims
 from app.locks import NotAStage, stages
 from app.locks import stage as load_stage
 from lab.errors import BadInput, choose_from
+from lab.scenario.stage_rehearsal import printing_to_stderr, rehearse
+
+SHELF = Path(locks.__file__).parent
 
 
 def find_stage(name: str) -> Stage:
@@ -22,8 +24,10 @@ def find_stage(name: str) -> Stage:
         )
     if not name.endswith(".py"):
         choose_from("stage", name, stages())
+    elif Path(name).exists():
+        rehearse(name)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # standard output belongs to the lab: --json promises nothing else on it
+        with printing_to_stderr():
             return load_stage(name)
     except FileNotFoundError:
         raise BadInput(
@@ -31,16 +35,22 @@ def find_stage(name: str) -> Stage:
         ) from None
     except NotAStage as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
-    except (Exception, SystemExit) as error:  # whatever a user's own file does, it is bad input and not a verdict
+    except (Exception, SystemExit) as error:  # whatever a user's own file does, it is bad input and not a broken lock
         if isinstance(error, KeyError) and any(frame.name == claims.__name__ for frame in _frames(error)):
             choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
         raise BadInput(f"{name} cannot be loaded: {_described(error, Path(name))}") from error
 
 
+def broken_stage(error: BaseException) -> str:
+    """Return a sentence on the file of ``app/locks`` that could not be imported; empty if the error has another reason."""
+    files = [frame.filename for frame in _frames(error) if frame.name == "<module>" and Path(frame.filename).parent == SHELF]
+    return f"{files[-1]} cannot be loaded: {_described(error, Path(files[-1]))}" if files else ""
+
+
 def _described(error: BaseException, file: Path) -> str:
     """Return an error with the last line of the file that had a part in it."""
-    what = f"{type(error).__name__}: {error}".partition("\n")[0]
-    if isinstance(error, SyntaxError) and error.lineno:
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}" if error.filename == str(file.resolve()) else what
     lines = [frame.lineno for frame in _frames(error) if frame.filename == str(file.resolve())]
     return f"line {lines[-1]}: {what}" if lines else what

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import runpy
 import subprocess
 import sys
 
@@ -11,7 +13,7 @@ import pytest
 from app.locks import stages
 from lab import cli, prerequisites
 from lab.commands.measurement_names import OF_THE_LAB, OF_THE_LOCKS
-from lab.errors import MEANINGS, ExitStatus
+from lab.errors import MEANINGS, SEVERITY, ExitStatus
 from lab.experiments.benchmarks import benches
 from lab.paths import HOME
 from lab.scenario.fault import kind_of
@@ -133,13 +135,32 @@ def test_check_of_no_run(said, tmp_path, file, content, words):
 
 
 def test_error_of_the_lab_is_not_broken(said, monkeypatch):
-    """An error in the lab itself has its traceback, and status 4: status 1 means a broken promise and nothing else."""
+    """An error in the lab itself has a sentence, and a status of its own: status 1 means a broken promise and nothing else."""
     monkeypatch.setattr("lab.commands.check.check_again", lambda *given: {}["gone"])
 
     status, _, err = said("check")
 
-    assert status == ExitStatus.CANNOT_RUN
-    assert "KeyError: 'gone'" in err
+    assert status == ExitStatus.LAB_FAILED
+    assert err.endswith("error: the lab itself failed: KeyError: 'gone'; this says nothing about a stage\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "reports/a"), "reports/a: No space left on device"),
+        (OSError(errno.EROFS, "Read-only file system"), "Read-only file system"),
+        (FileExistsError(errno.EEXIST, "File exists", "reports"), "reports: File exists"),
+    ],
+)
+def test_place_that_cannot_be_written(said, monkeypatch, error, sentence):
+    """An error of the place has a sentence without a traceback, and a status of its own."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("lab.commands.check.check_again", fail)
+
+    assert said("check") == (ExitStatus.CANNOT_WRITE, "", f"error: {sentence}\n")
 
 
 def test_missing_program_has_status_4(said, monkeypatch, tmp_path):
@@ -269,9 +290,10 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
         ("import nowhere", ["./mine.py cannot be loaded: line 2: ModuleNotFoundError", "nowhere"]),
         ('{}["exclusive"]', ["./mine.py cannot be loaded: line 2: KeyError"]),
         ("pass", ["error: ./mine.py holds no stage: no STAGE = Stage(…) in it"]),
-        ("STAGE = Stage(lock=Lock, store='rdis')", ["error: ./mine.py holds no stage: line 2: store = 'rdis'", "mean 'redis'"]),
-        ("raise SystemExit(0)", ["./mine.py cannot be loaded: line 2: SystemExit: 0"]),
-        ("raise ValueError('two\\nlines')", ["./mine.py cannot be loaded: line 2: ValueError: two\n"]),
+        ("STAGE = Stage(lock=int)", ["./mine.py holds no stage: lock must be a class with the method run"]),
+        ("STAGE = Stage(lock=Lock, follows='lau')", ["./mine.py holds no stage: follows = 'lau' is not known", "lua"]),
+        ("STAGE = Stage(lock=Lock, store='rdis')", ["./mine.py holds no stage: store = 'rdis'", "redis"]),
+        ("STAGE = Stage(lock=Lock, resource='row')", ["./mine.py holds no stage: resource = 'row'", "mysql_row"]),
     ],
 )
 def test_error_in_an_own_stage(said, tmp_path, wrong, words):
@@ -287,35 +309,46 @@ def test_error_in_an_own_stage(said, tmp_path, wrong, words):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("code", "words"),
     [
-        ("my lock.py", "the file's name is the name of the stage; use at most 64 letters"),
-        ("lua.py", "the lab has a stage 'lua' of its own"),
-        ("a,b/mine.py", "the path has a comma"),
+        ("raise SystemExit(0)", "line 3: SystemExit: 0"),
+        ("raise KeyboardInterrupt", "line 3: KeyboardInterrupt:"),
+        ("import os; os._exit(0)", "line 3: it ends the process that reads it, with status 0"),
+        ("import os; os.abort()", "line 3: it ends the process that reads it, with signal SIGABRT"),
     ],
 )
-def test_name_of_an_own_stage(said, tmp_path, name, words):
-    """A file whose name cannot be the name of a stage is refused."""
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")
-
-    status, _, errors = said("run", "rush", "--stage", f"./{name}")
-
-    assert status == 2
-    assert words in errors
-
-
-def test_print_of_an_own_stage(said, tmp_path):
-    """What a stage file prints does not reach the standard output, where ``--json`` promises a verdict only."""
+def test_own_stage_that_ends_the_lab(said, tmp_path, code, words):
+    """A stage file that would end the lab is bad input, and its line is named: status 0 means a kept promise."""
     text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
-    (tmp_path / "mine.py").write_text(f"{text}\nprint('hello')\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(f"import sys\n\n{code}\n{text}", encoding="utf-8")
 
-    status, out, errors = said("stages", "./mine.py")
+    status, out, errors = said("run", "rush", "--stage", "./mine.py")
 
-    assert status == 0
-    assert "hello" not in out
-    assert "hello" in errors
+    assert (status, out) == (2, "")
+    assert errors.strip() == f"error: ./mine.py cannot be loaded: {words}"
+
+
+def test_stage_of_the_shelf_that_ends_the_lab(said, monkeypatch, tmp_path):
+    """A file in the folder of the stages that would end the lab is named as well."""
+    file = tmp_path / "zz.py"
+    file.write_text("\nraise SystemExit(0)\n", encoding="utf-8")
+    monkeypatch.setattr("lab.scenario.stages.SHELF", tmp_path)
+    monkeypatch.setattr("lab.commands.listing.print_stages", lambda *_: runpy.run_path(str(file)))
+
+    assert said("stages") == (2, "", f"error: {file} cannot be loaded: line 2: SystemExit: 0\n")
+
+
+@pytest.mark.parametrize("code", ["print('hello')", "import os; os.system('echo hello')", "import os; os.write(1, b'hello')"])
+def test_print_of_an_own_stage(tmp_path, code):
+    """What a stage file prints when it is read does not reach the standard output, which may be JSON."""
+    text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
+    (tmp_path / "mine.py").write_text(f"{code}\n{text}", encoding="utf-8")
+    find = "from lab.scenario.stages import find_stage; find_stage('./mine.py'); print('{}')"
+
+    done = subprocess.run([sys.executable, "-c", find], capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    assert done.stdout == "{}\n"
+    assert "hello" in done.stderr
 
 
 def test_own_stage_needs_no_library():
@@ -338,9 +371,12 @@ def test_exit_statuses(said):
         "BAD_INPUT": 2,
         "NOTHING_SHOWN": 3,
         "CANNOT_RUN": 4,
+        "CANNOT_WRITE": 5,
+        "LAB_FAILED": 6,
         "INTERRUPTED": 130,
+        "OUTPUT_CLOSED": 141,
     }
-    assert set(MEANINGS) == set(ExitStatus)
+    assert set(MEANINGS) == set(ExitStatus) == set(SEVERITY)
     for status, meaning in MEANINGS.items():
         assert f"{status:<5}{meaning}" in out
         assert f"| {status:d} | {meaning} |" in document

@@ -17,9 +17,6 @@ from app.lock import Stage, claims
 
 
 class Lock:
-    def __init__(self, *given):
-        pass
-
     def run(self, work):
         MACHINE.use(LIMIT)
 
@@ -52,9 +49,6 @@ from app.locks.old import MACHINE
 
 
 class Lock:
-    def __init__(self, *given):
-        pass
-
     def run(self, work):
         MACHINE.use(LIMIT)
         return work

@@ -133,7 +133,7 @@ def test_unknown_benchmark_is_refused():
     ("kind", "loses", "mechanisms"),
     [
         ("clean", False, set()),
-        ("lossy", True, {"no lock"}),
+        ("lossy", True, {"no lock", "no lock between replicas"}),
         ("leaky", True, {"granted twice"}),
     ],
 )

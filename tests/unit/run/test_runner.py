@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.locks import stages
-from lab.errors import BadInput, LabError, MissingProgram, NotReady, RunFailed
+from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
 from lab.evidence import run_folder
 from lab.report import site
 from lab.run import runner
@@ -58,7 +58,7 @@ def test_failed_fault(tmp_path, monkeypatch):
         conducted(tmp_path, monkeypatch, lambda: None, fails(OSError("no leader to kill")))
 
     (kept,) = left(tmp_path)
-    assert caught.value.exit_status == 4
+    assert caught.value.exit_status == ExitStatus.LAB_FAILED
     assert run_folder.load(kept).ended == "the run failed: OSError: no leader to kill"
     assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
 

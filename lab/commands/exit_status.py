@@ -1,0 +1,40 @@
+"""How a command ends: every error becomes a sentence and an exit status."""
+
+from __future__ import annotations
+
+import traceback
+
+import click
+
+from lab.errors import BadInput, CannotWrite, ExitStatus, LabError, LabFailed, in_short, of_the_place
+
+
+def status_of(command: click.Command) -> int:
+    """Run the command line, and return its exit status. Status 1 means a broken promise, and never an error of the lab."""
+    try:
+        return command.main(standalone_mode=False) or ExitStatus.GOOD
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt) as interrupt:
+        why = str(interrupt) if len(str(interrupt).split()) > 1 else ""  # not the name of a signal
+        click.echo(f"interrupted{': ' if why else ''}{why}", err=True)
+        return ExitStatus.INTERRUPTED
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - all others
+        foreseen = _foreseen(error)
+        click.echo(f"error: {foreseen}", err=True)
+        return foreseen.exit_status
+
+
+def _foreseen(error: BaseException) -> LabError:
+    """Return an error with a message for the user and its exit status. Print the traceback of an error of the lab itself."""
+    from lab.scenario.stages import broken_stage
+
+    if isinstance(error, LabError):
+        return error
+    if reason := broken_stage(error):
+        return BadInput(reason)
+    if of_the_place(error):
+        return CannotWrite(in_short(error))
+    traceback.print_exception(error)
+    return LabFailed(f"the lab itself failed: {in_short(error)}; this says nothing about a stage")

@@ -1,0 +1,45 @@
+"""The output of a command may end before the command does: its exit status reports that, and nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.errors import ExitStatus
+from tests.command import LAB
+
+
+def shell(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command line; ``lab`` in it is the lab's command."""
+    script = f'lab() {{ "{LAB}" "$@"; }}; {words}'
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ("lab stages | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
+        ("lab diff lua | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
+        ("lab doctor | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
+        ("lab stages >/dev/full", ExitStatus.CANNOT_WRITE, "error: the output could not be written: No space left on device\n"),
+        ("lab stages >&-", ExitStatus.GOOD, ""),
+        ("lab run rush --stage lau 2>&-", ExitStatus.BAD_INPUT, ""),
+        ("lab run rush --stage lau 2>/dev/full", ExitStatus.BAD_INPUT, ""),
+        ("lab run rush --stage lau 2>&1 | true; exit ${PIPESTATUS[0]}", ExitStatus.BAD_INPUT, ""),
+    ],
+)
+def test_output_that_ends_early(tmp_path, words, status, message):
+    """A closed pipe, a full disk and a closed output have a status, and at most one sentence."""
+    done = shell(words, tmp_path)
+
+    assert (done.returncode, done.stderr) == (status, message)
+
+
+def test_error_is_not_hidden_by_the_pipe(tmp_path):
+    """An error keeps its own status and sentence, even where the output is closed."""
+    done = shell("lab diff lua lau | true; exit ${PIPESTATUS[0]}", tmp_path)
+
+    assert done.returncode == ExitStatus.BAD_INPUT
+    assert "no stage 'lau'" in done.stderr
