@@ -1,0 +1,195 @@
+"""The judge on trial: each broken lock is condemned for what is wrong with it, and no sound lock is ever accused.
+
+A lock is a file in ``locks/broken`` or ``locks/sound``. Its first line states what is wrong with it, or what is unusual about it.
+Most are a stage of the ladder with one change: the file shows the change, and the stage's claims stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from lab.judge.judgement import Verdict
+from lab.servers.supervisor import Supervisor
+from tests.trial import trial
+
+LOCKS = Path(__file__).with_name("locks")
+Options = dict[str, int | float]
+
+
+class Case(NamedTuple):
+    """A run that shows what is wrong with a lock."""
+
+    scenario: str
+    options: Options
+    # the mechanism that must be found
+    mechanism: str
+    # mechanisms that may be found as well: other views of the same harm
+    also: tuple[str, ...] = ()
+
+
+FAST = {"replicas": 2, "requests": 300, "users": 20, "work_ms": 3, "retry_ms": 10}  # a request that slips in meets a holder
+LONG = FAST | {"requests": 150, "work_ms": 10}
+ONE = FAST | {"replicas": 1}
+SLOW = {"requests": 5, "users": 5}
+CRASH = {"requests": 20}
+NESTED = {"replicas": 2, "requests": 20, "users": 4, "work_ms": 5, "retry_ms": 2, "ttl_ms": 2000}
+
+AT_ONCE = "granted to two holders at once"
+TWICE = "granted twice"
+KEYS = "locked different keys"
+REFUSED = "entered although the store had refused"
+NEVER_ASKED = "never asked the store"
+EARLY = "released before the end of the work"
+EXPIRED = "the key expired before its TTL had passed"
+ROBBED = "deleted by another"
+ROBBED_BY_A_STRANGER = "deleted by a request that did not hold it"
+DIED = "the holder's process died"
+RENEWED = "another renewed what it did not hold"
+AGAIN = "the work was done again"
+INNER = "the inner release freed it"
+SERVES_FEW = "most requests were refused"
+
+BROKEN = {
+    # the acquire lets in more than one
+    "no_nx": Case("rush", FAST, TWICE, (AT_ONCE,)),
+    "looks_and_then_sets": Case("rush", FAST, TWICE, (AT_ONCE,)),
+    "sets_and_then_looks": Case("rush", FAST, TWICE, (AT_ONCE,)),
+    "takes_over_before_the_end": Case("rush", FAST | {"requests": 40, "work_ms": 80, "ttl_ms": 150}, TWICE),
+    "breaks_old_locks": Case("rush", FAST | {"requests": 40, "work_ms": 60}, ROBBED_BY_A_STRANGER),
+    "key_of_the_replica": Case("rush", FAST, KEYS),
+    "key_of_the_thread": Case("one_replica", ONE, KEYS),
+    "key_of_the_moment": Case("rush", FAST, KEYS),
+    "skips_one_in_twenty": Case("rush", FAST, NEVER_ASKED),
+    "enters_when_tired_of_waiting": Case("rush", LONG, REFUSED),
+    "enters_after_an_error": Case("node_down", {}, NEVER_ASKED, (REFUSED,)),
+    "two_permits": Case("rush", FAST, AT_ONCE),
+    "readers_lock_for_writers": Case("rush", FAST, AT_ONCE),
+    "locks_another_part": Case("rush", FAST, AT_ONCE),
+    "counts_for_any_owner": Case("rush", FAST, AT_ONCE),
+    "owner_is_the_thread": Case("rush", FAST, AT_ONCE),
+    "locks_after_the_read": Case("rush", FAST, NEVER_ASKED),
+    "adds_in_one_command": Case("rush", FAST, AT_ONCE),
+    "mutex_of_the_request": Case("one_replica", ONE, "no lock"),
+    "mutex_of_the_process": Case("rush", FAST, "process-local lock"),
+    "two_votes_of_five": Case("rush", FAST, AT_ONCE, (REFUSED, ROBBED_BY_A_STRANGER)),
+    "errors_count_as_votes": Case("three_nodes_down", {}, "granted by a minority", (REFUSED, ROBBED_BY_A_STRANGER)),
+    "zookeeper_does_not_look_again": Case("rush", LONG | {"wait_ms": 60}, AT_ONCE),
+    "etcd_own_key_is_enough": Case("rush", FAST, AT_ONCE),
+    "mysql_reads_without_for_update": Case("rush", FAST, AT_ONCE),
+    "mysql_counts_the_rows_of_the_answer": Case("rush", FAST, AT_ONCE),
+    # the release frees too much, too early, or not at all
+    "deletes_without_compare": Case("slow_holder", SLOW, ROBBED),
+    "deletes_and_then_compares": Case("slow_holder", SLOW, ROBBED),
+    "compares_in_two_steps": Case("release_race", {"requests": 15}, "expired between check and delete"),
+    "token_of_all": Case("slow_holder", SLOW, ROBBED),
+    "token_of_the_replica": Case("slow_holder", SLOW | {"replicas": 1}, ROBBED),
+    "compares_the_wrong_field": Case("slow_holder", SLOW, ROBBED),
+    "releases_what_it_never_got": Case("rush", LONG | {"wait_ms": 50}, ROBBED_BY_A_STRANGER),
+    "releases_a_lost_lock": Case("frozen_holder", {"work_ms": 100, "requests": 30}, ROBBED),
+    "releases_before_the_work": Case("rush", FAST, EARLY),
+    "releases_by_a_timer": Case("rush", LONG, EARLY),
+    "inner_release_frees": Case("nested", NESTED, INNER),
+    "forgets_its_count": Case("nested", {}, INNER),
+    "never_counts_down": Case("nested", {}, "the lock stayed after its last release"),
+    "waits_for_itself": Case("nested", {}, "waited for itself"),
+    # the lease ends too early, or never
+    "ttl_in_the_wrong_unit": Case("rush", LONG, EXPIRED),
+    "gives_no_ttl": Case("holder_crash", CRASH, DIED),
+    "every_try_extends_the_ttl": Case("holder_crash", CRASH, RENEWED),
+    "waiters_renew": Case("holder_crash", CRASH, RENEWED),
+    "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE,)),
+    "renews_by_setting": Case("cut_off", {"replicas": 2, "requests": 15, "users": 6, "work_ms": 250}, TWICE),
+    "renews_once": Case("work_outlasts_ttl", SLOW | {"work_ms": 800}, "the TTL ran out in the work"),
+    "renewal_ends_with_an_error": Case("renewal_stalls", {}, "the TTL ran out in the work"),
+    "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
+    "ignores_its_validity": Case("two_nodes_silent", {}, "the TTL ran out in the work"),
+    "fence_is_constant": Case("frozen_before_write", {"requests": 30}, "stopped after its last check"),
+    # the work is done twice, or not at all
+    "works_twice": Case("rush", FAST, AGAIN),
+    "works_again_after_a_late_release": Case("slow_holder", SLOW, AGAIN, ("worked again without the lock",)),
+    "acknowledges_without_working": Case("rush", FAST, "acknowledged, but the work was never done"),
+    "serves_one_in_five": Case("rush", FAST, SERVES_FEW),
+    "gives_up_at_the_first_refusal": Case("rush", FAST, SERVES_FEW),
+    "waits_although_it_should_not": Case("try_lock", {"replicas": 2, "requests": 60}, "waited before it gave up"),
+    "fence_by_chance": Case("rush", FAST, SERVES_FEW),
+    "fence_of_the_process": Case("rush", FAST, SERVES_FEW),
+}
+
+FULL = {"replicas": 2, "requests": 400, "users": 30, "retry_ms": 5}  # enough hand-overs between two replicas for a pass
+SOUND: dict[str, dict[str, Options]] = {
+    "redis_py": {"rush": FULL, "slow_holder": SLOW, "holder_crash": CRASH},
+    "redis_py_reacquired": {"rush": FULL, "work_outlasts_ttl": SLOW},
+    "answers_like_redisson": {"rush": FULL, "slow_holder": {"rate": 3, "requests": 12}},
+    "answers_the_count_left": {"rush": FULL, "nested": {}},
+    "answers_in_words": {"rush": FULL, "slow_holder": SLOW},
+    "set_answers_the_old_token": {"rush": FULL, "slow_holder": SLOW},
+    "field_of_a_hash": {"rush": FULL, "frozen_holder": {"requests": 30}},
+    "tickets": {"rush": FULL, "starvation": {"requests": 300, "users": 20}},
+    "token_in_a_list": {"rush": FULL, "convoy": {"requests": 40}},
+    "mysql_get_lock": {"rush": FULL, "holder_crash": CRASH},
+    "deletes_its_own_note": {"rush": FULL, "slow_holder": SLOW},
+    "notes_that_expire": {"rush": FULL, "slow_holder": SLOW},
+    "key_with_another_name": {"rush": FULL, "slow_holder": SLOW},
+    "handed_over_inside": {"retry_counts_twice": FULL | {"ttl_ms": 100}, "one_replica": FULL | {"replicas": 1}},
+    "fences_in_steps": {"rush": FULL, "frozen_before_write": {"requests": 30}},
+    "frees_by_expiring": {"rush": FULL, "slow_holder": SLOW},
+}
+LADDER = ("setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "incr")
+ROUNDS: tuple[tuple[str, Options], ...] = (
+    ("rush", {"requests": 600, "users": 60}),
+    ("one_replica", {"requests": 600, "users": 60}),
+    ("retry_counts_twice", {}),
+)
+
+
+@pytest.fixture(scope="module")
+def supervisor() -> Iterator[Supervisor]:
+    """One supervisor for the servers of all trials."""
+    supervisor = Supervisor()
+    try:
+        yield supervisor
+    finally:
+        supervisor.close()
+
+
+@pytest.mark.parametrize(("shelf", "expected"), [("broken", BROKEN), ("sound", SOUND)], ids=["broken", "sound"])
+def test_every_lock_is_tried(shelf, expected):
+    """Every lock on the two shelves has its place in the tables, and its first line begins with the name of its shelf."""
+    files = list((LOCKS / shelf).glob("*.py"))
+
+    assert {path.stem for path in files} == set(expected)
+    assert all(path.read_text(encoding="utf-8").startswith(f'"""{shelf.capitalize()}: ') for path in files)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
+    """A broken lock is condemned, and by the right mechanism."""
+    case = BROKEN[name]
+    judgement, claims = trial(supervisor, case.scenario, str(LOCKS / "broken" / f"{name}.py"), case.options, tmp_path)
+
+    found = {one.mechanism: one.evidence for one in judgement.violations if one.claim in claims}
+    assert judgement.verdict is Verdict.BROKEN, judgement.why
+    assert {case.mechanism} <= set(found) <= {case.mechanism, *case.also}
+    assert found[case.mechanism]
+
+
+@pytest.mark.parametrize(("name", "scenario"), [(name, scenario) for name, tried in SOUND.items() for scenario in tried])
+def test_a_sound_lock_is_never_accused(name, scenario, supervisor, tmp_path):
+    """A sound lock keeps its promises under each of its scenarios, however strange its answers and keys are."""
+    judgement, claims = trial(supervisor, scenario, str(LOCKS / "sound" / f"{name}.py"), SOUND[name][scenario], tmp_path)
+
+    assert [one for one in judgement.violations if one.claim in claims] == []
+    assert judgement.verdict is Verdict.KEPT, judgement.why
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_a_sound_stage_is_never_accused(number, supervisor, tmp_path):
+    """Twenty rounds of the fast scenarios accuse no sound stage."""
+    scenario, options = ROUNDS[number % len(ROUNDS)]
+    judgement, _ = trial(supervisor, scenario, LADDER[number % len(LADDER)], options, tmp_path)
+
+    assert (judgement.verdict, judgement.violations) == (Verdict.KEPT, []), judgement.why
