@@ -16,7 +16,7 @@ class Address:
     def parse(text: str) -> Address:
         """Read ``host:port``. Raises ValueError."""
         host, separator, port = text.rpartition(":")
-        if not separator or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        if not separator or not host or not (port.isascii() and port.isdigit() and len(port) < 6) or not 0 < int(port) < 65536:
             raise ValueError("that is not host:port")
         return Address(host, int(port))
 

@@ -194,7 +194,7 @@ class RequestContext(threading.local):
     refused: bool = False
     # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
     may_have_agreed: bool = False
-    # the last script of this phase, empty without one, and what it answered
+    # the last script of this phase, empty without one or where a later command agreed, and what it answered
     script: str = ""
     script_answer: object = ""
     # of nested locks: what the outer lock locked, when the last command of its acquire was sent, and when it was granted
@@ -255,6 +255,8 @@ class RequestContext(threading.local):
         self.may_have_agreed |= meaning in (Meaning.AGREED, Meaning.LOOKED, Meaning.OPEN)
         if script:
             self.script, self.script_answer = script, answer
+        elif meaning is Meaning.AGREED:  # this command grants the lock, and not the script before it
+            self.script = ""
         if not self.said_yes and self._is_yes(answer, meaning, script):
             self.said_yes = True
             if self.failpoints is not None:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from app.endpoint import Endpoint
 from app.nested_lock import NESTINGS
+from app.origin import LOOPBACK
 
 PREFIX = "LAB_"
+LONGEST_MS = 86_400_000  # a day
+DIGITS = re.compile(r"[0-9]{1,12}")
+A_NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}")  # it is a part of keys and of file names
+ANY = "any"
+SHOWN = 60  # characters of a refused value
 LOCAL_REDIS = Endpoint.parse("127.0.0.1:6379")
 LOCAL_REDIS_NODES = Endpoint.parse(",".join(f"127.0.0.1:{port}" for port in range(6380, 6385)))
 LOCAL_ZOOKEEPER = Endpoint.parse("127.0.0.1:2181")
@@ -56,6 +64,8 @@ class Settings:
     nested: str = ""
     # given as ``yes`` if the work writes twice: the counter, and a receipt of it
     receipts: bool = False
+    # the names under which requests may reach the replica, or ``any``: a browser's page of another site is refused
+    hosts: tuple[str, ...] = LOOPBACK
     # the file to append events to; None for no journal
     journal: Path | None = None
     # the folder of the faults to inject; None for none
@@ -67,8 +77,12 @@ class Settings:
         known = {field.name for field in dataclasses.fields(Settings)}
         given = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)}
         given |= {name: str(value) for name, value in flags.items()}
-        if strange := sorted(given.keys() - known):
-            raise SettingsError(f"unknown setting {', '.join(strange)}; the settings are {', '.join(sorted(known))}")
+        for name in sorted(given.keys() - known):
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            guess = f" Did you mean {PREFIX}{near[0].upper()}?" if near else ""
+            raise SettingsError(
+                f"there is no setting {name} ({PREFIX}{name.upper()}).{guess} The settings: {', '.join(sorted(known))}"
+            )
         return Settings(**{name: _value(name, text) for name, text in given.items()})
 
 
@@ -92,15 +106,56 @@ def _one_of(text: str, choices: tuple[str, ...]) -> str:
 
 
 def _milliseconds(text: str, at_least: int) -> int:
-    if not text.lstrip("-").isdigit() or int(text) < at_least:
-        raise ValueError(f"{text!r} is not a whole number of milliseconds, at least {at_least}")
+    if not DIGITS.fullmatch(text) or not at_least <= int(text) <= LONGEST_MS:
+        raise ValueError(
+            f"{_shown(text)} is not a whole number of milliseconds, at least {at_least}, at most {LONGEST_MS:,} (a day)"
+        )
     return int(text)
+
+
+def _name(text: str) -> str:
+    if not A_NAME.fullmatch(text):
+        raise ValueError(f"{_shown(text)} is no name: use 1 to 200 letters, digits or any of . _ : -")
+    return text
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    if text == ANY:
+        return ()
+    names = tuple(part.strip().lower() for part in text.split(","))
+    if not all(names):
+        raise ValueError(f"{_shown(text)} is no list of host names, as in localhost,lab.example; {ANY} accepts every name")
+    return names
+
+
+def _new_file(text: str) -> Path | None:
+    if not text:
+        return None
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {str(path.parent)!r} for the file {path.name!r}")
+    if path.is_dir():
+        raise ValueError(f"{text!r} is a folder, not a file")
+    return path
+
+
+def _folder(text: str) -> Path | None:
+    if text and not Path(text).is_dir():
+        raise ValueError(f"there is no folder {text!r}")
+    return Path(text) if text else None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
 
 
 READERS: dict[str, Callable[[str], Any]] = {
     "stage": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
+    "replica": _name,
+    "run": _name,
     "nested": lambda text: _one_of(text, ("", *NESTINGS)),
     "receipts": lambda text: _one_of(text, ("", "yes")) == "yes",
-    "journal": lambda text: Path(text) if text else None,
-    "gates": lambda text: Path(text) if text else None,
+    "hosts": _hosts,
+    "journal": _new_file,
+    "gates": _folder,
 }

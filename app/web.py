@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
 from app.nested_lock import SAME, NestedLock
+from app.origin import foreign
 from app.resources import resource
 from app.settings import Settings, SettingsError
 from app.stores import lock_store, store
@@ -117,6 +119,7 @@ def create_app(**flags: Any) -> Flask:
     }
     in_flight = InFlight()
     app = Flask("app")
+    app.before_request(partial(_refuse_foreign, settings.hosts))
 
     def chosen() -> StageEndpoint:
         default = next(iter(endpoints))
@@ -150,6 +153,11 @@ def create_app(**flags: Any) -> Flask:
         return {"error": "internal error", "reason": f"{type(error).__name__}: {error}"}, 500
 
     return app
+
+
+def _refuse_foreign(hosts: tuple[str, ...]) -> tuple[dict[str, Any], int] | None:
+    reason = foreign(request.environ.get("HTTP_HOST"), request.environ.get("HTTP_ORIGIN"), hosts)
+    return ({"error": "forbidden", "reason": reason}, 403) if reason else None
 
 
 def _enabled(settings: Settings) -> list[Stage]:

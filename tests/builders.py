@@ -22,6 +22,7 @@ from lab.report import timeline_reader
 from lab.report.timeline_model import Timeline
 
 MS = 1_000_000
+OUTER = "outer_releasing_ns"
 BEGAN_UTC = "2026-01-01T00:00:00.000+00:00"
 STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
 
@@ -55,9 +56,13 @@ class Made:
         asked: int | None = None,
         told_no: bool = False,
         answered: int | None = None,
+        result: str = "ok",
+        released: int | None = None,
+        **more: Any,
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
-        default just before. answered: the value in the answer; without it, the load recorded none.
+        default just before; released: when the answer to the release was back. more: other fields of Got, and the time of
+        OUTER. answered: the value in the answer; without it, the load recorded none.
 
         overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
         """
@@ -66,12 +71,16 @@ class Made:
         journal = f"journal/{replica}.jsonl"
         about = {"request": request, "turn": turn}
         granted = {"key": key, "asked_ns": asked_ns, "got_ns": got, "commands": commands, "told_no": told_no}
+        granted |= {name: moment * MS if name.endswith("_ns") else moment for name, moment in more.items() if name != OUTER}
         self.line(journal, Got(**about, **granted))
         self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
         if overwrote is not None:
             self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
-            times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
-            self.line(journal, Released(**about, **times, result="ok", commands=release_commands, answer=answer, command=command))
+            times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2 if released is None else released * MS}
+            times["outer_releasing_ns"] = more.get(OUTER, 0) * MS
+            self.line(
+                journal, Released(**about, **times, result=result, commands=release_commands, answer=answer, command=command)
+            )
         if outcome is not None:
             self.answer(request, outcome, replica, got, releasing, answered)
         return self
@@ -107,7 +116,12 @@ class Made:
     def analyse(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
         return analyse(
             History(self.folder),
-            RunFacts(has_store=has_store, final=None if final is None else {"": final}, ttl_ms=ttl_ms, **about),
+            RunFacts(
+                has_store=has_store,
+                final=None if final is None else {"": final},
+                ttl_ms=ttl_ms,
+                **{"lease_ms": ttl_ms} | about,
+            ),
         )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
-from app import plugins
+from app import plugins, stage_check
 from app.lock import Stage, Story
 
 # The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
@@ -24,6 +25,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
     "Consensus": ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
 }
+
+
+A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # of a file: it is a part of folders, of keys and of commands
 
 
 class NotAStage(ImportError):  # noqa: N818 - names what the file is
@@ -56,26 +60,38 @@ def stage(name: str) -> Stage:
     Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a record without sense.
     """
     if not name.endswith(".py"):
-        return _stage(plugins.file(__name__, name), name)
+        return _checked(_stage(plugins.file(__name__, name), name))
     path = Path(name).resolve(strict=True)
+    if not A_NAME.fullmatch(path.stem):
+        raise NotAStage("the file's name is the name of the stage; use at most 64 letters, digits, _ and - in it")
+    if "," in str(path):
+        raise NotAStage("the path has a comma, which separates stages; move the file to another folder")
+    if path.stem in plugins.names(__name__) and path.parent not in [Path(folder).resolve() for folder in __path__]:
+        raise NotAStage(f"the lab has a stage {path.stem!r} of its own; give the file another name")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be read as a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    record = _stage(module, path.stem, lookup=str(path))
-    for key, shelf in (("follows", __name__), ("store", "app.stores"), ("resource", "app.resources")):
-        value, known = getattr(record, key), plugins.names(shelf)
-        if value is not None and value not in known:
-            raise NotAStage(f"{key} = {value!r} is not known. The choices: {', '.join(known)}")
-    return record
+    return _checked(_stage(module, path.stem, lookup=str(path)))
 
 
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
-    if not isinstance(record, Stage):
+    if record is None:
         raise NotAStage("no STAGE = Stage(…) in it")
-    if not callable(getattr(record.lock, "run", None)):
-        raise NotAStage("lock must be a class with the method run(work)")
-    path, story = Path(str(module.__file__)), Story.parse(module.__doc__ or "")
-    return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=story)
+    path = Path(str(module.__file__))
+    if not isinstance(record, Stage):
+        raise _refusal(*(stage_check.wrong(record) or ("", "")), path)
+    return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=Story.parse(module.__doc__ or ""))
+
+
+def _checked(record: Stage) -> Stage:
+    if found := stage_check.wrong(record):
+        raise _refusal(*found, Path(str(record.path)))
+    return record
+
+
+def _refusal(key: str, sentence: str, path: Path) -> NotAStage:
+    line = stage_check.line_of(key, path)
+    return NotAStage(f"line {line}: {sentence}" if line else sentence)

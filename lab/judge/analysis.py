@@ -6,7 +6,7 @@ compare the two counts, the load's requests and the journals' writes), and each 
 
 from __future__ import annotations
 
-from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Wrote, WroteAgain
+from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain
 from lab.evidence.history import History
 from lab.judge.attribution import Attribution, OnLoss
 from lab.judge.curves import Curves
@@ -43,11 +43,11 @@ class _Pass:
         self.stalls = Stalls(findings)
         self.waits = Waits(findings)
         self.handovers = Handovers(findings)
-        self.overlaps = Overlaps(findings, self.grants.open)
-        self.leases = Leases(findings, self.grants.open)
+        self.overlaps = Overlaps(findings, self.grants.open, KeyHistory(history))
+        self.leases = Leases(findings)
         self.writes = Writes(findings)
         self.curves = Curves(findings)
-        self.attribution = Attribution(KeyHistory(history), run, findings.faults, on_loss)
+        self.attribution = Attribution(self.overlaps.conflict, on_loss)
 
     def take(self, replica: str, event: AnyEvent) -> None:
         """Report one event of a journal."""
@@ -57,10 +57,13 @@ class _Pass:
                 self.findings.sent += event.commands
                 self.waits.gave_up(replica, event)
             case Renewed():
-                self.leases.renewed(replica, event)
+                self.leases.renewed(event)
+                self.overlaps.renewed(replica, event)
                 self.faults.renewed(replica, event)
             case Refusal():
                 self.writes.refused(grant, event)
+            case Started():
+                self.overlaps.started(replica, event.started_ns)
             case Stalled():
                 self.stalls.stalled(replica, event)
         if grant is not None:
@@ -83,7 +86,6 @@ class _Pass:
             case Released():
                 self.findings.sent += event.commands
                 self.writes.released(grant)
-                self.attribution.released(grant)
                 self.curves.released(grant)
                 self.faults.released(grant)
                 self.handovers.released(grant)
@@ -94,6 +96,7 @@ class _Pass:
         """Settle the rest: all journals have been read."""
         self.waits.close()
         self.faults.close()
+        self.overlaps.close()
         self.attribution.close()
         self.findings.losses = self.attribution.losses
         self.writes.close(self.grants.open.values())

@@ -2,46 +2,39 @@
 
 The *culprit* is a grant whose write destroyed one increment or more. The *victim* is the grant whose value the culprit
 overwrote. The *candidates* for the victim are the writes next to the culprit's in the order of time: 256 before it and 256 after
-it. So a write is judged when 256 later writes are known, or when the run is over. The *window* is what stays in memory: the last
-512 writes and the last 1024 releases, however long the run is.
+it. So a write is judged when 256 later writes are known, or when the run is over. The last 512 writes stay in memory, however
+long the run is.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
+from operator import attrgetter
 
 from lab.evidence.loss import Loss
-from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.findings import RunFacts
+from lab.judge.conflict import Conflict
 from lab.judge.grant import Grant
-from lab.judge.key_history import KeyHistory
 from lab.judge.losses import Losses
-from lab.judge.lost_increment import LostIncrement
 from lab.judge.mechanisms import explain
 
 NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
 
+GOT = attrgetter("got_ns")
 OnLoss = Callable[[Loss], object]
 
 
 class Attribution:
-    """Take writes and releases. ``losses`` holds the result by mechanism."""
+    """Take writes. ``losses`` holds the result by mechanism."""
 
-    def __init__(self, keys: KeyHistory, run: RunFacts, faults: Sequence[FaultOutcome], on_loss: OnLoss | None) -> None:
+    def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: OnLoss | None) -> None:
+        """Take what returns the evidence around two grants, the elder first."""
         self.losses: dict[str, Losses] = {}
-        self.keys = keys
-        self.run = run
-        self.faults = faults
+        self.conflict = conflict
         self.on_loss = on_loss
         self.writes: deque[Grant] = deque()  # the last 2 × NEIGHBOURS
-        self.releases: deque[Grant] = deque(maxlen=4 * NEIGHBOURS)
         self.judged = 0  # how many of the writes have been judged
-
-    def released(self, grant: Grant) -> None:
-        """Take note of a release: it may have deleted another holder's lock."""
-        self.releases.append(grant)
 
     def wrote(self, grant: Grant) -> None:
         """Take note of a write, and judge the one that is NEIGHBOURS before it."""
@@ -63,9 +56,8 @@ class Attribution:
         if culprit.destroyed == 0:
             return
         victim = self._victim_of(culprit, self.judged - 1)
-        run = self.run
-        lost = LostIncrement(culprit, victim, run.has_store, run.store_persists, self.keys, self.releases, self.faults)
-        mechanism = explain(lost)
+        elder, younger = sorted((culprit, victim or culprit), key=GOT)
+        mechanism = explain(self.conflict(elder, younger))
         loss = self.losses.setdefault(mechanism.name, Losses()).add(mechanism.name, culprit, victim)
         if self.on_loss is not None:
             self.on_loss(loss)

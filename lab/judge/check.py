@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from app.lock import Claim
+from lab.judge.examples import EXAMPLES
 from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.findings import Findings
-from lab.judge.mechanisms import MECHANISMS
+from lab.judge.findings import Findings, Overlapped
+from lab.judge.losses import Losses
+from lab.judge.mechanisms import MECHANISMS, Mechanism
 from lab.judge.violation import Evidence, Violation
 from lab.text import counted
 
@@ -21,14 +23,41 @@ RENEWED_BY_ANOTHER = "another renewed what it did not hold"
 Check = Callable[[Findings], Iterator[Violation]]
 
 
-def losses_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
-    """Yield a violation for each mechanism that destroyed increments and breaks this claim."""
+def harm_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
+    """Yield a violation for each mechanism that breaks this claim: by what was destroyed, or by two that were inside at once."""
     for mechanism in MECHANISMS:
-        losses = findings.losses.get(mechanism.name)
-        if mechanism.claim is claim and losses is not None and losses.destroyed:
-            what = f"{counted(losses.destroyed, 'increment')} destroyed by {counted(losses.writes, 'write')}"
-            what += f", {losses.restored} of them restored by other writes" if losses.restored else ""
-            yield Violation(claim.name, mechanism.name, what, list(losses.examples))
+        if mechanism.claim is claim:
+            losses, overlapped = findings.losses.get(mechanism.name), findings.overlaps.get(mechanism.name)
+            yield from _harm(claim, mechanism, losses or Losses(), overlapped or Overlapped())
+
+
+def harm_in_one_process(findings: Findings) -> Iterator[Violation]:
+    """Yield a violation for each mechanism that broke mutual exclusion within one process."""
+    for mechanism in MECHANISMS:
+        losses, overlapped = findings.losses.get(mechanism.name, Losses()), findings.overlaps.get(mechanism.name, Overlapped())
+        if mechanism.claim is not Claim.exclusive:
+            continue
+        destroyed, inside = losses.destroyed_in_one_process, overlapped.in_one_process
+        seen = [f"{counted(destroyed, 'increment')} destroyed by writes in the same process"] if destroyed else []
+        seen += [f"two holders in one process were inside at once {counted(inside, 'time')}"] if inside else []
+        if seen:
+            evidence: list[Evidence] = [
+                one for one in losses.examples if one.victim and one.victim.replica == one.culprit.replica
+            ]
+            evidence += [one for one in overlapped.examples if one.elder.replica == one.younger.replica]
+            yield Violation(Claim.exclusive_in_process.name, mechanism.name, "; ".join(seen), evidence[:EXAMPLES])
+
+
+def _harm(claim: Claim, mechanism: Mechanism, losses: Losses, overlapped: Overlapped) -> Iterator[Violation]:
+    seen = []
+    if losses.destroyed:
+        what = f"{counted(losses.destroyed, 'increment')} destroyed by {counted(losses.writes, 'write')}"
+        seen.append(what + (f", {losses.restored} of them restored by other writes" if losses.restored else ""))
+    if overlapped.number:
+        seen.append(f"two holders were inside at once {counted(overlapped.number, 'time')}")
+    if seen:
+        evidence: list[Evidence] = [*losses.examples, *overlapped.examples]
+        yield Violation(claim.name, mechanism.name, "; ".join(seen), evidence[:EXAMPLES])
 
 
 def stuck_after(

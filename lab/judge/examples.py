@@ -82,6 +82,15 @@ class FreedEarly(GrantFacts, tag="freed_early", tag_field="what", gc=False):
     """A grant of a lock that was taken twice: the inner release freed the lock, and the outer release found nothing."""
 
 
+class TwoInside(msgspec.Struct, frozen=True, tag="two_inside", tag_field="what"):
+    """Two grants that were inside at once."""
+
+    # the grant that was got first
+    elder: GrantFacts
+    # the grant that came in meanwhile
+    younger: GrantFacts
+
+
 class Refusals(msgspec.Struct, frozen=True, tag="refusals", tag_field="what"):
     """Writes that the resource refused."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from lab.evidence.history import Outcome
 from lab.judge.concurrency import Concurrency
-from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, Wait
+from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, TwoInside, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
@@ -25,8 +25,10 @@ class RunFacts:
     has_store: bool
     # the counter after the run, by its parts; None if nobody could read it
     final: dict[str, int] | None
-    # the lock's time to live; 0 without one
+    # the time to live that the scenario gives to locks; 0 without one
     ttl_ms: int = 0
+    # how long a lease lasts, as the stage promises it; 0 for a stage whose locks have no end
+    lease_ms: int = 0
     # how long a waiter pauses between two tries
     retry_ms: int = 30
     # the counter before the run
@@ -39,6 +41,29 @@ class RunFacts:
     tests: str = ""
     # how many users send requests at the same time
     users: int = 0
+    # whether the store's client begins a lease when it asks, and renews it while it waits
+    leases_begin_with_asking: bool = False
+    # how long a request is ready to wait for the lock
+    wait_ms: int = 0
+    # whether the scenario injects faults
+    has_faults: bool = False
+
+    @property
+    def lease_ns(self) -> int:
+        """Return how long a lease lasts; 0 for a stage whose locks have no end."""
+        return self.lease_ms * 1_000_000
+
+
+@dataclass
+class Overlapped:
+    """The overlaps by one mechanism: a request got the lock while another one was inside."""
+
+    # how many grants another request overlapped
+    number: int = 0
+    # those of them where both were in one process
+    in_one_process: int = 0
+    # the first of them
+    examples: list[TwoInside] = field(default_factory=list)
 
 
 @dataclass
@@ -57,6 +82,8 @@ class Findings:
     account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
     # destroyed increments, by mechanism
     losses: dict[str, Losses] = field(default_factory=dict)
+    # overlaps that break a promise by themselves, by mechanism
+    overlaps: dict[str, Overlapped] = field(default_factory=dict)
     # writes beyond one for each request
     duplicated: int = 0
     # the requests that wrote most often, of those that wrote more than once

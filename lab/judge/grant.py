@@ -5,13 +5,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import attrgetter
 
 from app.journal import AnyEvent, Got, Refusal, Released, Writing, Wrote
 from lab.evidence.loss import GrantFacts
 
+# commands whose answer is the number of keys or rows that they deleted; what a script answers means nothing by itself
+DELETIONS = ("DEL", "UNLINK", "DELETE")
 FACTS = attrgetter(*GrantFacts.__struct_fields__)
 Name = tuple[str, str, int]  # the replica, the request, and its turn
+
+
+@dataclass(frozen=True, slots=True)
+class LostLock:
+    """How a holder had lost its lock before its release was over. Such a release can delete the lock of another holder."""
+
+    # whether the lock was lost only while the release was under way
+    in_release: bool
+    # whether the scenario brought it about: by work that outlasts the TTL, or by a fault
+    by_scenario: bool
 
 
 class Grant:
@@ -19,12 +32,14 @@ class Grant:
 
     The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With
     a later end, correct locks would seem to overlap: the next holder can have the lock before the answer to the release is back.
+    A request that nests two locks holds the outer one from ``outer_got_ns`` to ``outer_releasing_ns``.
     """
 
     # fmt: off
     __slots__ = (
-        "answer", "asked_ns", "command", "commands", "got_ns", "key", "outlived", "overwrote", "part", "read", "read_ns",
-        "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result",
+        "answer", "asked_ns", "command", "commands", "died_ns", "got_ns", "handed_over_by", "key", "lease_from_ns", "lost",
+        "outer_got_ns", "outer_key", "outer_lease_from_ns", "outer_releasing_ns", "overwrote", "part", "read", "read_ns",
+        "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result", "robbed_by",
         "successor", "told_no", "turn", "value", "writing_ns", "wrote", "wrote_ns",
     )
     # fmt: on
@@ -50,10 +65,22 @@ class Grant:
         self.release_commands = 0
         self.answer = ""
         self.command = ""
-        # what the judge adds: whether this grant had certainly lost its lock before its release began
-        self.outlived = False
+        self.outer_key = got.outer_key
+        self.outer_got_ns = got.outer_got_ns
+        self.outer_releasing_ns = 0
+        # what the judge adds: from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
+        self.lease_from_ns = got.sent_ns or got.got_ns
+        self.outer_lease_from_ns = got.outer_sent_ns or got.outer_got_ns
+        # when its process died; 0 if it did not
+        self.died_ns = 0
+        # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)
+        self.lost: LostLock | None = None
+        # the request whose release deleted this grant's lock
+        self.robbed_by: Grant | None = None
         # the next grant of the same key, until the hand-over between the two has been measured
         self.successor: Grant | None = None
+        # the replica that handed the lock over to this request, which was waiting for it; empty if it did not wait
+        self.handed_over_by = ""
 
     def writing(self, event: Writing) -> None:
         """Add the read, and the value that is about to be written."""
@@ -78,6 +105,7 @@ class Grant:
         self.release_commands = event.commands
         self.answer = event.answer
         self.command = event.command
+        self.outer_releasing_ns = event.outer_releasing_ns
 
     @property
     def is_over(self) -> bool:
@@ -98,17 +126,8 @@ class Grant:
 
     @property
     def found_nothing(self) -> bool:
-        """Return whether its release found no lock of its own."""
-        return self.result == "not_owner" or (self.command != "" and self.answer in ("0", "None"))
-
-    @property
-    def stole(self) -> bool:
-        """Return whether its release deleted the lock of another holder: its own was lost, or it never had one.
-
-        A release by a script that compares the owner deletes no other lock.
-        """
-        never_its_own = self.outlived or self.turn > 1 or self.told_no
-        return never_its_own and self.command in ("DEL", "DELETE") and self.answer == "1"
+        """Return whether its release found no lock of its own, by the stage's word or by an answer that can mean nothing else."""
+        return self.result == "not_owner" or (self.command in DELETIONS and self.answer == "0")
 
     def facts(self) -> GrantFacts:
         """Return what is written about it to ``losses.jsonl``."""

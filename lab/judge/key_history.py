@@ -14,34 +14,28 @@ class KeyHistory:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._times: dict[str, list[int]] | None = None
-        self._locked: set[str] = set()
+        self._times: dict[tuple[str, str], list[int]] | None = None
 
-    def was_granted_over(self, since_ns: int, until_ns: int) -> bool:
-        """Return whether a key was set over a living one in that time: the order of the store's events is exact."""
-        return self.happened(SET_OVER, since_ns, until_ns)
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the store reported nothing of its keys."""
+        return not self._read()
 
-    def happened(self, event: str, since_ns: int, until_ns: int) -> bool:
-        """Return whether the lab received such an event in that time; it receives an event late, and never early."""
-        times = self._read().get(event, [])
+    def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
+        """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""
+        times = self._read().get((key, event), [])
         return bisect_right(times, until_ns) > bisect_left(times, since_ns)
 
-    def keys_locked(self) -> int:
-        """Return how many different keys were ever locked."""
-        self._read()
-        return len(self._locked)
-
-    def _read(self) -> dict[str, list[int]]:
-        """Return the times of all events, by the event's name."""
+    def _read(self) -> dict[tuple[str, str], list[int]]:
+        """Return the times of all events, by the key and the event's name."""
         if self._times is None:
             self._times = {}
             living: set[tuple[str, str]] = set()
             for key_event in self._history.key_events():
                 key = (key_event.node, key_event.key)
                 event = SET_OVER if key_event.event == "set" and key in living else key_event.event
-                self._times.setdefault(event, []).append(key_event.at_ns)
+                self._times.setdefault((key_event.key, event), []).append(key_event.at_ns)
                 if key_event.event in ("set", "hincrby"):
-                    self._locked.add(key_event.key)
                     living.add(key)
                 elif key_event.event in ("del", "expired"):
                     living.discard(key)

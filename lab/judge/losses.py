@@ -21,6 +21,8 @@ class Losses:
     writes: int = 0
     # the first of those writes
     examples: list[Loss] = field(default_factory=list)
+    # destroyed increments whose culprit and victim were in one process
+    destroyed_in_one_process: int = 0
 
     def add(self, mechanism: str, culprit: Grant, victim: Grant | None) -> Loss:
         """Add a write that destroyed or restored increments, and return its record."""
@@ -28,6 +30,8 @@ class Losses:
         if loss.destroyed > 0:
             self.destroyed += loss.destroyed
             self.writes += 1
+            if victim is not None and victim.replica == culprit.replica:
+                self.destroyed_in_one_process += loss.destroyed
             if len(self.examples) < EXAMPLES:
                 self.examples.append(loss)
         else:

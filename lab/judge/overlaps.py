@@ -1,35 +1,153 @@
-"""Collect overlaps: a request got a key while another request still believed to hold it."""
+"""Collect overlaps: a request got a key while another request was still entitled to it, or still believed to hold it."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
+from collections import deque
 from collections.abc import Mapping
+from operator import itemgetter
 
-from lab.judge.findings import Findings
+from app.journal import Renewed
+from lab.evidence.fault_effect import Effect
+from lab.judge.conflict import Conflict
+from lab.judge.entitlement import FOREVER_NS, lease_end, tenures
+from lab.judge.examples import EXAMPLES, TwoInside
+from lab.judge.findings import Findings, Overlapped
 from lab.judge.grant import Grant, Name
+from lab.judge.key_history import KeyHistory
+from lab.judge.mechanisms import explain
+from lab.judge.thefts import Thefts
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
+EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
+REMEMBERED = 1024  # releases
+SUCCEEDED = ("1", "True", "OK", "sent")  # answers to a renewal that prolonged a lease
+WHEN = itemgetter(0)
 
 
 class Overlaps:
-    """Report each grant and each release, in the order of time. The results are in the findings and in the grants."""
+    """Report each grant, renewal, release and restart, in the order of time. The results are in the findings."""
 
-    def __init__(self, findings: Findings, open_grants: Mapping[Name, Grant]) -> None:
+    def __init__(self, findings: Findings, open_grants: Mapping[Name, Grant], keys: KeyHistory) -> None:
         self.findings = findings
         self.open_grants = open_grants
-        self.got_ns_of_key: dict[str, list[int]] = {}
+        self.keys = keys
+        self.lease_ns = findings.run.lease_ns
+        self.thefts = Thefts(self.lease_ns, findings.faults, keys, open_grants.values)
+        self.releases: deque[Grant] = deque(maxlen=REMEMBERED)
+        self.number_released = 0
+        # conflicts that are to be explained, each with the number of the release that showed it
+        self.pending: deque[tuple[int, Grant, Grant]] = deque()
+        # by key: each grant of it with the time of the grant, in the order of time
+        self.grants_of_key: dict[str, list[tuple[int, Grant]]] = {}
+        # by replica and key: the latest grant
+        self.latest: dict[tuple[str, str], Grant] = {}
+        # by replica: when its processes started
+        self.started_ns: dict[str, list[int]] = {}
+        # releases that showed two requests of one process inside at once
+        self.number_in_one_process = 0
+
+    @property
+    def nothing_locks(self) -> bool:
+        """Return whether requests of one process are inside at once nearly all the time."""
+        return 4 * self.number_in_one_process > self.number_released
 
     def got(self, grant: Grant) -> None:
-        self.got_ns_of_key.setdefault(grant.key, []).append(grant.got_ns)
+        """Take note of a grant. A request that sent no command holds what its process was granted before."""
+        before = self.latest.get((grant.replica, grant.key))
+        if grant.commands == 0 and before is not None:
+            grant.lease_from_ns = before.lease_from_ns
+        elif self.findings.run.leases_begin_with_asking:
+            grant.lease_from_ns = grant.asked_ns
+        self.latest[grant.replica, grant.key] = grant
+        for tenure in tenures(grant, self.lease_ns):
+            grants = self.grants_of_key.setdefault(tenure.key, [])
+            if grants and grants[-1][0] > tenure.got_ns:
+                insort(grants, (tenure.got_ns, grant), key=WHEN)
+            else:
+                grants.append((tenure.got_ns, grant))
+
+    def renewed(self, replica: str, event: Renewed) -> None:
+        """Prolong the leases of this replica that had not ended when the renewal was sent."""
+        if event.answer not in SUCCEEDED:
+            return
+        sent_ns = event.sent_ns or event.renewed_ns
+        for grant in self.open_grants.values():
+            if grant.replica != replica:
+                continue
+            if event.key in (grant.key, "session") and sent_ns <= lease_end(grant.lease_from_ns, self.lease_ns):
+                grant.lease_from_ns = max(grant.lease_from_ns, sent_ns)
+            if event.key in (grant.outer_key, "session") and sent_ns <= lease_end(grant.outer_lease_from_ns, self.lease_ns):
+                grant.outer_lease_from_ns = max(grant.outer_lease_from_ns, sent_ns)
+
+    def started(self, replica: str, started_ns: int) -> None:
+        """Take note of a new process: the holders of the process before it are dead."""
+        self.started_ns.setdefault(replica, []).append(started_ns)
 
     def released(self, grant: Grant) -> None:
-        """Look for a grant of the same key in the time in which this holder believed to hold it."""
-        if not grant.key:
+        """Look for a grant of the same key in the time in which this holder was entitled to it, or believed to hold it."""
+        self.number_released += 1
+        self.releases.append(grant)
+        self.thefts.released(grant)
+        self._look(grant)
+        while self.pending and self.pending[0][0] + EXPLAINED_AFTER < self.number_released:
+            self._explain(*self.pending.popleft()[1:])
+
+    def close(self) -> None:
+        """Explain the rest: all journals have been read. Holders without a release hold until their process died."""
+        for grant in self.open_grants.values():
+            grant.died_ns = self._death_of(grant)
+            self._look(grant)
+        while self.pending:
+            self._explain(*self.pending.popleft()[1:])
+        self.findings.thefts = self.thefts.number
+
+    def _death_of(self, grant: Grant) -> int:
+        """Return when the process of a grant without a release died; 0 if it did not."""
+        killed = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.PROCESS_DIES)
+        deaths = [record.at_ns for record in killed if record.replica == grant.replica and record.at_ns >= grant.got_ns]
+        if deaths:
+            return min(deaths)
+        followed = any(started_ns > grant.got_ns for started_ns in self.started_ns.get(grant.replica, ()))
+        return max(grant.got_ns, grant.read_ns, grant.wrote_ns) if followed else 0
+
+    def _look(self, grant: Grant) -> None:
+        found: Grant | None = None
+        for tenure in tenures(grant, self.lease_ns):
+            grants = self.grants_of_key[tenure.key]
+            first = bisect_right(grants, tenure.got_ns, key=WHEN)
+            until_ns = min(tenure.released_ns, FOREVER_NS)
+            others = [
+                other for _, other in grants[first : bisect_left(grants, until_ns, key=WHEN)] if other.request != grant.request
+            ]
+            if others and tenure.key == grant.key and grant.is_over:
+                self.findings.overlapping_beliefs += 1
+            found = found or next(iter(others), None)
+            self._forget(grants)
+        if found is not None:
+            self.number_in_one_process += found.replica == grant.replica
+            self.pending.append((self.number_released, grant, found))
+
+    def _forget(self, grants: list[tuple[int, Grant]]) -> None:
+        if len(grants) > FORGET_BEYOND:
+            oldest_ns = min(
+                (min(other.got_ns, other.outer_got_ns or other.got_ns) for other in self.open_grants.values()),
+                default=grants[-1][0],
+            )
+            del grants[: max(0, min(bisect_left(grants, oldest_ns, key=WHEN), len(grants) - 1))]
+
+    def _explain(self, elder: Grant, younger: Grant) -> None:
+        """Find the mechanism, and count the overlap if it is harm by itself."""
+        mechanism = explain(self.conflict(elder, younger))
+        if not mechanism.overlap_is_harm:
             return
-        got_ns = self.got_ns_of_key[grant.key]
-        if bisect_left(got_ns, grant.releasing_ns) > bisect_right(got_ns, grant.got_ns):
-            self.findings.overlapping_beliefs += 1
-            grant.outlived = True
-        if len(got_ns) > FORGET_BEYOND:
-            oldest_ns = min((other.got_ns for other in self.open_grants.values()), default=got_ns[-1])
-            del got_ns[: max(0, min(bisect_left(got_ns, oldest_ns), len(got_ns) - 1))]
+        overlapped = self.findings.overlaps.setdefault(mechanism.name, Overlapped())
+        overlapped.number += 1
+        overlapped.in_one_process += elder.replica == younger.replica
+        if len(overlapped.examples) < EXAMPLES:
+            overlapped.examples.append(TwoInside(elder.facts(), younger.facts()))
+
+    def conflict(self, elder: Grant, younger: Grant) -> Conflict:
+        """Return a conflict of two grants with the evidence of that time."""
+        findings = self.findings
+        return Conflict(elder, younger, findings.run, self.keys, self.releases, findings.faults, self.nothing_locks)

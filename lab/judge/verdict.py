@@ -24,7 +24,6 @@ from lab.judge import analysis, analysis_without_clock
 from lab.judge.checks import checks
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
-from lab.judge.mechanisms import UNEXPLAINED
 from lab.judge.violation import Violation
 from lab.text import counted
 
@@ -48,12 +47,17 @@ def _run_facts(record: RunRecord) -> RunFacts:
         has_store=record.has_store,
         final=None if record.final is None else record.parts or {"": record.final},
         ttl_ms=scenario["ttl_ms"] or 0,
+        lease_ms=scenario.get("lease_ms") or record.stage.get("ttl_ms") or 0,
         retry_ms=scenario["retry_ms"],
         start=record.start,
         nested=scenario.get("nested", ""),
         store_persists=scenario.get("store_persists", False),
         tests=scenario["tests"],
         users=scenario["users"],
+        wait_ms=scenario.get("wait_ms", 0),
+        leases_begin_with_asking=record.stage.get("store")
+        == "etcd",  # a key in a queue hangs on a lease that is renewed meanwhile
+        has_faults=bool(scenario.get("faults")),
     )
 
 
@@ -151,7 +155,7 @@ def _verdict(
     record: RunRecord, findings: Findings, claim: str, violations: list[Violation], danger: dict[str, Measure]
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
-    if broken := [violation for violation in violations if violation.claim in claims or violation.mechanism == UNEXPLAINED]:
+    if broken := [violation for violation in violations if violation.claim in claims]:
         return Verdict.BROKEN, "; ".join(_broke(violation, claims) for violation in broken)
     if void := _void_reasons(record, findings):
         return Verdict.VOID, "; ".join(void)

@@ -202,10 +202,10 @@ def _granted_twice(pair: _Pair) -> str:
 
 LOSSES: dict[str, Callable[[_Pair], str]] = {
     "no lock": _no_lock,
-    "no lock between replicas": _no_lock,
+    "no lock between replicas": _no_lock,  # the name of the same cause in runs that were judged before
     "process-local lock": _process_local,
     "granted twice": _granted_twice,
-    "granted twice in one process": _granted_twice,
+    "granted to two holders at once": _granted_twice,
     "deleted by another": _deleted,
     "the TTL ran out in the work": _ran_out,
 }

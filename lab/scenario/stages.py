@@ -49,8 +49,8 @@ def broken_stage(error: BaseException) -> str:
 
 def _described(error: BaseException, file: Path) -> str:
     """Return an error with the last line of the file that had a part in it."""
-    what = f"{type(error).__name__}: {error}"
-    if isinstance(error, SyntaxError):
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    if isinstance(error, SyntaxError) and error.lineno:
         return f"line {error.lineno}: {error.msg}" if error.filename == str(file.resolve()) else what
     lines = [frame.lineno for frame in _frames(error) if frame.filename == str(file.resolve())]
     return f"line {lines[-1]}: {what}" if lines else what

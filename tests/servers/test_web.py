@@ -12,8 +12,8 @@ FIELDS = {"value", "read", "wrote", "replica", "stage", "request", "waited_ms", 
 
 
 @pytest.fixture
-def client(redis_port, tmp_path, request):
-    flags = {"run": request.node.name, "journal": tmp_path / "journal.jsonl", "wait_ms": 100, "retry_ms": 5}
+def client(redis_port, tmp_path):
+    flags = {"run": tmp_path.name, "journal": tmp_path / "journal.jsonl", "wait_ms": 100, "retry_ms": 5}
     address = f"127.0.0.1:{redis_port}"
     app = create_app(stage="lua,none,incr,reentrant", redis_url=address, counter_url=address, **flags)
     return app.test_client()
@@ -63,11 +63,11 @@ def test_an_absurd_request_id_is_refused(client, absurd):
     assert "X-Request-ID" in answer.json["reason"]
 
 
-def test_lock_not_free_in_time(client, redis_port, journal, request):
+def test_lock_not_free_in_time(client, redis_port, journal, tmp_path):
     """A lock that is not free in time is answered with 503, and nothing is written."""
     import redis
 
-    redis.Redis(port=redis_port).set(f"lab:{request.node.name}:lua:lock", "somebody's")
+    redis.Redis(port=redis_port).set(f"lab:{tmp_path.name}:lua:lock", "somebody's")
 
     answer = client.post("/increment")
 
@@ -91,7 +91,7 @@ def test_journal_lines_of_an_increment(client, journal):
     assert (lines[2]["value"], lines[2]["overwrote"], lines[3]["result"]) == (1, 0, "ok")
 
 
-def test_release_of_a_lost_lock(client, redis_port, journal, request, monkeypatch):
+def test_release_of_a_lost_lock(client, redis_port, journal, tmp_path, monkeypatch):
     """A release of a lost lock is in the journal, and the client still learns what was written."""
     import redis
 
@@ -100,7 +100,7 @@ def test_release_of_a_lost_lock(client, redis_port, journal, request, monkeypatc
     write = Counter.write
 
     def lose_the_lock(self, value, grant):
-        redis.Redis(port=redis_port).delete(f"lab:{request.node.name}:reentrant:lock")
+        redis.Redis(port=redis_port).delete(f"lab:{tmp_path.name}:reentrant:lock")
         return write(self, value, grant)
 
     monkeypatch.setattr(Counter, "write", lose_the_lock)

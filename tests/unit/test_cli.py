@@ -290,10 +290,9 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
         ("import nowhere", ["./mine.py cannot be loaded: line 2: ModuleNotFoundError", "nowhere"]),
         ('{}["exclusive"]', ["./mine.py cannot be loaded: line 2: KeyError"]),
         ("pass", ["error: ./mine.py holds no stage: no STAGE = Stage(…) in it"]),
-        ("STAGE = Stage(lock=int)", ["./mine.py holds no stage: lock must be a class with the method run"]),
-        ("STAGE = Stage(lock=Lock, follows='lau')", ["./mine.py holds no stage: follows = 'lau' is not known", "lua"]),
-        ("STAGE = Stage(lock=Lock, store='rdis')", ["./mine.py holds no stage: store = 'rdis'", "redis"]),
-        ("STAGE = Stage(lock=Lock, resource='row')", ["./mine.py holds no stage: resource = 'row'", "mysql_row"]),
+        ("STAGE = Stage(lock=Lock, store='rdis')", ["error: ./mine.py holds no stage: line 2: store = 'rdis'", "mean 'redis'"]),
+        ("raise SystemExit(0)", ["./mine.py cannot be loaded: line 2: SystemExit: 0"]),
+        ("raise ValueError('two\\nlines')", ["./mine.py cannot be loaded: line 2: ValueError: two\n"]),
     ],
 )
 def test_error_in_an_own_stage(said, tmp_path, wrong, words):
@@ -306,6 +305,26 @@ def test_error_in_an_own_stage(said, tmp_path, wrong, words):
     assert [word for word in words if word not in errors] == []
     assert errors.count("mine.py") == 1
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("my lock.py", "the file's name is the name of the stage; use at most 64 letters"),
+        ("lua.py", "the lab has a stage 'lua' of its own"),
+        ("a,b/mine.py", "the path has a comma"),
+    ],
+)
+def test_name_of_an_own_stage(said, tmp_path, name, words):
+    """A file whose name cannot be the name of a stage is refused."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")
+
+    status, _, errors = said("run", "rush", "--stage", f"./{name}")
+
+    assert status == 2
+    assert words in errors
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import asdict
 
 from app.lock import Claim
-from lab.judge.check import waited_too_long
+from lab.judge.check import harm_against, waited_too_long
 from lab.judge.examples import FreedEarly
 from lab.judge.findings import Findings
 from lab.judge.violation import Violation
@@ -15,6 +15,7 @@ from lab.text import counted
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
+    yield from harm_against(Claim.reentrant, findings)
     if findings.run.nested == "same":
         yield from waited_too_long(Claim.reentrant, "waited for itself", findings, limit_ms=findings.run.ttl_ms / 2)
         if findings.freed_first is not None:

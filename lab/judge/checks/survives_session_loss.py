@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.lock import Claim
-from lab.judge.check import losses_against
+from lab.judge.check import harm_against
 from lab.judge.findings import Findings
 from lab.judge.violation import Violation
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
-    return losses_against(Claim.survives_session_loss, findings)
+    return harm_against(Claim.survives_session_loss, findings)

@@ -47,7 +47,9 @@ class Gunicorn:
         return [*words, "--no-control-socket", "app.web:create_app()"]
 
     def env(self, port: int) -> dict[str, str]:
-        return {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
+        known = {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
+        # in a container, a replica has the names of its network, and its port is not published
+        return known if self.listen == LOOPBACK else {"LAB_HOSTS": "any"} | known
 
     def tidy(self, folder: Path) -> None:
         """Delete nothing: a replica leaves only its log."""

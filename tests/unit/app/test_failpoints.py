@@ -124,6 +124,21 @@ def test_stamp_of_the_last_command():
     assert one.sent_ns == 0
 
 
+def test_script_before_the_grant(tmp_path):
+    """A script that a waiter runs between two tries, for example to take votes back, is not the one that grants the lock."""
+    failpoints = Recorded(tmp_path)
+    one = RequestContext()
+    one.failpoints = failpoints
+
+    one.begin("r1")
+    one.sent("SET", 0, Meaning.REFUSED)
+    one.sent("EVAL", 0, script="take the votes back")
+    one.sent("SET", 3, Meaning.AGREED)
+    one.enter(READ)
+
+    assert not failpoints.is_yes("take the votes back", 0)
+
+
 def test_failed_renewal(tmp_path, monkeypatch):
     """A renewal fails once, before it is sent, with the error of the store's own library; the next one is sent."""
     prepare(tmp_path, "fail_renewal-1", gate="renew.before", action="fail", skip=1)

@@ -17,6 +17,9 @@ from app.lock import Stage, claims
 
 
 class Lock:
+    def __init__(self, *given):
+        pass
+
     def run(self, work):
         MACHINE.use(LIMIT)
 
@@ -49,6 +52,9 @@ from app.locks.old import MACHINE
 
 
 class Lock:
+    def __init__(self, *given):
+        pass
+
     def run(self, work):
         MACHINE.use(LIMIT)
         return work

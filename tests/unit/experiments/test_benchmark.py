@@ -133,7 +133,7 @@ def test_unknown_benchmark_is_refused():
     ("kind", "loses", "mechanisms"),
     [
         ("clean", False, set()),
-        ("lossy", True, {"no lock", "no lock between replicas"}),
+        ("lossy", True, {"no lock"}),
         ("leaky", True, {"granted twice"}),
     ],
 )

@@ -37,26 +37,28 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
 
 def test_expired_before_the_delete(made):
     """A lock that expired between check and delete is not mistaken for a late release."""
-    made.increment("slow", 0, 0, at=(0, 1, 2, 3)).fault("expire", "slow", 4, 384, "release.before_last")
-    made.increment("robbed", 1, 1, at=(1, 2, 420, 421), replica="replica-2")
+    made.increment("slow", 0, 0, at=(0, 1, 2, 3), released=385).fault("expire", "slow", 4, 384, "release.before_last")
+    made.increment("robbed", 1, 1, at=(310, 311, 420, 421), replica="replica-2")
     made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
 
     assert found(made.analyse(final=2, ttl_ms=300)) == [("releases_atomically", "expired between check and delete")]
 
 
 @pytest.mark.parametrize(
-    ("replica", "expected"),
+    ("replica", "claims"),
     [
-        ("replica-1", ("exclusive_in_process", "worked again without the lock, in one process")),
-        ("replica-2", ("exclusive", "worked again without the lock")),
+        ("replica-1", ["exclusive", "exclusive_in_process"]),
+        ("replica-2", ["exclusive"]),
     ],
 )
-def test_work_done_again(made, replica, expected):
+def test_work_done_again(made, replica, claims):
     """Work done again without the lock is recognised and counted."""
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 2, at=(4, 5, 20, 21), turn=2, outcome=None)
     made.increment("other", 1, 1, at=(5, 6, 10, 11), replica=replica)
 
-    assert sorted(found(made.analyse(final=2))) == [("counts_once", "the work was done again"), expected]
+    without_lock = [(claim, "worked again without the lock") for claim in claims]
+
+    assert sorted(found(made.analyse(final=2))) == [("counts_once", "the work was done again"), *without_lock]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from lab.commands.check import check_again
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.loss import GrantFacts, Loss
-from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, Wait
+from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement, Measure, Verdict
 from lab.judge.verdict import judge
@@ -33,6 +33,7 @@ ALL_EVIDENCE: list[Evidence] = [
     HalfDone(**msgspec.structs.asdict(FACTS), how="refused"),
     FreedEarly(**msgspec.structs.asdict(FACTS)),
     Refusals(4),
+    TwoInside(FACTS, FACTS),
     OldEvidence({"longest_ms": "3"}),
 ]
 NUMBERS = dict.fromkeys(("requests", "acknowledged", "failed", "unknown", "writes", "lost", "duplicated"), 1)
@@ -97,7 +98,9 @@ def test_speed_counts_what_was_kept(acknowledged, lost, duration_s, speed):
     assert decoded(schema_1([]) | figures).kept_per_s == speed
 
 
-@pytest.mark.parametrize("evidence", ALL_EVIDENCE, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "evidence", [one for one in ALL_EVIDENCE if not isinstance(one, TwoInside)], ids=lambda one: type(one).__name__
+)
 def test_schema_1_evidence(evidence):
     """Each kind of evidence of schema 1, which had no tag and had a fault in one flat table, becomes its type."""
     flat = msgspec.to_builtins(evidence)
@@ -137,7 +140,10 @@ def test_reference_files(path):
 
 @pytest.mark.parametrize("old", OLD_RUNS, ids=lambda path: path.name)
 def test_old_runs(old, tmp_path, capsys):
-    """A run folder of before comes to the same judgement and the same losses as when it was made."""
+    """A run folder of before comes to the same judgement and the same losses as when it was made.
+
+    A loss may be attributed better today: two holders of different leases were once both explained by one theft.
+    """
     folder = tmp_path / old.name
     shutil.copytree(old, folder)
     before = Judgement.load(folder)
@@ -151,8 +157,9 @@ def test_old_runs(old, tmp_path, capsys):
     assert [(one.claim, one.mechanism) for one in judgement.violations] == [
         (one.claim, one.mechanism) for one in before.violations
     ]
-    assert [one.evidence for one in judgement.violations] == [one.evidence for one in before.violations]
-    assert [msgspec.json.decode(line, type=Loss) for line in (folder / "losses.jsonl").read_bytes().splitlines()] == losses_before
+    losses = [msgspec.json.decode(line, type=Loss) for line in (folder / "losses.jsonl").read_bytes().splitlines()]
+    facts = [(one.destroyed, one.culprit, one.victim) for one in losses]
+    assert facts == [(one.destroyed, one.culprit, one.victim) for one in losses_before]
 
     status = check_again(str(folder), as_json=True)
 

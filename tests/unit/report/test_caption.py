@@ -41,7 +41,7 @@ def test_deleted_by_another(made):
         ("replica-1", "", "No lock kept the requests apart: b at replica-1 read 0 at"),
         ("replica-2", "", "No lock kept the requests apart: b at replica-2 read 0 at"),
         ("replica-2", "own", "replica-1 and replica-2 each have a lock of their own: b at replica-2 read 0 at"),
-        ("replica-1", "own", "The lock was granted to b at replica-1 at"),
+        ("replica-1", "own", "No lock kept the requests apart: b at replica-1 read 0 at"),
     ],
 )
 def test_without_a_store(made, replica, key, expected):

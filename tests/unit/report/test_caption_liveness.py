@@ -139,5 +139,6 @@ def test_loss_comes_second(made):
     text = caption(picture_of(made, final=2, tests="counts_once"))
 
     assert text.startswith(
-        "b did its work 2 times; all requests together made 1 write more than one for each request. b at replica-2"
+        "b did its work 2 times; all requests together made 1 write more than one for each request. "
+        "The lock was granted to b at replica-2"
     )

@@ -148,7 +148,7 @@ def test_charts_state_their_findings(runs):
 
     assert titles("counters", [one, other]) == "a: 3 acknowledged, the counter holds 2; 1 of 2 runs lost nothing"
     assert titles("paces", [one, other]) == "a is 4.0 times as fast as b: 4 and 1 per second"
-    assert "a destroyed the most increments, 1; cause: unexplained" in titles("mechanisms", [one, other])
+    assert "a destroyed the most increments, 1; cause: granted to two holders at once" in titles("mechanisms", [one, other])
     assert not charts("many")["mechanisms"].fits([other])
 
 

@@ -73,14 +73,14 @@ def number(text: str, words: str) -> int:
 def test_number_story():
     """Acknowledged, plus what was written besides, minus the counter, is what is gone; the causes add up to it."""
     found = findings_of_ten(account=Account(13, 9, 9, 1, ""), duplicated=2)
-    found.losses = losses({"no lock": (9, 3), "no lock between replicas": (2, 0)})
+    found.losses = losses({"no lock": (9, 3), "process-local lock": (2, 0)})
     found.outcomes["unknown"] = 1
 
     text = printed(found, claims=[], final=4)
 
     figures = [number(text, words) for words in ("acknowledged", "written again", "no clear answer", "counter holds", "are gone")]
     assert figures == [10, 2, 1, 4, 9]
-    assert number(text, "no lock between replicas") + number(text, "  no lock") + number(text, UNCONFIRMED) == 9
+    assert number(text, "process-local lock") + number(text, "  no lock") + number(text, UNCONFIRMED) == 9
 
 
 def test_quiet_story_is_three_lines():
@@ -103,7 +103,7 @@ def test_refused_and_unclear_requests():
 
 def test_eighty_columns():
     """On a terminal of 80 columns no line is longer, and no word is broken."""
-    found = findings_of_ten({"entered although the store had refused, in one process": 3, "granted twice": 4})
+    found = findings_of_ten({"entered although the store had refused": 3, "granted twice": 4})
     whole, narrow = printed(found), printed(found, width=80)
 
     plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")

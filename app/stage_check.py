@@ -1,0 +1,143 @@
+"""What the record ``STAGE`` of a file must be: the first key that makes no sense, and what is allowed.
+
+A file that somebody wrote is checked when it is read. Otherwise its mistakes would only show in the logs of the replicas.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+from app import plugins
+from app.lock import Claim, Stage
+
+STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
+LONGEST_MS = 86_400_000  # a day
+PARAMETERS = ("store", "key", "ttl_ms", "wait_ms", "retry_ms")
+CONNECT = "\ndef connect("  # what makes a file of app/stores a store
+
+
+def wrong(record: Any) -> tuple[str, str] | None:
+    """Return the first key of a record that makes no sense, with a sentence; None where all do. The key may be empty."""
+    if not isinstance(record, Stage):
+        return "", f"STAGE must be Stage(…), not {_shown(record)}"
+    return next(((key, sentence) for key, check in CHECKS.items() for sentence in check(record)), None)
+
+
+def line_of(key: str, file: Path) -> int | None:
+    """Return the line of a file where STAGE is set, or where its key is given; None where that cannot be found."""
+    found = None
+    for node in ast.parse(file.read_bytes()).body:
+        if isinstance(node, ast.Assign) and any(isinstance(name, ast.Name) and name.id == "STAGE" for name in node.targets):
+            words = node.value.keywords if isinstance(node.value, ast.Call) else []
+            found = next((word.value.lineno for word in words if word.arg == key), node.lineno)
+    return found
+
+
+def stores() -> list[str]:
+    """Return the names of all stores. A file of app/stores may also be a part of one; no library is imported to find out."""
+    files = {name: find_spec(f"{STORES}.{name}") for name in plugins.names(STORES)}
+    return [
+        name for name, spec in files.items() if spec and spec.origin and CONNECT in Path(spec.origin).read_text(encoding="utf-8")
+    ]
+
+
+def _lock(record: Stage) -> Iterator[str]:
+    if not isinstance(record.lock, type) or not callable(getattr(record.lock, "run", None)):
+        yield f"lock must be a class with the method run(work), not {_shown(record.lock)}"
+    elif not _takes(record.lock, *PARAMETERS, *(["lease_ms"] if record.lease is True else [])):
+        lease = ", lease_ms" if record.lease is True else ""
+        yield f"the lock must be made as Lock({', '.join(PARAMETERS)}{lease}), and {record.lock.__name__} cannot be"
+    elif inspect.isfunction(record.lock.run) and not _takes(record.lock.run, "self", "work"):
+        yield f"the method {record.lock.__name__}.run must take the work, as in run(self, work)"
+
+
+def _takes(function: Callable[..., Any], *names: str) -> bool:
+    """Return whether a function can be called with these arguments: those of the lock by place, an explicit lease by name."""
+    by_name = {name: None for name in names if name == "lease_ms"}
+    try:
+        inspect.signature(function).bind(*(None for name in names if name not in by_name), **by_name)
+    except TypeError:
+        return False
+    except ValueError:  # a class written in C shows no signature
+        return True
+    return True
+
+
+def _claims(record: Stage) -> Iterator[str]:
+    known = [claim.name for claim in Claim]
+    claims: Any = record.claims
+    if isinstance(claims, (list, tuple, set, frozenset)):
+        for one in claims:
+            if isinstance(one, str) and one not in known:
+                yield f"there is no claim {_shown(one)}.{_nearest(one, known)} The choices: {', '.join(known)}"
+    if not isinstance(claims, frozenset) or not all(isinstance(one, Claim) for one in claims):
+        yield f'claims must be claims("exclusive …"), with the names in one text, not {_shown(claims)}'
+
+
+def _named(key: str, known: Callable[[], list[str]], optional: bool) -> Callable[[Stage], Iterator[str]]:
+    def check(record: Stage) -> Iterator[str]:
+        value = getattr(record, key)
+        if not (value is None and optional) and value not in known():
+            near = _nearest(value, known()) if isinstance(value, str) else ""
+            none = ", or None" if optional else ""
+            yield f"{key} = {_shown(value)} is not known.{near} The choices: {', '.join(known())}{none}"
+
+    return check
+
+
+def _resource(record: Stage) -> Iterator[str]:
+    yield from _named("resource", lambda: plugins.names(RESOURCES), optional=False)(record)
+    for store in stores():  # a resource with the name of a store is in that store
+        if record.resource.startswith(f"{store}_") and record.store != store:
+            yield f"resource = {record.resource!r} is in the store {store!r}, and store = {record.store!r}"
+
+
+def _ttl(record: Stage) -> Iterator[str]:
+    if record.ttl_ms is not None:
+        yield from _whole("ttl_ms", record.ttl_ms)
+        yield from _whole("ttl_step_ms", record.ttl_step_ms)
+        if record.ttl_ms % record.ttl_step_ms:
+            yield f"ttl_ms = {record.ttl_ms} is no multiple of ttl_step_ms = {record.ttl_step_ms}"
+
+
+def _whole(key: str, value: Any) -> Iterator[str]:
+    if type(value) is not int or not 1 <= value <= LONGEST_MS:
+        yield f"{key} must be a whole number of milliseconds, at least 1, at most {LONGEST_MS:,}, not {_shown(value)}"
+
+
+def _lease(record: Stage) -> Iterator[str]:
+    if not isinstance(value := cast(object, record.lease), bool):
+        yield f"lease must be True or False, not {_shown(value)}"
+
+
+CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
+    "lease": _lease,
+    "lock": _lock,
+    "follows": _named("follows", lambda: plugins.names(LOCKS), optional=True),
+    "store": _named("store", stores, optional=True),
+    "claims": _claims,
+    "resource": _resource,
+    "ttl_ms": _ttl,
+    "ttl_step_ms": lambda record: _whole("ttl_step_ms", record.ttl_step_ms),
+}
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _shown(value: object) -> str:
+    """Return a value in one short line, without the address in memory that differs from run to run."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    text = repr(value)
+    if " at 0x" in text:
+        return f"an object of the class {type(value).__name__}"
+    return text.replace("\n", " ") if len(text) <= 80 else f"{text[:78]} …".replace("\n", " ")

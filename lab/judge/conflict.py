@@ -1,0 +1,114 @@
+"""A conflict: two grants that were inside at once, or of which one destroyed the increment of the other.
+
+The *elder* of the two got the lock first. What the evidence knows of that time explains the conflict
+(``lab/judge/mechanisms.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import FaultRecord
+from lab.judge.entitlement import can_take_away, shared_key, tenures
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.findings import RunFacts
+from lab.judge.grant import Grant
+from lab.judge.key_history import KeyHistory
+
+RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
+
+
+@dataclass(slots=True)  # and not frozen, which would make it three times as slow: a run can have a million of them
+class Conflict:
+    """Two grants, and the evidence of that time. Where the second grant is unknown, both are the same."""
+
+    # the grant that was got first
+    elder: Grant
+    # the other grant
+    younger: Grant
+    run: RunFacts
+    keys: KeyHistory
+    # the grants whose release was around that time, in the order in which the releases ended
+    releases: Sequence[Grant]
+    # the faults of the run
+    faults: Sequence[FaultOutcome]
+    # whether requests of one process were inside at once all the time: then no lock was there at all
+    nothing_locked: bool = False
+
+    @property
+    def both(self) -> tuple[Grant, ...]:
+        """Return the two grants, or the only one that is known."""
+        return (self.elder,) if self.elder is self.younger else (self.elder, self.younger)
+
+    @property
+    def is_in_one_process(self) -> bool:
+        """Return whether the two are known to have been in one process."""
+        return self.elder is not self.younger and self.elder.replica == self.younger.replica
+
+    @property
+    def entitled_at_once(self) -> bool:
+        """Return whether both were entitled to the lock at once, as far as their releases and leases decide it.
+
+        Two that locked different keys count as well: each was entitled to what should have been one lock.
+        """
+        if self.elder is self.younger:
+            return bool(self.elder.key) and not self.lease_ended
+        if self.share_no_key:
+            return not self.lease_ended and self.younger.got_ns < (self.elder.releasing_ns or self.younger.got_ns + 1)
+        return bool(shared_key(self.elder, self.younger, self.run.lease_ns))
+
+    @property
+    def key(self) -> str:
+        """Return the key to which both were entitled; the elder's key where there is none."""
+        return shared_key(self.elder, self.younger, self.run.lease_ns) or self.elder.key
+
+    @property
+    def share_no_key(self) -> bool:
+        """Return whether the two locked different keys."""
+        return bool(self.elder.key and self.younger.key) and not (_keys_of(self.elder) & _keys_of(self.younger))
+
+    @property
+    def lease_ended(self) -> bool:
+        """Return whether a lease of the elder had ended when the younger came in, or that of the younger before it did.
+
+        Where only one grant is known: whether its lease had ended before its write.
+        """
+        lease_ns = self.run.lease_ns
+        until_ns = self.elder.wrote_ns if self.elder is self.younger else self.younger.got_ns
+        return any(tenure.lease_ends_ns <= until_ns for grant in self.both for tenure in tenures(grant, lease_ns))
+
+    def taken_by(self, effect: Effect) -> Iterator[FaultRecord]:
+        """Yield the records of faults with this effect that can have taken the lock away between the two grants."""
+        for fault in self.faults:
+            if fault.record.effect is effect and any(self._is_taken_from(grant, fault.record) for grant in self.both):
+                yield fault.record
+
+    def _is_taken_from(self, grant: Grant, record: FaultRecord) -> bool:
+        """Return whether a fault can have taken the lock from one of the two, before the other came in or wrote."""
+        if not can_take_away(record, grant.replica, self.run.lease_ns):
+            return False
+        held_from_ns = grant.outer_lease_from_ns if grant.outer_key else grant.lease_from_ns
+        until_ns = max(self.younger.got_ns, grant.wrote_ns if grant is self.elder else 0)
+        return held_from_ns < record.recovered_ns and record.began_ns < until_ns
+
+    def store_reported(self, event: str) -> bool:
+        """Return whether the store reported such an event of the key while the elder held it, before the younger got it."""
+        return self.keys.happened(event, self.elder.lease_from_ns, self.younger.got_ns + RECEIVED_WITHIN_NS, self.key)
+
+    def was_handed_over(self, grant: Grant) -> bool:
+        """Return whether a holder of the same process left the lock to this request, and sent no release."""
+        return any(
+            other.key == grant.key
+            and other.replica == grant.replica
+            and other.release_commands == 0
+            and other.got_ns < grant.got_ns
+            and other.releasing_ns <= grant.got_ns
+            for other in self.releases
+            if other is not grant
+        )
+
+
+def _keys_of(grant: Grant) -> set[str]:
+    return {grant.key, grant.outer_key} - {""}

@@ -1,0 +1,90 @@
+"""Entitlement: from when until when a holder can rely on its lock.
+
+A holder is entitled to a key from its grant until the first of these:
+
+- it sends its release, or its process dies;
+- its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
+  sent. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A stage without a TTL has no such end;
+- a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
+
+Two holders that are entitled to one key at once break mutual exclusion, also where the number comes out right.
+A grant without a key promises what its write does, and not that others are kept out: nobody is entitled to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import FaultRecord
+from lab.judge.grant import Grant
+
+# These faults take a lock away only where they stop its renewal for as long as its lease.
+STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SILENT})
+# These faults take away the locks of one replica.
+AT_A_REPLICA = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.SESSION_ENDS})
+# These faults can take away the lock of any replica.
+AT_THE_STORE = frozenset(
+    {
+        Effect.STORE_SILENT,
+        Effect.STORE_RESTARTS,
+        Effect.PRIMARY_DIES,
+        Effect.LEADER_DIES,
+        Effect.SERVERS_DIE,
+        Effect.SERVERS_RESTART,
+        Effect.CLOCKS_JUMP,
+    }
+)
+FOREVER_NS = 1 << 62
+# A lease can end this much earlier than the holder's clock says: Redis reads its clock once for several commands, in whole
+# milliseconds.
+EARLY_NS = 10_000_000
+
+
+class Tenure(NamedTuple):
+    """The time in which one grant is entitled to one key, as far as the holder's release and its lease decide it."""
+
+    key: str
+    got_ns: int
+    # when the release was sent, or the process died
+    released_ns: int
+    # when the lease ends
+    lease_ends_ns: int
+
+    @property
+    def ends_ns(self) -> int:
+        return min(self.released_ns, self.lease_ends_ns)
+
+
+def tenures(grant: Grant, lease_ns: int) -> Iterator[Tenure]:
+    """Yield the tenures of a grant: of its key, and of the outer key where it nests two locks. lease_ns: 0 without a TTL."""
+    died_ns = grant.died_ns or FOREVER_NS
+    if grant.key:
+        released_ns = min(grant.releasing_ns or FOREVER_NS, died_ns)
+        yield Tenure(grant.key, grant.got_ns, released_ns, lease_end(grant.lease_from_ns, lease_ns))
+    if grant.outer_key:
+        released_ns = min(grant.outer_releasing_ns or grant.releasing_ns or FOREVER_NS, died_ns)
+        yield Tenure(grant.outer_key, grant.outer_got_ns, released_ns, lease_end(grant.outer_lease_from_ns, lease_ns))
+
+
+def lease_end(from_ns: int, lease_ns: int) -> int:
+    """Return the earliest time at which the store can have ended a lease that counts from ``from_ns``."""
+    return from_ns + max(lease_ns - EARLY_NS, lease_ns // 2) if lease_ns else FOREVER_NS
+
+
+def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
+    """Return a key to which both grants were entitled at once; empty without such a key."""
+    for mine in tenures(one, lease_ns):
+        for theirs in tenures(other, lease_ns):
+            if mine.key == theirs.key and max(mine.got_ns, theirs.got_ns) < min(mine.ends_ns, theirs.ends_ns):
+                return mine.key
+    return ""
+
+
+def can_take_away(record: FaultRecord, replica: str, lease_ns: int) -> bool:
+    """Return whether a fault can take away a lock that was held by this replica meanwhile."""
+    if record.effect not in AT_THE_STORE and not (record.effect in AT_A_REPLICA and record.replica == replica):
+        return False
+    lasted_ns = record.recovered_ns - record.began_ns
+    return record.effect not in STOP_RENEWALS or (lease_ns > 0 and lasted_ns > 0.9 * lease_ns)

@@ -1,0 +1,107 @@
+"""Thefts: releases that deleted the lock of another holder.
+
+A thief is a request that had lost its own lock, or never had one, and whose release deleted the lock all the same. The chain of
+causes has a *root*: the first holder that lost its lock. If the scenario brought that about (its work took longer than the TTL,
+or a fault took the lock away), then the thief's claim is broken, and no other. A chain without such a root is no excuse.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from lab.judge.conflict import RECEIVED_WITHIN_NS, Conflict
+from lab.judge.entitlement import FOREVER_NS, can_take_away, tenures
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.grant import DELETIONS, Grant, LostLock
+from lab.judge.key_history import KeyHistory
+
+NO = ("0", "None", "False", "", "-1")  # answers of a command that deleted nothing
+RECENT = 64  # releases that ended just before, and can have begun later
+
+
+class Thefts:
+    """Report each release, in the order in which they ended. ``grant.lost`` and ``grant.robbed_by`` hold the results."""
+
+    def __init__(
+        self, lease_ns: int, faults: Sequence[FaultOutcome], keys: KeyHistory, held: Callable[[], Iterable[Grant]]
+    ) -> None:
+        """Take what does not change during the run. held: returns the grants that are open now."""
+        self.lease_ns = lease_ns
+        self.faults = faults
+        self.keys = keys
+        self.held = held
+        self.number = 0
+        self.recent: deque[Grant] = deque(maxlen=RECENT)
+
+    def released(self, grant: Grant) -> None:
+        """Find out how the grant had lost its lock, if it had, and which grants its release robbed."""
+        grant.lost = self._lost(grant)
+        if grant.lost is not None and can_have_deleted(grant, grant.key, self.keys):
+            for other in (*self.held(), *self.recent):
+                if other is not grant and other.key == grant.key and self._was_held_during(other, grant) and not other.robbed_by:
+                    other.robbed_by = grant
+                    self.number += 1
+        self.recent.append(grant)
+
+    def _lost(self, grant: Grant) -> LostLock | None:
+        """Return how a grant had lost its lock before its release was over; None if it had not."""
+        if never_held(grant):
+            return LostLock(in_release=False, by_scenario=False)
+        if grant.robbed_by is not None and grant.robbed_by.lost is not None:
+            return LostLock(in_release=False, by_scenario=grant.robbed_by.lost.by_scenario)
+        lost_ns = min((self._taken_ns(grant), *(tenure.lease_ends_ns for tenure in tenures(grant, self.lease_ns))))
+        if lost_ns >= grant.released_ns:
+            return None
+        return LostLock(in_release=lost_ns >= grant.releasing_ns, by_scenario=True)
+
+    def _taken_ns(self, grant: Grant) -> int:
+        """Return when a fault can have taken the lock away."""
+        records = (fault.record for fault in self.faults)
+        return min(
+            (
+                max(grant.got_ns, record.began_ns)
+                for record in records
+                if can_take_away(record, grant.replica, self.lease_ns) and grant.got_ns < record.recovered_ns
+            ),
+            default=FOREVER_NS,
+        )
+
+    @staticmethod
+    def _was_held_during(other: Grant, thief: Grant) -> bool:
+        """Return whether the other request held the lock at some moment of the thief's release."""
+        return other.lease_from_ns < thief.released_ns and (not other.releasing_ns or thief.releasing_ns < other.releasing_ns)
+
+
+def never_held(grant: Grant) -> bool:
+    """Return whether a request went in without a grant: the store had refused, or the work was done again."""
+    return grant.told_no or grant.turn > 1
+
+
+def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
+    """Return whether the release of a grant can have deleted a key.
+
+    The answer to a plain deletion decides. What a script answers means nothing by itself: then the store must have reported the
+    deletion of this very key. A store that reports nothing leaves the answer.
+    """
+    if grant.release_commands == 0 or (grant.command in DELETIONS and grant.answer in NO):
+        return False
+    if keys.is_empty:
+        return grant.answer not in NO
+    return keys.happened("del", grant.releasing_ns, grant.released_ns + RECEIVED_WITHIN_NS, key)
+
+
+def thief_of(conflict: Conflict) -> Grant | None:
+    """Return the request that deleted the elder's lock before the younger got it; None without one.
+
+    The store can have deleted the lock at any time from the release's sending to its answer.
+    """
+    elder, younger = conflict.elder, conflict.younger
+    for grant in reversed(conflict.releases):
+        if grant.released_ns <= elder.lease_from_ns:
+            break
+        if grant is elder or grant is younger or grant.lost is None or grant.releasing_ns >= younger.got_ns:
+            continue
+        if grant.key == elder.key and can_have_deleted(grant, elder.key, conflict.keys):
+            return grant
+    return None

@@ -1,0 +1,90 @@
+"""A replica refuses requests that a browser sends for a page of another site."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.origin import LOOPBACK, foreign
+from app.settings import Settings
+from app.web import create_app
+from lab.containers.agent import EVERYWHERE
+from lab.servers.programs.gunicorn import Gunicorn
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        (None, None),  # HTTP/1.0
+        ("127.0.0.1", None),
+        ("127.0.0.1:8000", None),
+        ("localhost:8000", "http://localhost:8000"),
+        ("LocalHost", "http://127.0.0.1:8089"),
+        ("[::1]:8000", "http://[::1]:8000"),
+        ("[::1]", None),
+    ],
+)
+def test_own_names_are_accepted(host, origin):
+    """The names of this machine are accepted, with any port."""
+    assert foreign(host, origin, LOOPBACK) == ""
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "words"),
+    [
+        ("evil.example", None, "the Host must be one of 127.0.0.1, localhost, [::1], and this is 'evil.example'; LAB_HOSTS"),
+        ("evil.example:8000", "http://evil.example:8000", "the Host must be"),
+        ("127.0.0.1.evil.example", None, "the Host must be"),
+        ("localhost.", None, "the Host must be"),
+        ("127.0.0.1:8000", "https://evil.example", "its Origin is 'https://evil.example'"),
+        ("127.0.0.1:8000", "http://127.0.0.1.evil.example", "its Origin is"),
+        ("127.0.0.1:8000", "http://127.0.0.1@evil.example", "its Origin is"),
+        ("127.0.0.1:8000", "null", "its Origin is 'null'"),
+        ("127.0.0.1:8000", "", "its Origin is ''"),
+        ("127.0.0.1:8000", "http://[", "its Origin is"),
+    ],
+)
+def test_foreign_names_are_refused(host, origin, words):
+    """A foreign Host or Origin is refused, with the names that are accepted."""
+    assert words in foreign(host, origin, LOOPBACK)
+
+
+def test_any_name_in_containers():
+    """Where any name is accepted, a page must still come from the name that it asks for."""
+    assert foreign("lab_nginx:8080", None, ()) == ""
+    assert foreign("lab_nginx:8080", "http://lab_nginx:9000", ()) == ""
+    assert "Origin" in foreign("lab_nginx:8080", "http://evil.example", ())
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "127.0.0.1:8000"}, 200),
+        ({"Host": "lab.example"}, 403),
+        ({"Host": "127.0.0.1:8000", "Origin": "http://evil.example"}, 403),
+    ],
+)
+def test_replica_asks_each_request(headers, status):
+    """A replica refuses a foreign request before it serves it, and the answer states why."""
+    answer = create_app(stage="none").test_client().get("/health", headers=headers)
+
+    assert answer.status_code == status
+    assert ("error" in answer.json) == (status == 403)
+
+
+def test_names_that_a_user_adds():
+    """A user adds names with LAB_HOSTS."""
+    assert Settings.read({"LAB_HOSTS": "Lab.example, localhost"}).hosts == ("lab.example", "localhost")
+    assert Settings.read({"LAB_HOSTS": "any"}).hosts == ()
+    assert (
+        create_app(stage="none", hosts="lab.example").test_client().get("/health", headers={"Host": "lab.example"}).status_code
+        == 200
+    )
+
+
+def test_replica_in_a_container_has_other_names():
+    """A replica of this machine has its names; in a container, where another address is listened on, it accepts any."""
+    here, container = Gunicorn("r"), Gunicorn("r", listen=EVERYWHERE)
+
+    assert Settings.read(here.env(0)).hosts == LOOPBACK
+    assert Settings.read(container.env(0)).hosts == ()
+    assert Settings.read(Gunicorn("r", {"hosts": "lab.example"}, listen=EVERYWHERE).env(0)).hosts == ("lab.example",)

@@ -1,0 +1,131 @@
+"""A stage file whose record makes no sense is refused when it is read, with the line, the key, the value and the choices."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.locks import NotAStage, stage, stages
+from app.stage_check import LONGEST_MS, stores, wrong
+from lab.scenario import toml_types
+from lab.servers.stores import stores as shelf
+
+HEAD = '''"""Mine."""
+from app.lock import Claim, Stage, claims
+
+
+class Mine:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        pass
+
+    def run(self, work):
+        pass
+
+
+class NoRun:
+    pass
+
+
+class NoParameters:
+    def run(self, work):
+        pass
+
+
+class NoWork(Mine):
+    def run(self):
+        pass
+
+
+'''
+FIRST = len(HEAD.splitlines()) + 1
+
+
+def refusal(folder, text: str) -> str:
+    path = folder / "mine.py"
+    path.write_text(HEAD + text, encoding="utf-8")
+    with pytest.raises(NotAStage) as refused:
+        stage(str(path))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("lock=None", ["lock must be a class with the method run(work)", "not None"]),
+        ("lock=int", ["lock must be a class", "not the class int"]),
+        ("lock=NoRun", ["lock must be a class with the method run(work)", "NoRun"]),
+        ("lock='Mine'", ["lock must be a class", "not 'Mine'"]),
+        ("lock=Mine(1, 2, 3, 4, 5)", ["lock must be a class", "an object of the class Mine"]),
+        ("lock=NoParameters", ["must be made as Lock(store, key, ttl_ms, wait_ms, retry_ms)", "NoParameters cannot"]),
+        ("lock=NoWork", ["NoWork.run must take the work"]),
+        ("lock=Mine, lease=True", ["must be made as Lock(", "lease_ms"]),
+        ("lock=Mine, lease='yes'", ["lease must be True or False, not 'yes'"]),
+        ("lock=Mine, lease=1", ["lease must be True or False, not 1"]),
+        ("lock=Mine, follows='lau'", ["follows = 'lau' is not known", "Did you mean 'lua'", "watchdog"]),
+        ("lock=Mine, follows=['lua']", ["follows = ['lua'] is not known"]),
+        ("lock=Mine, store='rediss'", ["store = 'rediss' is not known", "Did you mean 'redis'", "zookeeper"]),
+        ("lock=Mine, store='redis_subscriptions'", ["store = 'redis_subscriptions' is not known"]),
+        ("lock=Mine, store=['redis']", ["store = ['redis'] is not known"]),
+        ("lock=Mine, store=''", ["store = '' is not known"]),
+        ("lock=Mine, resource='nosuch'", ["resource = 'nosuch' is not known", "read_then_write"]),
+        ("lock=Mine, resource=None", ["resource = None is not known", "read_then_write"]),
+        ("lock=Mine, resource='fensed'", ["resource = 'fensed'", "Did you mean 'fenced'"]),
+        ("lock=Mine, store='redis', resource='mysql_row'", ["resource = 'mysql_row' is in the store 'mysql'", "'redis'"]),
+        ("lock=Mine, claims=['exclusive']", ["claims must be claims(", "not ['exclusive']"]),
+        ("lock=Mine, claims=['exclusiv']", ["no claim 'exclusiv'", "Did you mean 'exclusive'", "fair"]),
+        ("lock=Mine, claims=[Claim.fair]", ["claims must be claims("]),
+        ("lock=Mine, claims='exclusive'", ["claims must be claims(", "not 'exclusive'"]),
+        ("lock=Mine, claims=Claim.fair", ["claims must be claims("]),
+        ("lock=Mine, claims=None", ["claims must be claims(", "not None"]),
+        ("lock=Mine, claims=frozenset({3})", ["claims must be claims(", "frozenset({3})"]),
+        ("lock=Mine, ttl_ms='3000'", ["ttl_ms must be a whole number", "not '3000'"]),
+        ("lock=Mine, ttl_ms=0", ["ttl_ms must be", "at least 1", "not 0"]),
+        ("lock=Mine, ttl_ms=-1", ["ttl_ms must be", "not -1"]),
+        ("lock=Mine, ttl_ms=3e3", ["ttl_ms must be", "not 3000.0"]),
+        ("lock=Mine, ttl_ms=True", ["ttl_ms must be", "not True"]),
+        ("lock=Mine, ttl_ms=10**20", ["ttl_ms must be", "at most 86,400,000"]),
+        ("lock=Mine, ttl_step_ms=0", ["ttl_step_ms must be", "not 0"]),
+        ("lock=Mine, ttl_ms=1500, ttl_step_ms=1000", ["ttl_ms = 1500 is no multiple of ttl_step_ms = 1000"]),
+    ],
+)
+def test_wrong_key_is_refused(tmp_path, keys, words):
+    """A key that makes no sense is refused in one line, with its line in the file."""
+    said = refusal(tmp_path, f"\nSTAGE = Stage(\n    {keys},\n)\n")
+
+    assert said.startswith(f"line {FIRST + 2}: ")
+    assert [word for word in words if word not in said] == []
+    assert "\n" not in said
+    assert "0x" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["no STAGE = Stage(…) in it"]),
+        ("STAGE = None", ["no STAGE = Stage(…) in it"]),
+        ("STAGE = 5", [f"line {FIRST}: STAGE must be Stage(…), not 5"]),
+        ("STAGE = Mine", [f"line {FIRST}: STAGE must be Stage(…), not the class Mine"]),
+        ("STAGE = {'lock': Mine}", [f"line {FIRST}: STAGE must be Stage(…)"]),
+        ("from dataclasses import replace\nSTAGE = replace(Stage(lock=Mine), store='no')", [f"line {FIRST + 1}: store = 'no'"]),
+    ],
+)
+def test_no_record(tmp_path, text, words):
+    """A file without a record, or with something else in its place, is refused."""
+    said = refusal(tmp_path, text)
+
+    assert [word for word in words if word not in said] == []
+
+
+def test_record_of_any_kind_is_checked(tmp_path):
+    """The first mistake of a record is found, whatever else is wrong with it."""
+    assert wrong(object()) == ("", "STAGE must be Stage(…), not an object of the class object")
+
+
+def test_stages_of_the_lab_are_right():
+    """No stage of the lab is refused, and every store of the lab is known."""
+    assert [name for name, one in stages().items() if wrong(one)] == []
+    assert stores() == sorted(shelf())
+
+
+def test_one_limit_of_times():
+    """A stage and a scenario have the same limit for times."""
+    assert LONGEST_MS == toml_types.LONGEST_MS
