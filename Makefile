@@ -5,7 +5,7 @@ LAB = .venv/bin/lab
 
 # The options of a run, as in lab/scenario/options.py; a test compares the two lists.
 OPTIONS = REPLICAS USERS RATE REQUESTS TTL_MS WORK_MS RETRY_MS WAIT_MS PROCESSES SEED
-KNOWN = STAGE SCENARIO ENGINE SWEEP VALUES REPEATS RUN PORT OUT KEEP PYTHON $(OPTIONS)
+KNOWN = STAGE SCENARIO ENGINE SWEEP VALUES REPEATS REPEAT RUN PORT OUT KEEP PYTHON $(OPTIONS)
 # A variable that no target reads would be ignored without a word, so it is refused.
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
@@ -42,8 +42,8 @@ scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
 ladder: setup-all ## every stage under rush, compared [OUT= OPTIONS]
 	@$(LAB) ladder $(call flags,OUT $(OPTIONS))
 
-matrix: setup-all ## every stage under every scenario [OUT=]
-	@$(LAB) matrix $(call flags,OUT)
+matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario [STAGE=./own.py OUT=]
+	@$(LAB) matrix $(call flags,STAGE SCENARIO REPEAT OUT)
 
 sweep: setup-dev ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \

@@ -87,9 +87,16 @@ def _stores(words: list[str]) -> set[str]:
         return {program.store for program in prerequisites.PROGRAMS} - (set() if "--dev" in words else {prerequisites.BROWSER})
     from app.locks import stages
 
-    clocks = {prerequisites.CLOCKS} if "--scenario" in words and "clock" in words[words.index("--scenario") + 1] else set()
+    clocks = {prerequisites.CLOCKS} if "--scenario" in words and _moves_clocks(words[words.index("--scenario") + 1]) else set()
     wanted = words[words.index("--stage") + 1].split(",") if "--stage" in words else []
     return clocks | {stage.store for name, stage in stages().items() if name in wanted and stage.store}
+
+
+def _moves_clocks(scenario: str) -> bool:
+    """Return whether a scenario needs clocks that jump: by its name, or by the text of its file."""
+    path = Path(scenario)
+    text = path.read_text(encoding="utf-8", errors="replace") if scenario.endswith(".toml") and path.is_file() else scenario
+    return "clock" in text
 
 
 def _programs(stores: set[str]) -> None:

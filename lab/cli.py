@@ -64,7 +64,8 @@ def out_option(what: str, default: str = "") -> Callable[[Any], Any]:
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
     """Run one stage under a scenario, judge it, and write a report.
 
-    SCENARIO is a name from `lab scenarios`. An option that you leave out has the scenario's value.
+    SCENARIO is a name from `lab scenarios`, or the path of a file like those in the folder scenarios. An option that
+    you leave out has the scenario's value.
     """
     if choose_from("engine", engine, ("local", "docker")) == "docker":
         from lab.containers.compose import run_there
@@ -89,7 +90,9 @@ def ladder(out: Path | None, **given: Any) -> int:
 
 
 @lab.command()
-@click.option("--stage", "only_stages", multiple=True, help="Run only this stage. Can be repeated.")
+@click.option(
+    "--stage", "only_stages", multiple=True, help="Run only this stage: a name, or the path of a file. Can be repeated."
+)
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @shown("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.")
 @shown("--repeat", type=click.IntRange(1), default=1, help="Number of runs of each cell; shows flaky cells.")
@@ -98,7 +101,14 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: 
     """Run every stage under every scenario that fits it.
 
     The table compares each verdict with the expected verdict in docs/expected.toml.
+
+    With the path of a file of your own (--stage ./my_lock.py), the command runs every scenario that tests a claim of
+    your lock and fits it, and states which scenarios it leaves out, and why.
     """
+    if any(name.endswith(".py") for name in only_stages):
+        from lab.experiments.own_lock import run_own
+
+        return run_own(only_stages, only_scenarios, jobs, repeat, out)
     from lab.experiments.matrix import run_matrix
 
     return run_matrix(only_stages, only_scenarios, jobs, repeat, out)
@@ -128,16 +138,17 @@ def sweep(
 
 @lab.command()
 @click.option("--stage", required=True, help="One stage, or several with commas between them.")
+@shown("--scenario", default="rush", help="Scenario whose servers and values to use: a name, or the path of a file.")
 @server_options()
-def up(stage: str, **given: Any) -> int:
+def up(stage: str, scenario: str, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
 
     The command prints the address, for curl, ab, wrk or locust. With several stages, ?stage=NAME in the URL selects
-    the stage of a request. An option that you leave out has the value of the scenario rush.
+    the stage of a request. An option that you leave out has the scenario's value. No fault is injected.
     """
     from lab.commands.up import keep_up
 
-    return keep_up(stage, given)
+    return keep_up(stage, scenario, given)
 
 
 @lab.command()

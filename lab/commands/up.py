@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import threading
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from lab.servers.supervised import supervised
 from lab.text import counted
 
 
-def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
+def keep_up(stage_names: str, scenario_name: str, given: Mapping[str, Any]) -> int:
     """Keep servers up at a printed address until an interrupt. Return the exit status.
 
     Raises BadInput, MissingProgram, and NotReady when a server does not start or does not stay up.
@@ -28,7 +29,8 @@ def keep_up(stage_names: str, given: Mapping[str, Any]) -> int:
     if not found:
         raise BadInput(f"no stage was named; the stages: {', '.join(stages())}")
     first = next((stage for stage in found if stage.store), found[0])
-    scenario = override(scenarios.load("rush"), first, given)
+    # without faults: a run injects them, and notes what they did
+    scenario = dataclasses.replace(override(scenarios.load(scenario_name), first, given), faults=())
     folder = RunFolder.create("up", first.name)
     try:
         with (

@@ -163,7 +163,10 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     stage = find_stage(stage_name)
     if stage.lookup != stage.name:
         raise BadInput(f"{stage_name} is a file on this machine, which the image does not contain; move it into app/locks")
-    scenario = override(scenarios.load(scenario_name), stage, given)
+    scenario = scenarios.load(scenario_name)
+    if scenario.name not in scenarios.names():
+        raise BadInput(f"{scenario_name} is a file on this machine, which the image does not contain; move it into scenarios")
+    scenario = override(scenario, stage, given)
     refuse(stage, scenario, control=True)
     project = f"lab-{os.getpid()}"
     control = REPORTS.resolve() / f".hands-{project}"

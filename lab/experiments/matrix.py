@@ -52,9 +52,8 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
     fit has a reason.
     """
     expected = expectations()
-    order = list(dict.fromkeys(scenario for scenario, _ in expected))
     cells = []
-    for name in sorted(only_scenarios or scenarios.names(), key=lambda name: (order.index(name) if name in order else 99, name)):
+    for name in in_order(only_scenarios or scenarios.names()):
         one = scenarios.load(name)
         for stage in stages().values():
             if only_stages and stage.name not in only_stages:
@@ -66,6 +65,12 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
                 cell.reason = "not run: " + " ".join(f"{name} is not on this machine." for name in cell.missing)
             cells.append(cell)
     return cells
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Return scenarios in the order of docs/expected.toml; others come last."""
+    order = list(dict.fromkeys(scenario for scenario, _ in expectations()))
+    return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
 def lacking(scenario: Scenario, stage: Stage) -> list[str]:
@@ -102,7 +107,11 @@ def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     one = scenarios.load(cell.scenario)
     words = [cell.scenario, "--stage", cell.stage]
     words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
-    words += [] if draw else ["--no-draw"]
+    return judged(cell, [*words, *([] if draw else ["--no-draw"])], reports)
+
+
+def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Cell:
+    """Make a run with these arguments of ``lab run``, and write its verdict into the cell. A run that fails is VOID."""
     try:
         judgement = child_run(words, reports.parent)
     except NoVerdict as failure:
@@ -114,9 +123,11 @@ def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
     return cell
 
 
-def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS) -> list[Path]:
+def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS, own: str = "") -> list[Path]:
     """Write ``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html``, whose
     cells link to their runs.
+
+    own: the title of a matrix of a user's own locks, for which no verdict is expected.
     """
     from lab.report.matrix_picture import draw  # with matplotlib, which takes half a second to load
 
@@ -124,7 +135,7 @@ def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPOR
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "matrix.json", list(cells))
     (folder / "matrix.md").write_text(markdown(cells), encoding="utf-8")
-    return [*draw(cells, folder), folder / "matrix.md", folder / "matrix.json"]
+    return [*draw(cells, folder, own), folder / "matrix.md", folder / "matrix.json"]
 
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:

@@ -16,25 +16,29 @@ from lab.report.matrix import Cell, in_short, never_admitted
 COLOURS = {"KEPT": GREEN, "ADMITTED": ORANGE, "BROKEN": RED, "VOID": GREY, "UNSEEN": GREY, "": "#ffffff"}
 
 
-def draw(cells: Sequence[Cell], folder: Path) -> list[Path]:
-    """Write ``index.html``, ``matrix.svg`` and ``matrix.png``. Return their paths, the page first."""
+def draw(cells: Sequence[Cell], folder: Path, own: str = "") -> list[Path]:
+    """Write ``index.html``, ``matrix.svg`` and ``matrix.png``. Return their paths, the page first.
+
+    own: the title of a matrix of a user's own locks, for which no verdict is expected.
+    """
     with style.context(STYLE):
         figure = _figure(cells)
         pictures = [folder / "matrix.svg", folder / "matrix.png"]
         for path in pictures:
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     path = folder / "index.html"
-    path.write_text(page("matrix.html", **_table(cells, folder.parent / "runs")), encoding="utf-8")
+    path.write_text(page("matrix.html", **_table(cells, folder.parent / "runs", own)), encoding="utf-8")
     return [path, *pictures]
 
 
-def _table(cells: Sequence[Cell], runs: Path) -> dict[str, object]:
+def _table(cells: Sequence[Cell], runs: Path, own: str) -> dict[str, object]:
     columns = list(dict.fromkeys(cell.stage for cell in cells))
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.scenario, []).append(cell)
     drawn = {cell.run for cell in cells if (runs / cell.run / "report.html").exists()}
-    return {"drawn": drawn, "columns": columns, "rows": rows, "in_short": in_short, "never_admitted": never_admitted(cells)}
+    gentle = [] if own else never_admitted(cells)
+    return {"drawn": drawn, "columns": columns, "rows": rows, "in_short": in_short, "never_admitted": gentle, "own": own}
 
 
 def _figure(cells: Sequence[Cell]) -> Figure:

@@ -25,12 +25,13 @@ USES = {
     "SWEEP": ("sweep", "sweep"),
     "VALUES": ("sweep", "--values"),
     "REPEATS": ("sweep", "--repeats"),
+    "REPEAT": ("matrix", "--repeat"),
     "PORT": ("serve", "--port"),
     "OUT": ("ladder", "--out"),
     "KEEP": ("clean", "--keep"),
     **{name.upper(): ("scenario", option.flag) for name, option in OPTIONS.items()},
 }
-TARGETS = ("scenario", "ui", "sweep", "serve", "ladder", "clean", "compare")
+TARGETS = ("scenario", "ui", "sweep", "serve", "ladder", "matrix", "clean", "compare")
 COMMANDS = {"scenario": "run"}  # of a target, where its name is another
 EVIL = (
     "a'; touch marker; '",
@@ -131,6 +132,27 @@ def test_what_is_not_given_is_not_passed_on(folder):
     make(folder, "scenario", "STAGE=lua", "SEED=")
 
     assert calls(folder)[-1] == ["lab", "run", "rush", "--stage", "lua"]
+
+
+def test_paths_of_own_files(folder):
+    """The path of a stage or of a scenario of the user's own arrives as one word, also with a blank in it."""
+    make(folder, "scenario", "STAGE=./my lock.py", "SCENARIO=./own.toml")
+    make(folder, "matrix", "STAGE=./my lock.py", "SCENARIO=./own.toml", "REPEAT=3")
+    make(folder, "matrix")
+
+    assert [words[1:] for words in calls(folder) if words[0] == "lab"] == [
+        ["run", "./own.toml", "--stage", "./my lock.py"],
+        ["matrix", "--stage", "./my lock.py", "--scenario", "./own.toml", "--repeat", "3"],
+        ["matrix"],
+    ]
+
+
+def test_set_up_of_an_own_matrix(folder):
+    """A matrix of one stage needs the servers of that stage only; the whole matrix needs all."""
+    make(folder, "matrix", "STAGE=lua")
+    make(folder, "matrix")
+
+    assert [words[3:] for words in calls(folder) if words[0] == "python"] == [["--stage", "lua"], ["--every-stage"]]
 
 
 def test_help_names_all_targets(folder):

@@ -1,0 +1,224 @@
+"""``lab matrix --stage ./my_lock.py``: a lock of the user's own under every scenario that tests a claim of it.
+
+The result has a folder of its own. The expected verdicts of docs/expected.toml are those of the lab's stages, so none is
+compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from app.lock import LEASE_GIVES_UP, Stage
+from lab import prerequisites
+from lab.errors import BadInput, ExitStatus, worst
+from lab.experiments.matrix import in_order, judged, lacking, write
+from lab.interrupts import interruptible
+from lab.judge.judgement import Verdict
+from lab.paths import REFERENCE, REPORTS
+from lab.pipeline import publish_site
+from lab.report.matrix import Cell, cell_requests
+from lab.report.terminal import terminal
+from lab.scenario import scenario as scenarios
+from lab.scenario.overrides import override
+from lab.scenario.scenario import ENDING, Scenario
+from lab.scenario.stages import find_stage
+from lab.servers import external_stores, fault_target
+from lab.text import counted
+
+COLOURS = {"KEPT": "green", "ADMITTED": "yellow", "BROKEN": "bold red"}
+UNCLAIMED, UNFIT, MISSING = (
+    "test a claim that the stage does not make",
+    "do not fit the stage",
+    "need a program that is not on this machine",
+)
+
+
+@dataclass
+class Task:
+    """One stage under one scenario, and what came of it."""
+
+    stage: Stage
+    scenario: Scenario
+    # the scenario as a command names it: its name, or the path of its file
+    named: str
+    # why the scenario is left out: one of the three kinds, and the reason; empty where it runs
+    kind: str = ""
+    reason: str = ""
+    # a cell for each round
+    rounds: list[Cell] = field(default_factory=list)
+
+    @property
+    def words(self) -> list[str]:
+        """Return the arguments of ``lab run`` that make the run."""
+        requests = cell_requests(self.scenario)
+        fewer = ["--requests", str(requests)] if requests < self.scenario.requests else []
+        return [self.named, "--stage", self.stage.lookup, *fewer]
+
+    def cell(self) -> Cell:
+        """Return a cell that is still empty."""
+        return Cell(
+            stage=self.stage.name, scenario=self.scenario.name, claim=self.scenario.tests.name, reason=self.reason, expected=""
+        )
+
+    def result(self) -> Cell:
+        """Return the worst round, with the number of rounds of each verdict where they differ."""
+        if not self.rounds:
+            return self.cell()
+        cell = max(self.rounds, key=lambda one: SEVERITY.index(one.verdict))
+        if len(self.rounds) > 1:
+            cell.rounds = {one.verdict: sum(other.verdict == one.verdict for other in self.rounds) for one in self.rounds}
+        return cell
+
+
+SEVERITY = ("KEPT", "ADMITTED", "UNSEEN", "VOID", "BROKEN")
+
+
+def plan(found: Sequence[Stage], only_scenarios: Sequence[str]) -> list[Task]:
+    """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown."""
+    tasks = []
+    for named in in_order(only_scenarios or scenarios.names()):
+        one = scenarios.load(named)
+        for stage in found:
+            task = Task(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
+            task.kind, task.reason = _left_out(stage, one)
+            tasks.append(task)
+    return tasks
+
+
+def _left_out(stage: Stage, one: Scenario) -> tuple[str, str]:
+    """Return the kind and the reason for which a scenario is left out; both empty where it runs."""
+    if one.tests not in stage.claims:
+        return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
+    if one.lease_ms and stage.lease and one.tests in LEASE_GIVES_UP:
+        return UNCLAIMED, f"with an explicit lease, {stage.name} gives up {one.tests.name}"
+    try:
+        fault_target.refuse(stage, override(one, stage, {}))
+        external_stores.refuse(stage, one, external_stores.urls())
+    except BadInput as error:
+        return UNFIT, str(error)
+    if missing := lacking(one, stage):
+        return MISSING, " ".join(f"{name} is not on this machine." for name in missing)
+    return "", ""
+
+
+def run_own(
+    names: Sequence[str], only_scenarios: Sequence[str], jobs: int, repeat: int, out: Path | None, reports: Path = REPORTS
+) -> int:
+    """Run all that the stages claim, print a table, and return the worst exit status. Raises BadInput."""
+    found = [find_stage(name) for name in dict.fromkeys(names)]
+    if len({stage.name for stage in found}) < len(found):
+        raise BadInput("two of the stages have the same name; give one of the files another name")
+    folder = _folder(found, out, reports)
+    tasks = plan(found, only_scenarios)
+    console = terminal()
+    _print_left_out(console, found, tasks)
+    console.print(f"{counted(sum(not task.kind for task in tasks), 'cell')}, {jobs} at a time", style="dim")
+    try:
+        with interruptible():
+            for number in range(1, repeat + 1):
+                if number > 1:
+                    console.print(f"again: {number} of {repeat}", style="dim")
+                conduct(tasks, jobs, console, reports, draw=number == 1)
+    finally:  # an interrupt must not lose the cells that have run
+        pages = _write(found, tasks, folder, reports)
+        _print_table(console, found, tasks)
+        for path in pages:
+            console.print(str(path), style="dim", soft_wrap=True)
+        publish_site(reports)
+    return status(tasks)
+
+
+def conduct(tasks: Sequence[Task], jobs: int, console: Console, reports: Path, draw: bool) -> None:
+    """Make one round of runs, ``jobs`` at a time."""
+
+    def one(task: Task) -> None:
+        cell = judged(task.cell(), [*task.words, *([] if draw else ["--no-draw"])], reports)
+        task.rounds.append(cell)
+        console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, [task for task in tasks if not task.kind]))
+
+
+def status(tasks: Sequence[Task]) -> ExitStatus:
+    """Return the worst exit status of all rounds: 1 where any run is BROKEN.
+
+    The status is 3 where a cell has several verdicts or nothing ran, and 4 where a program is missing.
+    """
+    statuses = [Verdict[cell.verdict].exit_status for task in tasks for cell in task.rounds]
+    if not statuses or any(len(task.result().rounds) > 1 for task in tasks):
+        statuses.append(ExitStatus.NOTHING_SHOWN)
+    if any(task.kind == MISSING for task in tasks):
+        statuses.append(ExitStatus.CANNOT_RUN)
+    return worst(statuses)
+
+
+def _folder(found: Sequence[Stage], out: Path | None, reports: Path) -> Path:
+    """Return the folder of the result. Raises BadInput where it would be written over a matrix, or into the reference."""
+    if out is None:
+        return reports / f"matrix-{'-'.join(stage.name for stage in found)}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    if out.resolve().is_relative_to(REFERENCE.resolve()):
+        raise BadInput(f"--out: {out} is in the reference, which has the stages of the lab only; give another folder")
+    if (out / "matrix.json").exists():
+        raise BadInput(f"--out: {out} holds a matrix already, and a lock of your own has its own; give another folder")
+    return out
+
+
+def _write(found: Sequence[Stage], tasks: Sequence[Task], folder: Path, reports: Path) -> list[Path]:
+    """Write the matrix of the scenarios that ran; nothing where none ran."""
+    ran = {task.scenario.name for task in tasks if task.rounds}
+    cells = [task.result() for task in tasks if task.scenario.name in ran]
+    title = f"{', '.join(stage.name for stage in found)} under the scenarios that test a claim"
+    return write(cells, folder, reports, own=title) if cells else []
+
+
+def _print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Task]) -> None:
+    """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
+    for stage in found:
+        for kind in (UNCLAIMED, UNFIT, MISSING):
+            out = [task for task in tasks if task.kind == kind and task.stage is stage]
+            if out:
+                names = ", ".join(task.scenario.name for task in out)
+                console.print(f"{stage.name}: left out, because they {kind}: {names}", soft_wrap=True)
+            for task in out if kind is not UNCLAIMED else ():
+                console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
+    for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):
+        console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)
+
+
+def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]) -> None:
+    """Print a line for each scenario that ran: the verdict, the figures, and why."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("scenario", *(["stage"] if len(found) > 1 else []), "verdict", "figures", "why"):
+        table.add_column(name, overflow="fold", no_wrap=name in ("scenario", "stage"))
+    for task in tasks:
+        if task.rounds:
+            cell = task.result()
+            colour = COLOURS.get(cell.verdict, "dim")
+            stage = [cell.stage] if len(found) > 1 else []
+            table.add_row(cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(cell.reason))
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print("nothing ran: no scenario tests a claim of the stage and fits it", style="bold red")
+
+
+def verdicts(cell: Cell) -> str:
+    """Return the verdict of a cell, or how often each occurred: ``BROKEN 1 of 3, KEPT 2 of 3``."""
+    rounds, total = cell.rounds, sum(cell.rounds.values())
+    order = sorted(rounds, key=SEVERITY.index, reverse=True)
+    return ", ".join(f"{verdict} {rounds[verdict]} of {total}" for verdict in order) or cell.verdict
+
+
+def figures(cell: Cell) -> str:
+    """Return the counts of a cell that are not zero: ``lost 12, failed 3``."""
+    counts = {name: getattr(cell, name) for name in ("lost", "duplicated", "failed", "unknown")}
+    return ", ".join(f"{name} {count}" for name, count in counts.items() if count) or "lost 0"

@@ -1,0 +1,77 @@
+"""A lock and a scenario of the user's own, on the real servers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+
+from lab.paths import HOME
+from tests.command import Started, lab, wait_for
+
+OWN = """
+title = "Few users, and a holder that is stopped"
+tests = "exclusive"
+requests = 60
+users = 10
+ttl_ms = 3000
+work_ms = 2
+
+[danger]
+handovers = 5
+struck = 1
+
+[[faults]]
+kind = "slow"
+for_ms = 50
+skip = 2
+"""
+
+
+def test_run_is_judged_without_its_files(tmp_path):
+    """A run of an own scenario and an own lock is judged and drawn again elsewhere, without the two files."""
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    (here / "own.toml").write_text(OWN, encoding="utf-8")
+    shutil.copy(HOME / "app" / "locks" / "lua.py", here / "my_lock.py")
+
+    done = lab("run", "./own.toml", "--stage", "./my_lock.py", "--json", "--no-draw", cwd=here)
+    record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
+    verdict = done.verdict
+    shutil.copytree(done.folder, elsewhere / "copy")
+    shutil.rmtree(here)
+    again = lab("check", "copy", "--json", cwd=elsewhere)
+    drawn = lab("report", "copy", cwd=elsewhere)
+
+    assert (done.status, verdict["verdict"], verdict["scenario"], verdict["stage"]) == (0, "KEPT", "own", "my_lock")
+    assert record["command"] == "lab run ./own.toml --stage ./my_lock.py --json --no-draw"
+    assert (again.status, json.loads(again.out)) == (0, verdict)
+    assert drawn.status == 0
+    assert (elsewhere / "copy" / "report.html").exists()
+
+
+def test_up_refuses_other_sites(tmp_path):
+    """The counter of ``lab up`` answers the names of this machine, and refuses a page of another site."""
+    started = Started(tmp_path, "up", "--stage", "none", "--replicas", "1")
+    address = wait_for(started.process.stdout.readline).split()[0]
+
+    def post(**headers: str) -> int:
+        request = urllib.request.Request(f"{address}/increment", method="POST", headers=headers)
+        try:
+            return urllib.request.urlopen(request, timeout=5).status
+        except urllib.error.HTTPError as refused:
+            return refused.code
+
+    port = address.rpartition(":")[2]
+    try:
+        assert post() == 200
+        assert post(Host=f"localhost:{port}", Origin=f"http://localhost:{port}") == 200
+        assert post(Host=f"[::1]:{port}") == 200
+        assert post(Host="evil.example") == 403
+        assert post(Origin="http://evil.example") == 403
+        assert json.loads(urllib.request.urlopen(f"{address}/value", timeout=5).read())["value"] == 3
+    finally:
+        started.process.send_signal(2)
+        started.end()

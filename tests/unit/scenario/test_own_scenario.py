@@ -1,0 +1,110 @@
+"""A scenario of the user's own is a file anywhere, named by its path."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from lab import cli
+from lab.commands import up
+from lab.containers import compose
+from lab.errors import BadInput
+from lab.paths import SCENARIOS
+from lab.scenario import scenario
+
+TEXT = 'title = "Few users"\ntests = "exclusive"\nrequests = 60\nusers = 10\n'
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The current folder, with a scenario in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.toml").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["./own.toml", "own.toml", "{here}/own.toml", "folder/../own.toml"])
+def test_file_is_a_scenario(here, path):
+    """A path that ends in .toml names a file, and the scenario has the file's name."""
+    (here / "folder").mkdir()
+
+    one = scenario.load(path.format(here=here))
+
+    assert (one.name, one.title, one.requests) == ("own", "Few users", 60)
+
+
+def test_file_of_the_lab_by_its_path():
+    """A scenario of the lab can be named by its path as well."""
+    assert scenario.load(str(SCENARIOS / "rush.toml")) == scenario.load("rush")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("nowhere.toml", None, ["no file 'nowhere.toml'", "rush"]),
+        ("my own.toml", TEXT, ["my own.toml: the file's name is the name of the scenario"]),
+        (".toml", TEXT, ["the file's name is the name of the scenario"]),
+        ("rush.toml", TEXT, ["rush.toml: the lab has a scenario 'rush' of its own; give the file another name"]),
+        ("a.toml", TEXT + "usres = 3\n", ["a.toml: there is no key 'usres'", "Did you mean 'users'"]),
+        ("a.toml", TEXT + 'cures = "own"\n', ["a.toml: cures", "no scenario 'own'"]),
+        ("a.toml", f"title = {'[' * 5000}", ["a.toml: "]),
+        ("a.toml", TEXT + f"seed = {'9' * 5000}\n", ["a.toml: this is no scenario", "4300 digits"]),
+        ("a.toml", "", ["a.toml: the key 'title' is missing"]),
+    ],
+)
+def test_wrong_file_is_refused(here, name, text, words):
+    """A file that is no scenario is refused in one line, with its path."""
+    if text is not None:
+        (here / name).write_text(text, encoding="utf-8")
+
+    with pytest.raises(BadInput) as refused:
+        scenario.load(name)
+
+    assert [word for word in words if word not in str(refused.value)] == []
+    assert "\n" not in str(refused.value)
+
+
+def test_a_pipe_is_refused(here):
+    """A named pipe is refused: reading it would wait for ever."""
+    os.mkfifo(here / "pipe.toml")
+
+    with pytest.raises(BadInput, match=r"pipe\.toml: a scenario is a text file"):
+        scenario.load("pipe.toml")
+
+
+def test_a_scenario_that_cures_itself(monkeypatch):
+    """A scenario cannot show the cure of itself."""
+    with pytest.raises(BadInput, match="cures = 'rush' is the scenario itself"):
+        scenario.parse("rush", {"title": "x", "tests": "exclusive", "cures": "rush"}, "made.toml")
+
+
+def test_print_of_an_own_scenario(here):
+    """``lab scenarios ./own.toml`` prints the scenario; the list has the scenarios of the lab only."""
+    printed = CliRunner().invoke(cli.lab, ["scenarios", "./own.toml"])
+
+    assert printed.exit_code == 0
+
+
+def test_up_has_no_faults(here, monkeypatch):
+    """``lab up`` starts the servers of a scenario, also of a file, and injects no fault."""
+    fault = '[[faults]]\nkind = "freeze"\nfor_ms = 900\n'
+    (here / "own.toml").write_text(f"{TEXT}replicas = 2\n{fault}", encoding="utf-8")
+    started = []
+
+    def cluster(supervisor, stage, one, *given, **also):
+        started.append(one)
+        raise BadInput("enough")
+
+    monkeypatch.setattr(up, "cluster", cluster)
+    with pytest.raises(BadInput, match="enough"):
+        up.keep_up("lua", "./own.toml", {})
+
+    assert [(one.name, one.replicas, one.faults) for one in started] == [("own", 2, ())]
+
+
+def test_image_has_no_own_scenario(here):
+    """A run in containers refuses a scenario that the image does not contain."""
+    with pytest.raises(BadInput, match=r"own\.toml is a file on this machine"):
+        compose.run_there("./own.toml", "lua", {}, as_json=False, draw=False)
