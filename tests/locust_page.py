@@ -42,11 +42,15 @@ class Page:
         self.post("/stop", {})
 
     def options(self) -> dict[str, Any]:
-        """The form's own fields, out of the page's text."""
+        """The form's own fields."""
+        return self.template()["extra_options"]
+
+    def template(self) -> dict[str, Any]:
+        """What the page starts with, out of its text."""
         with urllib.request.urlopen(f"{self.address}/", timeout=10) as answer:
             text = answer.read().decode()
         arguments = text[text.index("window.templateArgs = ") + len("window.templateArgs = ") :]
-        return json.JSONDecoder().raw_decode(arguments)[0]["extra_options"]
+        return json.JSONDecoder().raw_decode(arguments)[0]
 
     def stats(self) -> dict[str, Any]:
         return self.get("/stats/requests")
@@ -63,6 +67,8 @@ class Ui(Page):
         about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen([LAB, "ui", "--port", "0", *options], start_new_session=True, **about)
         self.welcome = self.process.stdout.readline()
+        if not self.welcome:
+            raise AssertionError(f"lab ui did not start: {self.process.communicate(timeout=30)[1]}")
         super().__init__(self.welcome.split()[0])
 
     def verdicts(self) -> list[dict[str, Any]]:

@@ -59,8 +59,9 @@ def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scen
         return dataclasses.replace(scenario, notes=notes)
     scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
     if scenario.ttl_ms is not None and scenario.ttl_ms < scenario.retry_ms:
+        shorter = ", or a shorter retry" if "retry_ms" in asked else ""  # the form of the page has no retry
         raise BadInput(
             f"this run: ttl_ms={scenario.ttl_ms} is shorter than retry_ms={scenario.retry_ms}. "
-            "A waiter would sleep longer than a whole lease. Give a longer TTL or a shorter retry"
+            f"A waiter would sleep longer than a whole lease. Give a ttl_ms of at least {scenario.retry_ms}{shorter}"
         )
     return scenario

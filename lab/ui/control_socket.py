@@ -62,7 +62,8 @@ class ControlHandler(socketserver.StreamRequestHandler):
             return {"refused": str(reason)}
         except Exception as error:  # noqa: BLE001 - for example, a stage's file that cannot be imported
             return {"refused": failure(error)}
-        return {} if request.scenario.rate else {"users": request.scenario.users}
+        scenario = request.scenario
+        return {"users": scenario.processes if scenario.rate else scenario.users}  # at a rate, one user a process sends them
 
     def _wait_for_end(self, run: LocustRun) -> None:
         self.server.runs.put(run)

@@ -5,7 +5,7 @@ nothing. Requests and answers are lines of JSON, with a connection for each requ
 
     {"ask": "shelf"}                → {"stages": […], "scenarios": […], "stage", "scenario"}: what the form's two
                                       lists offer (names, each with its idea or title), and the first choices
-    {"ask": "check", "form": {…}}   → {} or {"refused": why}
+    {"ask": "check", "form": {…}}   → {"users": how many users Locust starts} or {"refused": why}
     {"ask": "run", "form": {…}}     → {"plan": {…}} once the servers are up, or {"refused": why};
                                       {"stop": why} if the load has to end early
         {"ended": complete?}        → {"verdict": {…}} once the run is judged and drawn
@@ -46,8 +46,15 @@ PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long be
 VERDICT_WITHIN_S = 600.0  # to judge a long history takes long
 NO_HOST = "(started by the lab for each run)"
 TAB = "lost-increments"
-COLUMNS = ("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "verdict", "run")
-TITLES = {"counter": "final", "run": "report"}  # columns whose title differs from the figure's name
+COLUMNS = (
+    *("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept_per_s"),
+    *("verdict", "run"),
+)
+TITLES = {
+    "counter": "final",
+    "kept_per_s": "kept a second",
+    "run": "report",
+}  # columns whose title differs from the figure's name
 
 log = logging.getLogger(__name__)
 
@@ -100,11 +107,13 @@ class LabPlugin:
         """Extend the page before it is served. A worker serves no page."""
         self.environment = environment
         environment.host = NO_HOST  # otherwise the form would ask for a host
+        self.at_first = {name: getattr(environment.parsed_options, name) for name in ("num_users", "spawn_rate")}
         if (web_ui := environment.web_ui) is None:
             return
         structure = [{"key": name, "title": TITLES.get(name, name)} for name in COLUMNS]
         web_ui.template_args["extended_tabs"] = [{"title": "Lost increments", "key": TAB}]
         web_ui.template_args["extended_tables"] = [{"key": TAB, "structure": structure}]
+        web_ui.update_template_args = without_users(web_ui)
         app = web_ui.app
         app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}  # the stage is the form's first field
         app.before_request(self.guard)
@@ -148,13 +157,9 @@ class LabPlugin:
         except Refused as reason:
             log.warning("not started: %s", reason)
             return refusal(str(reason))
-        if "users" in checked:  # the scenario's users, unless the visitor chose a number
-            self.form["user_count"] = str(checked["users"])
         ours = {"stage", "scenario", "host", *(option.name for option in form_options())}
-        rest = {
-            name: value for name, value in self.form.items() if name not in ours
-        }  # these fields are for the lab, not for Locust
-        request.form = ImmutableMultiDict(rest)  # Locust would fail on an empty number
+        rest = {name: value for name, value in self.form.items() if name not in ours}  # Locust would fail on an empty number
+        request.form = ImmutableMultiDict(rest | {"user_count": str(checked["users"])})
         return None
 
     def complete(self, response: Response) -> Response:
@@ -162,12 +167,14 @@ class LabPlugin:
         the page requests.
         """
         answer = response.get_json(silent=True) if response.is_json else None
+        if request.endpoint == "locust.swarm":  # Locust keeps a form's numbers, and would offer them for the next run
+            vars(self.environment.parsed_options).update(self.at_first)
         if g.pop("admitted", False) and not (answer and answer["success"]):
             self.busy = False
         if request.endpoint == "locust.stop" and self.run is None:
             self.busy = False  # stopped before the test had even started
         if request.endpoint == "locust.index" and response.status_code == 200:
-            response.set_data(add_links(response.get_data(as_text=True), os.environ.get(LIVE, "")))
+            response.set_data(add_links(response.get_data(as_text=True), os.environ.get(LIVE, ""), self.at_first))
         if request.endpoint != "locust.request_stats" or answer is None:
             return response
         # the page asks again only while a test runs, so the state is "running" until the verdict has arrived
@@ -298,6 +305,20 @@ def connect(control: str) -> socket.socket:
         line.close()
         raise Refused(f"the lab has ended: {error}") from error
     return line
+
+
+def without_users(web_ui: Any) -> Callable[[], None]:
+    """Return Locust's own update of what its page starts with, without the users of the run under way.
+
+    The page would offer them for the next run.
+    """
+    update = web_ui.update_template_args
+
+    def updated() -> None:
+        update()
+        web_ui.template_args["user_count"] = 0
+
+    return updated
 
 
 def forbid_other_sites(response: Response) -> Response:

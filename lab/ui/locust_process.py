@@ -19,9 +19,9 @@ from lab.prerequisites import search_path
 from lab.servers.process import free_port, last_words
 from lab.servers.supervisor import Supervisor
 from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
-from lab.ui.run_form import LOCUSTFILE, USERS
+from lab.ui.run_form import AT_ONCE, LOCUSTFILE, USERS
 
-UP_WITHIN_S = 30.0
+UP_WITHIN_S = 90.0  # it imports much: on an idle machine it takes two seconds, on a crowded one often twenty
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class LocustProcess:
 
 def _argv(place: PageSettings) -> list[str]:
     options: dict[str, object] = {"locustfile": LOCUSTFILE, "web-host": place.host, "web-port": place.port}
-    options |= {"users": USERS, "spawn-rate": USERS, "requests": 0}  # the form's initial values
+    options |= {"users": USERS, "spawn-rate": AT_ONCE, "requests": 0}  # the form's initial values
     if place.processes > 1:
         port = free_port()
         options |= {"processes": place.processes, "expect-workers": place.processes}

@@ -20,7 +20,8 @@ from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario
 
 LOCUSTFILE = LOCUSTFILES / "rush.py"
-USERS = 100  # the number of users in the form at first
+USERS = 0  # the number of users in the form at first: the scenario's own
+AT_ONCE = 100  # users started a second, in the form at first: more than any scenario has
 SHOWN = 90  # letters of a stage's idea in the form: a longer line is not read there
 
 
@@ -44,8 +45,7 @@ class RunRequest:
 def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     """Check a form as the page posts it: texts by field. A number that is empty or 0 keeps the scenario's value.
 
-    The number of users also keeps the scenario's value while it is unchanged in the form. processes: the number of Locust
-    processes that send the load. Raises BadInput, which names the valid choices.
+    processes: the number of Locust processes that send the load. Raises BadInput, which names the valid choices.
     """
     shelf = stages()  # never a file: a posted form must not choose code to run
     stage = shelf[choose_from("stage", _name(form, "stage"), shelf)]
@@ -53,22 +53,26 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     given: dict[str, Any] = as_many_as_are_up(
         {option.name: _number(option.name, option.kind, form.get(option.name, "")) or None for option in form_options()}
     )
-    notes = []
-    if given["rate"] or scenario.rate:
-        notes.append("at a rate, requests arrive however long answers take: the number of users in the form is not used")
-    else:
-        users = _number("users", int, form.get("user_count", ""))
-        given["users"] = None if users == USERS else users  # the user did not choose: this field of Locust's form cannot be empty
-        if users > (rate := _number("ramp up", float, form.get("spawn_rate", ""))):
-            notes.append(f"the users were started at {rate:g} a second, not all at once")
+    at_a_rate = given["rate"] or scenario.rate
+    if not at_a_rate:
+        given["users"] = _number("users", int, form.get("user_count", "")) or None
     for name, value in given.items():
         if value is not None and value > (most := OPTIONS[name].most_from_page):
-            raise BadInput(f"{name} must be at most {most} in the form, not {value}; the command `lab run` accepts more")
+            raise BadInput(f"{name} must be at most {most:,} in the form, not {value:.15g}; the command `lab run` accepts more")
     fitted = override(scenario, stage, given | {"processes": processes})
+    notes = [] if at_a_rate else _ramp_up(form, fitted.users)
+    if at_a_rate and _number("users", int, form.get("user_count", "")):
+        notes.append("at a rate, requests arrive however long answers take: the number of users in the form is not used")
     given |= {"processes": processes} if processes > 1 else {}
     command = shlex.join(["lab", "run", scenario.name, "--stage", stage.name, *flags(given)])
     scenario = dataclasses.replace(fitted, notes=(*fitted.notes, *notes))
     return RunRequest(stage, scenario, f"{command}  # started from the page of lab ui")
+
+
+def _ramp_up(form: Mapping[str, str], users: int) -> list[str]:
+    """Return a note where the users start one after the other."""
+    rate = _number("ramp up", float, form.get("spawn_rate", ""))
+    return [f"the users were started at {rate:g} a second, not all at once"] if users > rate else []
 
 
 def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:

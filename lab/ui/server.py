@@ -171,7 +171,19 @@ def _not_available(host: str, port: int, option: str, error: OSError) -> BadInpu
 def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     """Return the verdict and its figures, for the page."""
     judgement = done.judgement
-    names = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown")
+    names = (
+        "run",
+        "stage",
+        "scenario",
+        "verdict",
+        "requests",
+        "acknowledged",
+        "lost",
+        "duplicated",
+        "failed",
+        "unknown",
+        "kept_per_s",
+    )
     facts = {name: getattr(judgement, name) for name in names}
     return facts | {"counter": judgement.final, "why": judgement.why, "report": os.path.relpath(report)}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.ui.run_form import USERS, read
+from lab.errors import BadInput
+from lab.ui.run_form import AT_ONCE, USERS, read
 from tests.command import lab
 from tests.locust_page import EMPTY, FORM
 
@@ -27,20 +28,50 @@ def test_empty_fields_are_the_scenarios():
 
 
 @pytest.mark.parametrize(
-    ("scenario", "requests", "users"), [("frozen_holder", "", 12), ("frozen_holder", "5", 5), ("rush", "", 100)]
+    ("scenario", "requests", "typed", "users"),
+    [
+        ("frozen_holder", "", str(USERS), 12),
+        ("frozen_holder", "", "", 12),
+        ("frozen_holder", "5", str(USERS), 5),
+        ("rush", "", str(USERS), 100),
+        ("rush", "", "12", 12),
+        ("try_lock", "", "100", 100),
+    ],
 )
-def test_default_users_are_the_scenarios(scenario, requests, users):
-    """Users that were not chosen are the scenario's own."""
-    order = read(FORM | EMPTY | {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": str(USERS)})
+def test_users_are_the_scenarios(scenario, requests, typed, users):
+    """The users are the scenario's own, unless the visitor typed a number; no number means another than what is typed."""
+    form = {"stage": "lua", "scenario": scenario, "requests": requests, "user_count": typed, "spawn_rate": str(AT_ONCE)}
+    order = read(FORM | EMPTY | form)
 
     assert order.scenario.users == users
+    assert ("--users" in order.command) == (typed in ("12", "100"))
 
 
 def test_form_differences_are_noted():
     """What the form does differently from the command line is noted."""
     slow = read(FORM | {"spawn_rate": "10"}).scenario
+    own = read(FORM | {"user_count": "0", "spawn_rate": "10"}).scenario
     at_rate = read(FORM | {"rate": "100"}).scenario
 
-    assert slow.notes == ("the users were started at 10 a second, not all at once",)
+    assert slow.notes == own.notes == ("the users were started at 10 a second, not all at once",)
     assert "the number of users in the form is not used" in at_rate.notes[0]
     assert at_rate.rate == 100
+    assert read(FORM | {"rate": "100", "user_count": "0"}).scenario.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "words"),
+    [
+        ("rate", "1e8", "at most 1,000,000, not 100000000"),
+        ("requests", "2000000", "at most 1,000,000 in the form, not 2000000"),
+        ("ttl_ms", "5", "at least 30"),
+    ],
+)
+def test_refusal_names_what_the_form_has(field, typed, words):
+    """A refusal has whole numbers, and advises only what the form can do."""
+    with pytest.raises(BadInput) as refused:
+        read(FORM | EMPTY | {"stage": "lua", field: typed})
+
+    assert words in str(refused.value)
+    assert "retry" not in str(refused.value).rpartition(".")[2]
+    assert "e+" not in str(refused.value)
