@@ -23,7 +23,7 @@ from lab.evidence.history import Outcome, Request
 from lab.evidence.tail import Tail
 from lab.ui.lock_holders import LockHolders
 
-LATE_NS = 60_000_000  # a replica's line may arrive so late; younger bins are not published yet
+LATE_NS = 60_000_000  # most lines of a replica arrive within this time; younger bins are not published yet
 SPEED_OVER_S = 1.0
 POINTS = 600  # of the envelope, for browsers that connect late; beyond that every second point is dropped
 MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in Outcome}
@@ -78,11 +78,16 @@ class LiveRun:
             "failed": self._counts[Outcome.FAILED],
             "unknown": self._counts[Outcome.UNKNOWN],
             "counter": self.counter,
-            "per_s": self._per_s(at_s),
+            "kept_per_s": self._kept_per_s(at_s),
+            "idle_s": self._holders.idle_s(now_ns - LATE_NS),
             "bins": self._holders.until(now_ns - LATE_NS),
             "faults": self._bands(),
             "oldest_ns": oldest_ns,
         }
+
+    def strip(self) -> dict[str, Any]:
+        """Return all bins of the strip, for a browser that connects now."""
+        return self._holders.whole()
 
     def close(self) -> None:
         """Close the files."""
@@ -116,12 +121,13 @@ class LiveRun:
             else:
                 self._holders.feed(replica, event)
 
-    def _per_s(self, at_s: float) -> float:
-        self._speed.append((at_s, self._counts[Outcome.ACKNOWLEDGED]))
+    def _kept_per_s(self, at_s: float) -> float:
+        """Return how many increments a second were acknowledged and kept, over the last second."""
+        self._speed.append((at_s, min(self._counts[Outcome.ACKNOWLEDGED], self.counter)))
         while len(self._speed) > 2 and at_s - self._speed[1][0] >= SPEED_OVER_S:
             self._speed.popleft()
-        since_s, before = self._speed[0]
-        return round((self._counts[Outcome.ACKNOWLEDGED] - before) / (at_s - since_s), 1) if at_s > since_s else 0.0
+        (since_s, before), (_, now) = self._speed[0], self._speed[-1]
+        return round(max(0, now - before) / (at_s - since_s), 1) if at_s > since_s else 0.0
 
     def _keep(self, at_s: float) -> None:
         self._looks += 1

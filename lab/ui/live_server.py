@@ -20,6 +20,7 @@ from lab.errors import BadInput, choose_from
 from lab.paths import REPORTS
 from lab.report.html import page
 from lab.scenario import scenario as scenarios
+from lab.ui import questions
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.ladder_panel import rungs
 from lab.ui.live_state import LiveState
@@ -46,7 +47,7 @@ class PostedPrediction(msgspec.Struct):
     reader: str  # a number that the browser made up
     stage: str
     scenario: str
-    loses: bool  # whether the run will lose increments
+    choice: int  # the place of the choice, from 0, among the choices of the scenario's question
     name: str = ""  # the visitor's name; may be empty
 
 
@@ -132,21 +133,25 @@ class LiveHandler(SiteHandler):
         return b""
 
     def _page(self) -> bytes:
-        offered = {name: scenarios.load(name).title for name in scenario_names()}
-        about = {"stages": stages(), "scenarios": offered, "locust_port": self.server.locust_port}
-        ideas = {name: stage.story.idea for name, stage in stages().items()}
-        text = msgspec.json.encode(ideas).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
-        return page("live.html", TEMPLATES, ideas=text, **about).encode()
+        loaded = {name: scenarios.load(name) for name in scenario_names()}
+        about = {"stages": stages(), "scenarios": loaded, "locust_port": self.server.locust_port}
+        asked = {name: questions.of(scenario.tests.name) for name, scenario in loaded.items()}
+        data = {
+            "ideas": {name: stage.story.idea for name, stage in stages().items()},
+            "questions": {name: {"text": one.text, "choices": one.choices} for name, one in asked.items()},
+        }
+        text = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
+        return page("live.html", TEMPLATES, data=text, **about).encode()
 
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
-        scenario = choose_from("scenario", asked.get("scenario", ""), scenario_names())
+        scenario = scenarios.load(choose_from("scenario", asked.get("scenario", ""), scenario_names()))
         stage = choose_from("stage", asked.get("stage", ""), stages())
         reader, predictions = asked.get("reader", "")[:LETTERS], self.server.state.predictions
         everything = "all" in asked
         return {
-            "rungs": rungs(scenario, lambda name: everything or predictions.may_see(reader, (name, scenario))),
-            "mine": predictions.of(reader, (stage, scenario)),
-            "asked": predictions.asked((stage, scenario)),
+            "rungs": rungs(scenario.name, lambda name: everything or predictions.may_see(reader, (name, scenario.name))),
+            "mine": predictions.of(reader, (stage, scenario.name)),
+            "votes": predictions.votes((stage, scenario.name), len(questions.of(scenario.tests.name).choices)),
         }
 
     def _predict(self, body: bytes) -> dict[str, Any]:
@@ -156,8 +161,13 @@ class LiveHandler(SiteHandler):
             raise BadInput(f"this is no prediction: {error}") from None
         if not 0 < len(posted.reader) <= LETTERS:
             raise BadInput(f"reader: must have 1 to {LETTERS} characters")
-        question = (choose_from("stage", posted.stage, stages()), choose_from("scenario", posted.scenario, scenario_names()))
-        self.server.state.predictions.predict(posted.reader, posted.name, question, posted.loses)
+        stage = choose_from("stage", posted.stage, stages())
+        scenario = scenarios.load(choose_from("scenario", posted.scenario, scenario_names()))
+        choices = questions.of(scenario.tests.name).choices
+        if not 0 <= posted.choice < len(choices):
+            offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
+            raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")
+        self.server.state.predict(posted.reader, posted.name, stage, scenario, posted.choice)
         return self._ladder({"reader": posted.reader, "stage": posted.stage, "scenario": posted.scenario})
 
     def _answer(self, what: Any) -> BytesIO | None:

@@ -15,6 +15,8 @@ from lab.pipeline import Conducted
 from lab.report.caption import caption
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
+from lab.scenario.scenario import Scenario
+from lab.ui import questions
 from lab.ui.event_stream import EventStream
 from lab.ui.live_run import LiveRun
 from lab.ui.predictions import Predictions
@@ -22,7 +24,10 @@ from lab.ui.run_form import RunRequest
 
 EVERY_S = 0.1
 UNWATCHED_EVERY_S = 0.2  # no browser listens; a browser that connects later still gets a curve
-FIGURES = ("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final")
+FIGURES = (
+    *("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final"),
+    "kept_per_s",
+)
 
 
 class LiveState:
@@ -33,6 +38,7 @@ class LiveState:
         self.predictions = Predictions()
         self._mutex = threading.RLock()  # what is published and what is kept for later browsers must agree
         self._now: dict[str, Any] = {"phase": "waiting"}
+        self._votes: dict[str, Any] | None = None  # the last counts of predictions for a next run
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
@@ -41,12 +47,25 @@ class LiveState:
     def snapshot(self) -> dict[str, Any]:
         """Return all that was published about the current run, for a browser that connects now."""
         with self._mutex:
-            points = self._live.points if self._live else self._now.get("points", [])
-            return {"kind": "hello", "tally": self.predictions.tally(), **self._now, "points": points}
+            now = dict(self._now)
+            if self._live is not None:
+                now |= {"points": self._live.points, "strip": self._live.strip()}
+            return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._votes, "points": [], **now}
+
+    def predict(self, reader: str, name: str, stage: str, scenario: Scenario, choice: int) -> None:
+        """Keep a visitor's prediction, and publish how many there are. Raises Full."""
+        subject = (stage, scenario.name)
+        choices = len(questions.of(scenario.tests.name).choices)
+        with self._mutex:
+            self.predictions.predict(reader, name, subject, choice)
+            votes = self.predictions.votes(subject, choices)
+            self._votes = {"stage": stage, "scenario": scenario.name, "votes": votes}
+            self.news.publish(kind="votes", **self._votes)
 
     def begin(self, request: RunRequest, folder: Path) -> None:
         """Start to follow a run, whose requests are recorded in this folder from now on."""
         stage, scenario = request.stage, request.scenario
+        question = questions.of(scenario.tests.name)
         about = {
             "stage": stage.name,
             "idea": stage.story.idea,
@@ -54,24 +73,27 @@ class LiveState:
             "title": scenario.title,
             "requests": scenario.requests,
             "replicas": scenario.replicas,
+            "live": question.live,
         }
-        about["predicted"] = self.predictions.begin((stage.name, scenario.name))
         with self._mutex:
+            about["predicted"] = self.predictions.begin((stage.name, scenario.name), len(question.choices))
             self._live = LiveRun(folder, about, scenario.replicas)
             self._now = {"phase": "running", "about": about}
+            self._votes = None
             self.news.publish(kind="begin", phase="running", about=about)
 
     def judged(self, done: Conducted) -> None:
         """Publish the verdict, and settle the predictions."""
         judgement = done.judgement
-        self.predictions.settle(None if judgement.verdict == "VOID" else judgement.lost > 0)
+        answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip()}
+        result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip(), "answer": answer}
         with self._mutex:
+            self.predictions.settle(answer.choice)
             if self._live is not None:
                 if not self._live.over:
                     self._look(self._live)
-                self._now["points"] = self._live.points
+                self._now |= {"points": self._live.points, "strip": self._live.strip()}
                 self._live.close()
                 self._live = None
             self._now |= {"phase": "judged", "result": result}

@@ -1,23 +1,33 @@
-"""What a class predicts of runs, and how often it was right, for as long as the page's server runs.
+"""Predictions of a class, and how often they were right, for as long as the page's server runs.
 
-A prediction is about a stage under a scenario: will it lose increments? It counts for the next run
-of the two, and can be changed until that run starts. A visitor is known by a number that the
-browser made up, and by a name if the visitor gave one.
+A prediction is about a stage under a scenario: it is one of the choices of the claim's question. It counts for the next run of
+the two, and can be changed until that run starts. From then on it stays, and the run answers it. A visitor is known by a number
+that the browser made up, and by a name if the visitor gave one.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 NAME_LETTERS = 40
 VISITORS = 1000  # enough for a class; a limit, so that posts cannot fill the memory
-Question = tuple[str, str]  # stage, scenario
+Subject = tuple[str, str]  # stage, scenario
 
 
 class Full(Exception):  # noqa: N818 - states what happened
     """The largest number of visitors has predicted."""
+
+
+@dataclass
+class Fixed:
+    """A prediction whose run has begun."""
+
+    choice: int
+    # whether the run answered so; None: it has not ended
+    right: bool | None = None
 
 
 @dataclass
@@ -27,9 +37,8 @@ class Visitor:
     name: str = ""
     right: int = 0  # how many predictions were right
     wrong: int = 0
-    # the prediction for the next run, by question: will it lose increments?
-    open: dict[Question, bool] = field(default_factory=dict)
-    settled: set[Question] = field(default_factory=set)  # the questions of runs that have begun
+    open: dict[Subject, int] = field(default_factory=dict)  # the choices for the next runs
+    fixed: dict[Subject, Fixed] = field(default_factory=dict)  # the last predictions whose runs have begun
 
 
 class Predictions:
@@ -37,65 +46,75 @@ class Predictions:
 
     def __init__(self) -> None:
         self._visitors: dict[str, Visitor] = {}
-        self._playing: tuple[Question, dict[str, bool]] | None = None
-        self._shown: set[Question] = set()
+        self._playing: Subject | None = None
+        self._shown: set[Subject] = set()
         self._mutex = threading.Lock()
 
-    def predict(self, reader: str, name: str, question: Question, loses: bool) -> None:
+    def predict(self, reader: str, name: str, subject: Subject, choice: int) -> None:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
             if reader not in self._visitors and len(self._visitors) >= VISITORS:
                 raise Full(f"{VISITORS} visitors have predicted already, which is the most")
             one = self._visitors.setdefault(reader, Visitor())
             one.name = " ".join(name.split())[:NAME_LETTERS]
-            one.open[question] = loses
+            one.open[subject] = choice
 
-    def begin(self, question: Question) -> dict[str, int]:
-        """Start a run: its predictions are fixed. Return how many predict that it loses some, and none."""
+    def begin(self, subject: Subject, choices: int) -> list[int]:
+        """Start a run: its predictions are fixed. Return how many visitors predict each of the choices."""
         with self._mutex:
-            taken = {key: one.open.pop(question) for key, one in self._visitors.items() if question in one.open}
-            self._playing = (question, taken)
-            for key in taken:
-                self._visitors[key].settled.add(question)
-            return _sides(taken)
+            self._playing = subject
+            for one in self._visitors.values():
+                one.fixed.pop(subject, None)
+                if subject in one.open:
+                    one.fixed[subject] = Fixed(one.open.pop(subject))
+            return _votes((one.fixed[subject].choice for one in self._visitors.values() if subject in one.fixed), choices)
 
-    def settle(self, lost: bool | None) -> dict[str, int]:
-        """Count the predictions when the run is over. Return them.
+    def settle(self, answer: int | None) -> None:
+        """Count the predictions when the run is over.
 
-        lost: whether the run lost increments. None: it proves nothing, so no prediction counts, and
-        all stand for the next run.
+        answer: the choice that came true. None: the run proves nothing, so no prediction counts, and all stand for the next run.
         """
         with self._mutex:
-            question, taken = self._playing or (("", ""), {})
-            self._playing = None
-            if lost is not None:
-                self._shown.add(question)
-                for key, loses in taken.items():
-                    self._visitors[key].right += loses == lost
-                    self._visitors[key].wrong += loses != lost
-            else:
-                for key, loses in taken.items():
-                    self._visitors[key].open.setdefault(question, loses)
-            return _sides(taken)
+            subject, self._playing = self._playing, None
+            if subject is None:
+                return
+            if answer is not None:
+                self._shown.add(subject)
+            for one in self._visitors.values():
+                if subject not in one.fixed:
+                    continue
+                if answer is None:
+                    one.open.setdefault(subject, one.fixed.pop(subject).choice)
+                else:
+                    fixed = one.fixed[subject]
+                    fixed.right = fixed.choice == answer
+                    one.right += fixed.right
+                    one.wrong += not fixed.right
 
-    def asked(self, question: Question) -> dict[str, int]:
-        """Return the predictions for the next run."""
+    def votes(self, subject: Subject, choices: int) -> list[int]:
+        """Return how many visitors predict each of the choices for the next run."""
         with self._mutex:
-            return _sides({key: one.open[question] for key, one in self._visitors.items() if question in one.open})
+            return _votes((one.open[subject] for one in self._visitors.values() if subject in one.open), choices)
 
-    def of(self, reader: str, question: Question) -> bool | None:
-        """Return this visitor's prediction for the next run, or None."""
+    def of(self, reader: str, subject: Subject) -> dict[str, Any]:
+        """Return the predictions of one visitor: for the next run, for the run that has begun last, and the tally."""
         with self._mutex:
-            one = self._visitors.get(reader)
-            return None if one is None else one.open.get(question)
+            one = self._visitors.get(reader) or Visitor()
+            fixed = one.fixed.get(subject)
+            return {
+                "next": one.open.get(subject),
+                "last": None if fixed is None else {"choice": fixed.choice, "right": fixed.right},
+                "right": one.right,
+                "wrong": one.wrong,
+            }
 
-    def may_see(self, reader: str, question: Question) -> bool:
+    def may_see(self, reader: str, subject: Subject) -> bool:
         """Return whether the reference result may be shown: the visitor predicted it, or a run has
         shown it to everyone.
         """
         with self._mutex:
             one = self._visitors.get(reader)
-            return question in self._shown or (one is not None and (question in one.open or question in one.settled))
+            return subject in self._shown or (one is not None and (subject in one.open or subject in one.fixed))
 
     def tally(self) -> dict[str, Any]:
         """Return the numbers of right and wrong predictions, in all and by name, the best first.
@@ -112,5 +131,8 @@ class Predictions:
         }
 
 
-def _sides(predicted: dict[str, bool]) -> dict[str, int]:
-    return {"some": sum(predicted.values()), "none": len(predicted) - sum(predicted.values())}
+def _votes(predicted: Iterable[int], choices: int) -> list[int]:
+    votes = [0] * choices
+    for choice in predicted:
+        votes[choice] += 1
+    return votes

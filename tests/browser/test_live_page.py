@@ -6,8 +6,9 @@ import http.client
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +17,14 @@ from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from tests.command import wait_for
 from tests.locust_page import Ui
+
+# how many columns of the strip are not empty
+STRIP = """() => { const { width, height } = document.getElementById("strip");
+  const pixels = document.getElementById("strip").getContext("2d").getImageData(0, 0, width, height).data;
+  const green = (x, y) => pixels[4 * (y * width + x) + 1] > 120 && pixels[4 * (y * width + x)] < 60;
+  const columns = Array.from({ length: width - 100 }, (_, x) => x + 100), rows = Array.from({ length: height }, (_, y) => y);
+  return columns.filter((x) => rows.some((y) => green(x, y))).length;
+}"""
 
 
 class Lab(Ui):
@@ -56,12 +65,11 @@ def start(page, stage: str, requests: str = "600") -> None:
     page.get_by_role("button", name="Start").click()
 
 
-def predict(page, stage: str, loses: bool, name: str = "Ann") -> None:
+def predict(page, stage: str, choice: str, name: str = "Ann") -> None:
     page.get_by_label("stage").select_option(stage)
     page.get_by_label("your name").fill(name)
-    button = page.get_by_role("button", name="It will lose some" if loses else "It will lose none")
-    button.click()
-    page.locator("button[aria-pressed=true][data-loses]").wait_for()
+    page.get_by_role("button", name=choice, exact=True).click()
+    page.locator("#mine").filter(has_text=f"You said: {choice}. It counts for the next run.").wait_for()
 
 
 def outcome(page, stage: str):
@@ -80,19 +88,24 @@ def test_two_runs_on_both_pages(browser, lab):
     locust, live = browser.open(lab.address), browser.open(lab.live)
     browser.look(live, "live-before")
     assert live.locator("#rungs tr").first.inner_text().endswith("? predict it first")
-    predict(live, "none", loses=True, name="<b>Ann</b>")
+    predict(live, "none", "it loses some", name="<b>Ann</b>")
     live.locator("#rungs tr").first.filter(has_text="lost").wait_for()
     assert live.locator("#rungs tr").nth(1).inner_text().endswith("? predict it first")
 
     start(locust, "none")
 
     live.locator("#phase").filter(has_text="running").wait_for(timeout=30_000)
+    live.locator("#mine").filter(has_text="You said: it loses some. The run is under way.").wait_for()
     said = outcome(live, "none").inner_text()
     assert "ADMITTED none under rush" in said
-    assert "1 for some lost" in said
+    assert "1 × “it loses some”" in said
     assert "1 of 1 right" in said
+    live.locator("#mine").filter(has_text="You said: it loses some. You were right.").wait_for()
+    assert live.locator("#without-lock").is_visible()
+    assert live.locator("#with-lock").is_hidden()
     assert (number(live, "gap"), number(live, "acknowledged")) == (600 - number(live, "counter"), 600)
     assert number(live, "gap") > 0
+    assert "bad" in live.locator("#gap").get_attribute("class")
     assert live.locator("#names").inner_text().endswith("<b>Ann</b>: 1 of 1")
     browser.look(live, "live-after-none")
 
@@ -101,51 +114,104 @@ def test_two_runs_on_both_pages(browser, lab):
     row.wait_for()
     cells = row.locator("td").all_inner_texts()
     assert cells[:5] == ["none", "rush", "600", live.locator("#counter").inner_text(), str(number(live, "gap"))]
+    assert number(live, "kept_per_s") == round(float(cells[8]))
     report = browser.open(row.locator("a").get_attribute("href"))
     assert "none under rush" in report.title()
 
-    predict(live, "lua", loses=True)
+    predict(live, "lua", "it loses some")
     locust.get_by_role("button", name="New").click()
+    wait_for(lambda: locust.get_by_label("Number of users").input_value() == "0")  # not those of the run before
+    locust.get_by_text("0: as many users as the scenario has").wait_for()
     start(locust, "lua")
 
     said = outcome(live, "lua").inner_text()
-    assert "KEPT lua under rush: none lost" in said
+    assert "KEPT lua under rush: 0 of 600 acknowledged increments lost" in said
     assert "0 of 1 right" in said
+    live.locator("#mine").filter(has_text="You were wrong. Yours so far: 1 of 2 right.").wait_for()
     assert number(live, "gap") == 0
+    assert "good" in live.locator("#gap").get_attribute("class")
+    assert live.locator("#with-lock").is_visible()
     assert "1 of 2 predictions right" in live.locator("#tally").inner_text()
     locust.locator("td", has_text="KEPT").wait_for()  # without a reload
     assert locust.locator("tbody tr", has_text="KEPT").locator("td").nth(4).inner_text() == "0"
     browser.look(live, "live-after-lua")
 
 
-def test_live_page_ends_with_the_verdict(browser):
-    """Of two writes at the same moment, their stamps do not say which was the last."""
-    about = {"stage": "none", "scenario": "rush", "idea": "", "title": "", "requests": 600, "replicas": 3}
-    seen = {
-        "at_s": 1.0,
-        "acknowledged": 600,
-        "failed": 0,
-        "unknown": 0,
-        "counter": 154,
-        "per_s": 1.0,
-        "bins": None,
-        "faults": [],
-    }
-    found = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "requests": 600}
+@pytest.fixture
+def pages(browser) -> Iterator[tuple[LiveState, Callable[[], Any]]]:
+    """The live page without a lab behind it: its state, and how to open one more page."""
     state = LiveState()
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, "")) as server:
-        live = browser.open(f"http://127.0.0.1:{server.server_port}/live")
-        wait_for(lambda: not live.locator("#phase").inner_text().startswith("Connecting"))
-        state.news.publish(kind="begin", phase="running", about=about | {"predicted": {"some": 0, "none": 0}})
-        state.news.publish(kind="look", **seen)
-        wait_for(lambda: live.locator("#counter").inner_text() == "154")
 
-        result = found | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "ADMITTED", "why": "it was lost"}
-        state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
+        def opened() -> Any:
+            page = browser.open(f"http://127.0.0.1:{server.server_port}/live")
+            page.locator("#choices button").first.wait_for()
+            return page
 
-        live.locator("#outcome").wait_for()
-        assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
+        yield state, opened
         state.close()
+
+
+def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") -> dict[str, Any]:
+    words = {"stage": stage, "scenario": scenario, "idea": "", "title": "", "live": live}
+    return words | {"requests": 600, "replicas": 3, "predicted": predicted}
+
+
+def look(**figures: Any) -> dict[str, Any]:
+    seen = {"at_s": 1.0, "acknowledged": 600, "failed": 0, "unknown": 0, "counter": 154, "kept_per_s": 1.0, "idle_s": 0.0}
+    return seen | {"bins": None, "faults": []} | figures
+
+
+def test_live_page_ends_with_the_verdict(pages):
+    """Of two writes at the same moment, their stamps do not say which was the last; the speed at the end is the judge's."""
+    state, opened = pages
+    live = opened()
+    state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
+    state.news.publish(kind="look", **look())
+    wait_for(lambda: live.locator("#counter").inner_text() == "154")
+    figures = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "kept_per_s": 76.5}
+    answer = {"choice": 1, "number": "447", "words": "of 600 acknowledged increments lost", "tone": "bad"}
+
+    result = figures | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "ADMITTED", "why": "w", "answer": answer}
+    state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
+
+    live.locator("#outcome").wait_for()
+    assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
+    assert live.locator("#kept_per_s").inner_text() in ("76", "77")
+
+
+def test_nothing_is_green_before_the_verdict(pages):
+    """While a run goes on, its figure is that of its claim, and no 0 is green."""
+    state, opened = pages
+    live = opened()
+    state.news.publish(kind="begin", phase="running", about=about("setnx", "holder_crash", [0, 0, 0], "failed"))
+    state.news.publish(kind="look", **look(acknowledged=5, counter=5, failed=32, idle_s=3.25))
+
+    live.locator("#gap-says").filter(has_text="of 600 requests refused so far; no request has been inside for 3.").wait_for()
+    assert (live.locator("#gap").inner_text(), live.locator("#gap").get_attribute("class")) == ("32", "big plain")
+    state.news.publish(kind="begin", phase="running", about=about("lua", "rush", [0, 0]))
+    state.news.publish(kind="look", **look(acknowledged=5, counter=5))
+    live.locator("#gap-says").filter(has_text="acknowledged, but not in the counter").wait_for()
+    assert (live.locator("#gap").inner_text(), live.locator("#gap").get_attribute("class")) == ("0", "big plain")
+
+
+def test_votes_reach_every_page(pages):
+    """A prediction on one page is counted on all: a page on which nothing was chosen goes with it, another offers to go there."""
+    _, opened = pages
+    projector, phone, other = opened(), opened(), opened()
+    other.get_by_label("scenario").select_option("nested")
+    phone.get_by_label("scenario").select_option("holder_crash")
+    predict(phone, "setnx", "nobody any more")
+
+    projector.locator("#said").filter(has_text="Predictions for the next run: 1 × “nobody any more”.").wait_for()
+    assert projector.locator("#asks").inner_text() == "Who gets in after the holder has died?"
+    assert projector.get_by_label("stage").input_value() == "setnx"
+    assert other.get_by_label("scenario").input_value() == "nested"
+    other.get_by_role("button", name="1 prediction for setnx under holder_crash: go there").click()
+    other.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
+
+    late = opened()
+    late.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
 
 
 def test_late_reader_sees_the_whole_run(browser, lab):
@@ -159,10 +225,24 @@ def test_late_reader_sees_the_whole_run(browser, lab):
     live.wait_for_timeout(300)  # two looks
     assert 100 < number(live, "acknowledged") < 9000
     assert live.evaluate("document.getElementById('envelope').width") > 0
+    assert live.evaluate(STRIP) > 20  # also the bins of the time before this page was opened
     browser.look(live, "live-during", sizes=("wide", "phone", "projector"))
     lab.stop()
     live.locator("#outcome").filter(has_text="VOID").wait_for(timeout=30_000)
     assert "no prediction counts" in live.locator("#against").inner_text()
+
+
+def test_change_of_a_running_test_is_refused(browser, lab):
+    """Locust's page cannot change a run under way: it says so, and the run goes on."""
+    lab.press(stage="lua", work_ms="20", requests="9000")
+    wait_for(lambda: lab.recorded() > 20)
+    locust = browser.open(lab.address)
+    locust.get_by_role("button", name="Edit").click()
+
+    locust.get_by_role("button", name="Update").click()
+
+    locust.get_by_role("alert").filter(has_text="Not changed: a run is under way").wait_for()
+    lab.stop()
 
 
 def test_wrong_stage_is_shown_at_the_button(browser, lab):
@@ -181,12 +261,12 @@ def test_live_page_by_keyboard(browser, lab):
     live = browser.open(lab.live)
     live.locator("select[name=stage]").focus()
     live.keyboard.type("lua")
-    for _ in range(4):  # scenario, name, lose some, lose none
+    for _ in range(3):  # scenario, name, it loses none
         live.keyboard.press("Tab")
 
     live.keyboard.press("Enter")
 
-    live.locator("button[data-loses=false][aria-pressed=true]").wait_for()
+    live.locator("button[data-choice='0'][aria-pressed=true]").wait_for()
     assert live.locator("#rungs tr[aria-current=true]").inner_text().startswith("lua")
 
 
@@ -224,10 +304,20 @@ def test_other_origin_in_a_browser(browser, lab, tmp_path):
 
 def test_bad_prediction_is_refused(lab):
     """A prediction that makes no sense is refused, and the answer lists what is allowed."""
-    said = {"reader": "1", "stage": "lau", "scenario": "rush", "loses": True}
+    said = {"reader": "1", "stage": "lua", "scenario": "rush", "choice": 1}
+    wrong = {
+        "Did you mean 'lua'": said | {"stage": "lau"},
+        "no choice 2 for rush; its choices are 0: it loses none, 1: it loses some": said | {"choice": 2},
+        "there is no choice -1": said | {"choice": -1},
+        "Expected `int`, got `bool`": said | {"choice": True},
+        "1 to 64 characters": said | {"reader": ""},
+        "missing required field `stage`": {"reader": "1"},
+    }
 
-    assert "Did you mean 'lua'" in lab.asked("POST", "/live/prediction", said)[1]
-    assert "no prediction" in lab.asked("POST", "/live/prediction", {"reader": "1"})[1]
+    for words, posted in wrong.items():
+        status, text = lab.asked("POST", "/live/prediction", posted)
+        assert (status, words in text) == (400, True), text
+    assert "[0,0]" in lab.asked("GET", "/live/ladder?stage=lua&scenario=rush")[1]
     assert lab.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
     assert lab.asked("POST", "/live", said)[0] == 404
 

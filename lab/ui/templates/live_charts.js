@@ -82,7 +82,8 @@ function speed(paper, points, faults) {
   paper.begin();
   const slope = points.slice(1).map((one, number) => {
     const before = points[Math.max(0, number - 4)];
-    return [one[0], (one[1] - before[1]) / Math.max(0.001, one[0] - before[0])];
+    const kept = (point) => Math.min(point[1], point[3]);
+    return [one[0], Math.max(0, kept(one) - kept(before)) / Math.max(0.001, one[0] - before[0])];
   });
   const at = axes(paper, Math.max(1, points.at(-1)?.[0] || 1), round(Math.max(10, ...slope.map((one) => one[1]))));
   faultBands(paper, at, faults.map((one) => ({ ...one, kind: one.kind })), points.at(-1)?.[0] || 0);
@@ -91,12 +92,13 @@ function speed(paper, points, faults) {
 
 class Strip { // the holders over time, with a lane for each replica
   constructor(paper) { this.paper = paper; this.clear([]); }
-  clear(replicas) { this.replicas = replicas; this.bins = new Map(replicas.map((name) => [name, []])); this.first = 0; this.known = 0; }
-  add(bins) {
+  clear(replicas) { this.replicas = replicas; this.bins = new Map(replicas.map((name) => [name, []])); this.known = 0; this.locked = null; }
+  add(bins) { // new bins, and older ones that a late line has changed
+    this.locked = bins.locked;
     for (const [name, digits] of Object.entries(bins.held)) {
       if (!this.bins.has(name)) { this.replicas.push(name); this.bins.set(name, []); }
       const lane = this.bins.get(name);
-      [...digits].forEach((digit, number) => { lane[bins.first + number] = [Number(digit), Number(bins.crowded[name][number])]; });
+      [...digits].forEach((digit, number) => { lane[bins.first + number] = [digit, bins.pale[name][number], bins.crowded[name][number]].map(Number); });
       this.known = Math.max(this.known, bins.first + digits.length);
     }
     const kept = this.known - 2 * STRIP_S / BIN_S; // forget what has left the strip
@@ -105,6 +107,7 @@ class Strip { // the holders over time, with a lane for each replica
   draw(nowS) { // nowS: of the right end
     const to = this.paper.begin(), { wide, tall } = this.paper, left = 96, lanes = Math.max(1, this.replicas.length);
     const high = (tall - 4) / lanes, across = (wide - left - 4) / STRIP_S, startS = nowS - STRIP_S;
+    const holder = this.paper.ink(this.locked === false ? "counter" : "counted");
     this.replicas.forEach((name, row) => {
       const top = 2 + row * high;
       to.fillStyle = this.paper.ink("hover"); to.fillRect(left, top, wide - left - 4, high - 4);
@@ -112,12 +115,17 @@ class Strip { // the holders over time, with a lane for each replica
       const lane = this.bins.get(name);
       for (let number = Math.max(0, Math.floor(startS / BIN_S)); number < this.known; number++) {
         if (!lane[number]) continue;
-        const [held, crowded] = lane[number], place = left + (number * BIN_S - startS) * across;
-        if (held === 0 || place < left) continue;
-        const tallest = (high - 4) * held / 9, red = (high - 4) * Math.min(crowded, held) / 9;
-        to.fillStyle = this.paper.ink("counted"); to.fillRect(place, top + high - 4 - tallest, BIN_S * across + 0.4, tallest);
-        to.fillStyle = this.paper.ink("lost"); to.fillRect(place, top + high - 4 - red, BIN_S * across + 0.4, red);
+        const [held, pale, crowded] = lane[number], place = left + (number * BIN_S - startS) * across;
+        if (place < left) continue;
+        const fill = (colour, from, share, alpha = 1) => {
+          to.globalAlpha = alpha; to.fillStyle = colour;
+          to.fillRect(place, top + (high - 4) * (1 - Math.min(9, from + share) / 9), BIN_S * across + 0.4, (high - 4) * Math.min(share, 9 - from) / 9);
+        };
+        if (held) fill(holder, 0, held);
+        if (pale) fill(holder, held, pale, 0.35);
+        if (crowded) fill(this.paper.ink("lost"), 0, Math.min(crowded, held));
       }
+      to.globalAlpha = 1;
     });
   }
 }

@@ -10,10 +10,12 @@ import pytest
 from app.journal import Got, Released, Started, Wrote
 from lab.evidence.history import Outcome, Request
 from lab.evidence.tail import Tail
+from lab.scenario import scenario as scenarios
 from lab.ui import ladder_panel
 from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun
-from lab.ui.lock_holders import BIN_NS, LockHolders
+from lab.ui.live_state import LiveState
+from lab.ui.lock_holders import BIN_NS, KEPT, LAYERS, LockHolders
 from lab.ui.predictions import VISITORS, Full, Predictions
 from lab.ui.same_origin import LOOPBACK, foreign
 
@@ -114,14 +116,17 @@ def test_live_state_is_bounded(run):
     assert live.over is False  # the last look found something
 
 
-def test_speed_is_that_of_the_last_second(run):
+def test_speed_is_what_was_kept_in_the_last_second(run):
+    """An increment that was acknowledged and is not in the counter adds nothing to the speed."""
     folder, _, look = run
     append(folder / "requests.jsonl", *(answered(number, 0) for number in range(50)))
+    append(folder / "journal" / "replica-1.jsonl", wrote("r1", 1, 30))
     look(0)
     append(folder / "requests.jsonl", *(answered(number, 0) for number in range(50)))
+    append(folder / "journal" / "replica-1.jsonl", wrote("r2", 2, 50))
 
-    assert look(500)["per_s"] == 100
-    assert look(2500)["per_s"] == 0
+    assert look(500)["kept_per_s"] == 40
+    assert look(2500)["kept_per_s"] == 0
 
 
 def test_fault_is_shown_while_it_lasts(run):
@@ -136,24 +141,95 @@ def test_fault_is_shown_while_it_lasts(run):
     assert look(500)["faults"][0]["until_s"] == 0.45
 
 
+def shown(holders: LockHolders, *horizons_ns: int) -> dict[str, dict[str, str]]:
+    """The strip as a page has it that took all answers up to these moments."""
+    lanes: dict[str, dict[str, list[str]]] = {layer: {name: [] for name in holders.replicas} for layer in LAYERS}
+    for horizon_ns in horizons_ns:
+        bins = holders.until(horizon_ns)
+        for layer, by_replica in lanes.items():
+            for name, digits in by_replica.items():
+                digits[bins["first"] :] = bins[layer][name]
+    return {layer: {name: "".join(digits) for name, digits in by_replica.items()} for layer, by_replica in lanes.items()}
+
+
 def test_one_holder_inside():
     """A single holder is inside for as long as it was."""
     holders = LockHolders(["a", "b"], 0)
     for event in (got("r1", 0), released("r1", BIN_NS)):
         holders.feed("a", event)
 
-    assert holders.until(3 * BIN_NS) == {"first": 0, "held": {"a": "900", "b": "000"}, "crowded": {"a": "000", "b": "000"}}
+    empty = {"a": "000", "b": "000"}
+    assert holders.until(3 * BIN_NS) == {
+        "first": 0,
+        "locked": True,
+        "held": {"a": "900", "b": "000"},
+        "pale": empty,
+        "crowded": empty,
+    }
     assert holders.until(4 * BIN_NS)["first"] == 3
 
 
 @pytest.mark.parametrize(("key", "crowded"), [("lock", "9"), ("another", "0")])
 def test_two_holders_of_one_key(key, crowded):
-    """Two holders at once count as a crowd only where both hold the same key."""
+    """Two holders at once count as a crowd only where both held the same key."""
     holders = LockHolders(["a", "b"], 0)
-    holders.feed("a", got("r1", 0))
-    holders.feed("b", got("r2", 0, key))
+    for replica, request, held in (("a", "r1", "lock"), ("b", "r2", key)):
+        holders.feed(replica, got(request, 0, held))
+        holders.feed(replica, released(request, BIN_NS))
 
     assert holders.until(BIN_NS)["crowded"] == {"a": crowded, "b": crowded}
+
+
+def test_late_release_accuses_nobody():
+    """The releases of a sound lock arrive half a second late: no bin is ever called a crowd, and in the end all is right."""
+    holders = LockHolders(["a", "b"], 0)
+    late_ns = 500 * MS
+    turns = [("ab"[number % 2], f"r{number}", number * BIN_NS, (number + 1) * BIN_NS - MS) for number in range(80)]
+    lines = [(since_ns, replica, got(request, since_ns)) for replica, request, since_ns, _ in turns]
+    lines += [(until_ns + late_ns, replica, released(request, until_ns)) for replica, request, _, until_ns in turns]
+    page: dict[str, list[str]] = {"a": [], "b": []}
+
+    for now_ns in range(0, 120 * BIN_NS, BIN_NS):
+        for _, replica, event in [line for line in lines if now_ns <= line[0] < now_ns + BIN_NS]:
+            holders.feed(replica, event)
+        bins = holders.until(now_ns)
+        assert {*"".join(bins["crowded"].values())} <= {"0"}
+        for name, digits in page.items():
+            digits[bins["first"] :] = bins["held"][name]
+
+    assert "".join(page["a"])[:4] == "9090"
+    assert "".join(page["b"])[:4] == "0909"
+    assert holders.whole()["pale"] == {"a": "0" * 119, "b": "0" * 119}
+
+
+def test_overlap_is_drawn_when_both_have_released():
+    """A holder that really overlapped another is drawn so once both releases are on record, over the bins that were pale."""
+    holders = LockHolders(["a", "b"], 0)
+    holders.feed("a", got("r1", 0))
+    holders.feed("b", got("r2", 2 * BIN_NS))
+    holders.feed("b", released("r2", 3 * BIN_NS))
+    before = shown(holders, 4 * BIN_NS)
+    holders.feed("a", released("r1", 4 * BIN_NS))
+
+    after = holders.until(5 * BIN_NS)
+
+    assert (before["pale"], before["crowded"]) == ({"a": "9999", "b": "0000"}, {"a": "0000", "b": "0000"})
+    assert after["first"] == 0
+    assert after["held"] == {"a": "99990", "b": "00900"}
+    assert after["crowded"] == {"a": "00900", "b": "00900"}
+
+
+def test_no_lock_is_no_crowd():
+    """A stage without a lock has requests at work, and no crowd in a lock that it does not have."""
+    holders = LockHolders(["a", "b"], 0)
+    for replica, request in (("a", "r1"), ("b", "r2")):
+        holders.feed(replica, got(request, 0, ""))
+        holders.feed(replica, released(request, BIN_NS))
+
+    bins = holders.until(BIN_NS)
+
+    assert bins["locked"] is False
+    assert (bins["held"], bins["crowded"]) == ({"a": "9", "b": "9"}, {"a": "0", "b": "0"})
 
 
 def test_reentry_is_no_crowd():
@@ -167,74 +243,125 @@ def test_reentry_is_no_crowd():
 
 
 def test_killed_replica_holds_nothing():
-    """A holder in a replica that was killed is not inside any more."""
+    """A holder in a replica that was killed is not inside any more, and is never confirmed."""
     holders = LockHolders(["a"], 0)
     holders.feed("a", got("r1", 0))
     holders.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
 
-    assert holders.until(2 * BIN_NS)["held"] == {"a": "90"}
+    state = holders.until(2 * BIN_NS)
+    assert (state["held"]["a"], state["pale"]["a"]) == ("00", "90")
+    assert holders.idle_s(BIN_NS + 3_000 * MS) == 3.0
 
 
-def test_late_line_counts():
-    """A line that comes a little late still counts where it belongs."""
+def test_old_bins_are_forgotten():
+    """The strip does not grow with the run: it keeps the bins that are on it, and a holder that is still inside."""
     holders = LockHolders(["a", "b"], 0)
-    holders.feed("a", released("r1", BIN_NS))
-    holders.feed("a", got("r1", 0))
+    holders.feed("b", got("r", 0))
+    for number in range(2 * KEPT):
+        holders.feed("a", got(f"r{number}", number * BIN_NS))
+        holders.feed("a", released(f"r{number}", (number + 1) * BIN_NS))
+        holders.until((number + 1) * BIN_NS)
 
-    assert holders.until(2 * BIN_NS)["held"]["a"] == "90"
+    whole = holders.whole()
+    assert (whole["first"], len(whole["held"]["a"]), whole["pale"]["b"]) == (KEPT, KEPT, "9" * KEPT)
+    assert len(holders._stays) <= KEPT + 2
+
+
+def test_late_visitor_gets_the_strip(run):
+    """A browser that connects during a run gets the bins that were published before."""
+    folder, live, look = run
+    append(folder / "journal" / "replica-1.jsonl", got("r1", 10 * MS), released("r1", 110 * MS))
+    look(300)
+
+    assert live.strip()["held"]["replica-1"].startswith("699940")
+
+
+NONE, SOME = 0, 1  # the two choices of the question
 
 
 def test_predictions_are_counted():
     """Predictions count from the next run on, and are tallied."""
     class_ = Predictions()
-    class_.predict("1", "Ann", QUESTION, loses=True)
-    class_.predict("2", "  Bob \n ", QUESTION, loses=True)
-    class_.predict("2", "Bob", QUESTION, loses=False)  # he changed his mind
+    class_.predict("1", "Ann", QUESTION, SOME)
+    class_.predict("2", "  Bob \n ", QUESTION, SOME)
+    class_.predict("2", "Bob", QUESTION, NONE)  # he changed his mind
 
-    assert class_.begin(QUESTION) == {"some": 1, "none": 1}
-    class_.predict("2", "Bob", QUESTION, loses=True)  # too late for this run
-    class_.settle(lost=True)
+    assert class_.votes(QUESTION, 2) == [1, 1]
+    assert class_.begin(QUESTION, 2) == [1, 1]
+    class_.predict("2", "Bob", QUESTION, SOME)  # too late for this run
+    class_.settle(SOME)
 
     assert class_.tally() == {
         "right": 1,
         "wrong": 1,
         "names": [{"name": "Ann", "right": 1, "wrong": 0}, {"name": "Bob", "right": 0, "wrong": 1}],
     }
-    assert class_.begin(QUESTION) == {"some": 1, "none": 0}
+    assert class_.begin(QUESTION, 2) == [0, 1]
+
+
+def test_own_prediction_stays_and_is_answered():
+    """A visitor's prediction stays when the run has begun, and the run answers it."""
+    class_ = Predictions()
+    class_.predict("1", "", QUESTION, SOME)
+    before = class_.of("1", QUESTION)
+    class_.begin(QUESTION, 2)
+    during = class_.of("1", QUESTION)
+    class_.settle(SOME)
+
+    assert before == {"next": SOME, "last": None, "right": 0, "wrong": 0}
+    assert during == {"next": None, "last": {"choice": SOME, "right": None}, "right": 0, "wrong": 0}
+    assert class_.of("1", QUESTION) == {"next": None, "last": {"choice": SOME, "right": True}, "right": 1, "wrong": 0}
+    assert class_.of("2", QUESTION) == {"next": None, "last": None, "right": 0, "wrong": 0}
 
 
 def test_void_run_keeps_predictions():
     """A run that proves nothing leaves the predictions as they are."""
     class_ = Predictions()
-    class_.predict("1", "Ann", QUESTION, loses=True)
-    class_.begin(QUESTION)
-    class_.settle(lost=None)
+    class_.predict("1", "Ann", QUESTION, SOME)
+    class_.begin(QUESTION, 2)
+    class_.settle(None)
 
     assert (class_.tally()["right"], class_.tally()["wrong"]) == (0, 0)
-    assert class_.of("1", QUESTION) is True
-    class_.begin(QUESTION)
-    class_.settle(lost=True)
+    assert class_.of("1", QUESTION)["next"] == SOME
+    class_.begin(QUESTION, 2)
+    class_.settle(SOME)
     assert class_.tally()["right"] == 1
+
+
+def test_votes_are_pushed():
+    """Each prediction is published to all pages at once, and a page that opens later gets the last counts."""
+    state = LiveState()
+    try:
+        with state.news.listening() as mine:
+            state.predict("1", "", "lua", scenarios.load("holder_crash"), 2)
+            state.predict("2", "", "lua", scenarios.load("holder_crash"), 0)
+            messages = [msgspec.json.decode(mine.get_nowait()[len(b"data: ") :]) for _ in range(2)]
+
+        subject = {"stage": "lua", "scenario": "holder_crash"}
+        assert messages == [{"kind": "votes", **subject, "votes": [0, 0, 1]}, {"kind": "votes", **subject, "votes": [1, 0, 1]}]
+        assert state.snapshot()["votes"] == subject | {"votes": [1, 0, 1]}
+    finally:
+        state.close()
 
 
 def test_there_is_an_end_to_how_many_predict():
     class_ = Predictions()
     for number in range(VISITORS):
-        class_.predict(str(number), "", QUESTION, loses=True)
+        class_.predict(str(number), "", QUESTION, SOME)
 
     with pytest.raises(Full):
-        class_.predict("one more", "", QUESTION, loses=True)
+        class_.predict("one more", "", QUESTION, SOME)
 
 
 def test_reference_is_shown_afterwards():
     """The reference's result is shown to a reader that predicted it, and to all after a run."""
     class_ = Predictions()
-    class_.predict("1", "", QUESTION, loses=True)
+    class_.predict("1", "", QUESTION, SOME)
 
     assert class_.may_see("1", QUESTION)
     assert not class_.may_see("2", QUESTION)
-    class_.begin(QUESTION)
-    class_.settle(lost=True)
+    class_.begin(QUESTION, 2)
+    class_.settle(SOME)
     assert class_.may_see("2", QUESTION)
 
 

@@ -1,0 +1,297 @@
+"""A question to the class about one claim: the choices, the answer of a run, and the run's big figure.
+
+The answer is computed from the judgement, so a prediction is judged by the claim that the scenario tests. For the claim that a
+crash frees the lock, a run that loses nothing may still have refused most requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.lock import Claim
+from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.judgement import Judgement, Verdict
+from lab.judge.violation import Violation
+from lab.text import counted
+
+PROMISED = 0  # the place of the choice that the claim promises
+
+
+class Tone(StrEnum):
+    """How the big figure is drawn. Only a promise that was kept is good."""
+
+    GOOD = "good"
+    BAD = "bad"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run answers to its question."""
+
+    # the place of the choice that came true
+    choice: int
+    # the big figure
+    number: str
+    # what the big figure counts
+    words: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An answer as the page shows it."""
+
+    # the place of the choice that came true; None where the run proves nothing
+    choice: int | None
+    # the big figure
+    number: str
+    # what the big figure counts
+    words: str
+    tone: Tone
+
+
+Answering = Callable[[Judgement, list[Violation]], Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """The question of one claim."""
+
+    text: str
+    # what can be predicted; the first choice is what the claim promises
+    choices: tuple[str, ...]
+    # returns a run's answer from the judgement and its violations of this claim
+    answering: Answering
+    # the figure that the page shows while the run goes on: ``gap``, what is missing in the counter, or ``failed``
+    live: str = "failed"
+
+    def shown(self, judgement: Judgement) -> Shown:
+        """Return what the run answers, and how it is drawn."""
+        answer = self.answering(judgement, own(judgement, judgement.claim))
+        words = answer.words
+        if self.live != "gap" and judgement.lost:
+            words += f"; {counted(judgement.lost, 'increment')} lost otherwise"
+        choice = None if judgement.verdict is Verdict.VOID else answer.choice
+        return Shown(choice, answer.number, words, _tone(judgement, counts_losses=self.live == "gap"))
+
+
+def own(judgement: Judgement, claim: str) -> list[Violation]:
+    """Return the violations of one claim."""
+    return [violation for violation in judgement.violations if violation.claim == claim]
+
+
+def _tone(judgement: Judgement, *, counts_losses: bool) -> Tone:
+    if judgement.verdict in (Verdict.BROKEN, Verdict.ADMITTED):
+        return Tone.BAD
+    if judgement.verdict is not Verdict.KEPT:
+        return Tone.PLAIN
+    if judgement.lost:
+        return Tone.BAD if counts_losses else Tone.PLAIN
+    return Tone.GOOD
+
+
+def losses() -> Question:
+    """Return the question of a claim that no increment is lost."""
+    return Question(
+        text="How many increments will it lose?", choices=("it loses none", "it loses some"), answering=_losses, live="gap"
+    )
+
+
+def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken and not judgement.lost:  # a broken promise is no 0
+        inside = sum(int(number) for one in broken for number in re.findall(r"inside at once (\d+)", one.what))
+        if inside:
+            return Answer(0, str(inside), "times two holders were inside at once; no increment was lost in the end")
+        return Answer(0, _number(broken), "increments were destroyed, and later writes restored them")
+    lost = judgement.lost
+    return Answer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
+
+
+def next_grant(after: str, promised: str) -> Question:
+    """Return the question of a claim that the lock is granted again. after: the event; promised: within which time."""
+    return Question(
+        text=f"Who gets in after {after}?",
+        choices=(f"the next request, {promised}", "the next request, but later", "nobody any more"),
+        answering=_next_grant,
+    )
+
+
+def _next_grant(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    faults = [one for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+    waits_ms = [one.idle_ms for one in faults]
+    if None in waits_ms or not faults:
+        return _refused(2, judgement)
+    return Answer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), "until the next request got in")
+
+
+def waits_for_itself() -> Question:
+    """Return the question of a lock that its holder takes again."""
+    return Question(
+        text="What happens to a holder that asks for its own lock again?",
+        choices=("it gets the lock", "it waits for itself", "its inner release frees the lock"),
+        answering=_waits_for_itself,
+    )
+
+
+def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if not broken or any(isinstance(one, Wait) for violation in broken for one in violation.evidence):
+        return _waited(judgement, broken)
+    freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
+    return Answer(
+        2,
+        _number(freed or broken),
+        "requests lost the lock at their inner release" if freed else "is the first figure of the harm",
+    )
+
+
+def deadlock() -> Question:
+    """Return the question of two holders that wait for each other."""
+    return Question(
+        text="Two holders wait for each other's lock. How does it end?",
+        choices=("both get out within the TTL and half a second", "they wait longer, or give up"),
+        answering=_waited,
+    )
+
+
+def _waited(judgement: Judgement, broken: list[Violation]) -> Answer:
+    """Return how many requests gave up waiting, or the longest wait."""
+    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    if not broken or judgement.failed or not waits_ms:
+        return _refused(int(bool(broken)), judgement)
+    return Answer(1, _seconds(max(waits_ms)), "is the longest wait for the lock")
+
+
+def minority() -> Question:
+    """Return the question of a lock whose majority of stores is down."""
+    return Question(
+        text="Three of the five servers are down. Which requests get the lock?", choices=("none", "some"), answering=_minority
+    )
+
+
+def _minority(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        return Answer(1, _seconds(_milliseconds(broken)), "after the servers had stopped, two of five granted the lock")
+    return _refused(PROMISED, judgement)
+
+
+def try_once() -> Question:
+    """Return the question of requests that do not want to wait."""
+    return Question(
+        text="The lock is held. What does a request get that does not want to wait?",
+        choices=("a no at once", "it waits for the lock all the same"),
+        answering=_try_once,
+    )
+
+
+def _try_once(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        return Answer(1, _seconds(_milliseconds(broken)), "and more: half of the requests waited for their no")
+    return Answer(PROMISED, str(judgement.failed), f"of {counted(judgement.requests, 'request')} got a no at once")
+
+
+def handover() -> Question:
+    """Return the question of a free lock for which requests wait."""
+    return Question(
+        text="A waiter is there. How long does the lock stay free?",
+        choices=("20 ms or less, in most hand-overs", "longer: the waiters sleep"),
+        answering=_handover,
+    )
+
+
+def _handover(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        return Answer(1, f"{_milliseconds(broken):.0f} ms", "and more: so long the lock stayed free in half of the hand-overs")
+    return Answer(PROMISED, "≤ 20 ms", "the lock stayed free in half of the hand-overs")
+
+
+def overtaken() -> Question:
+    """Return the question of waiters that later requests overtake."""
+    return Question(
+        text="How often will later requests overtake one waiter?",
+        choices=("at most twice for each user", "more often"),
+        answering=_overtaken,
+    )
+
+
+def _overtaken(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    often = [one.overtaken for violation in broken for one in violation.evidence if isinstance(one, Overtaken)]
+    if broken:
+        return Answer(1, str(max(often, default=0)) if often else _number(broken), "times one request was overtaken")
+    return Answer(PROMISED, "0", "waiters were overtaken again and again")
+
+
+def work_done_twice() -> Question:
+    """Return the question of requests that may do their work again."""
+    return Question(
+        text="How often does a request do its work?", choices=("once", "some requests do it twice"), answering=_work_done_twice
+    )
+
+
+def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> Answer:
+    twice = judgement.duplicated
+    return Answer(int(bool(broken) or twice > 0), str(twice), "writes more than one for each request")
+
+
+def refused_holders() -> Question:
+    """Return the question of holders whose fence the resource refuses."""
+    return Question(
+        text="The store of the fences lost its data. How many holders does the resource refuse?",
+        choices=("none", "some"),
+        answering=_refused_holders,
+    )
+
+
+def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
+    number = str(refused) if refused or not broken else _number(broken)
+    return Answer(int(bool(broken)), number, "holders of the lock were refused by the resource")
+
+
+def half_done() -> Question:
+    """Return the question of work with two writes."""
+    return Question(
+        text="The holder is stopped between its two writes. What becomes of its work?",
+        choices=("it is done as a whole, or not at all", "it stays half done"),
+        answering=_half_done,
+    )
+
+
+def _half_done(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    return Answer(int(bool(broken)), _number(broken) if broken else "0", "requests left their work half done")
+
+
+def of_any(claim: str) -> Question:
+    """Return the question of a claim that has no entry in the table: will the promise hold?"""
+    promise = Claim[claim].value if claim in Claim.__members__ else claim
+    return Question(text=f"Will this promise hold? {promise}", choices=("it holds", "it does not"), answering=_of_any)
+
+
+def _of_any(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if judgement.failed or not broken:
+        return _refused(int(bool(broken)), judgement)
+    return Answer(1, _number(broken), "is the first figure of the harm")
+
+
+def _refused(choice: int, judgement: Judgement) -> Answer:
+    return Answer(choice, str(judgement.failed), f"of {counted(judgement.requests, 'request')} refused")
+
+
+def _number(broken: list[Violation]) -> str:
+    """Return the first number in the words of a violation: its check begins with what it counts."""
+    found = re.search(r"\d+", broken[0].what)
+    return found[0] if found else "?"
+
+
+def _milliseconds(broken: list[Violation]) -> float:
+    found = re.search(r"(\d+) ms", broken[0].what)
+    return float(found[1]) if found else 0.0
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"

@@ -1,0 +1,62 @@
+"""The question of each claim, as a table. A claim without an entry gets the general question: will the promise hold?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from lab.judge.judgement import Judgement, Verdict
+from lab.ui import question
+from lab.ui.question import Question, Shown
+
+IN_TIME = "within the TTL and half a second"
+LOSSES = (
+    "exclusive_in_process",
+    "exclusive",
+    "held_to_the_end",
+    "releases_only_its_own",
+    "releases_atomically",
+    "survives_a_freeze",
+    "survives_a_late_freeze",
+    "survives_failover",
+    "survives_amnesia",
+    "survives_persisted_amnesia",
+    "survives_delayed_amnesia",
+    "survives_clock_jump",
+    "survives_clock_jump_of_two",
+    "stops_when_lost",
+    "survives_store_restart",
+    "survives_persisted_restart",
+    "survives_session_loss",
+)
+QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, question.losses()) | {
+    "acquires_atomically": question.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
+    "freed_after_crash": question.next_grant("the holder has died", IN_TIME),
+    "freed_after_thread_death": question.next_grant("the holder's thread has died and its process lives on", IN_TIME),
+    "available_with_a_node_down": question.next_grant("one of the lock's stores went down", IN_TIME),
+    "available_with_two_nodes_down": question.next_grant("two of the lock's five stores fell silent", IN_TIME),
+    "survives_a_lost_reply": question.next_grant("the reply to an acquire was lost", "soon after the work"),
+    "refuses_without_majority": question.minority(),
+    "answers_a_try_at_once": question.try_once(),
+    "prompt_handover": question.handover(),
+    "fair": question.overtaken(),
+    "reentrant": question.waits_for_itself(),
+    "breaks_deadlock": question.deadlock(),
+    "counts_once": question.work_done_twice(),
+    "fence_outlives_restart": question.refused_holders(),
+    "all_or_nothing": question.half_done(),
+}
+
+
+def of(claim: str) -> Question:
+    """Return the question of a claim."""
+    return QUESTIONS.get(claim) or question.of_any(claim)
+
+
+def shown(judgement: Judgement) -> Shown:
+    """Return a run's answer to the question of its claim. Where only another promise was broken, the figure is that claim's."""
+    answer = of(judgement.claim).shown(judgement)
+    if judgement.verdict is not Verdict.BROKEN or question.own(judgement, judgement.claim) or judgement.lost:
+        return answer
+    claim = judgement.violations[0].claim
+    other = of(claim).answering(judgement, question.own(judgement, claim))
+    return dataclasses.replace(answer, number=other.number, words=other.words)

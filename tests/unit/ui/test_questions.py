@@ -1,0 +1,187 @@
+"""The question of each claim: the answer and the big figure of a run, computed from its judgement."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from app.lock import Claim
+from lab.evidence.fault_record import FaultRecord
+from lab.evidence.history import Outcome
+from lab.judge.checks import checks
+from lab.judge.examples import Overtaken, Wait
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.findings import Findings, RunFacts
+from lab.judge.judgement import Judgement, Verdict
+from lab.judge.violation import Violation
+from lab.ui import questions
+from lab.ui.question import PROMISED, Tone
+
+MS = 1_000_000
+EVERY = [claim.name for claim in Claim]
+
+
+def judgement(claim: str, verdict: str, violations: list[Violation] | None = None, **figures: int) -> Judgement:
+    """A judgement on 40 requests."""
+    numbers = {
+        "requests": 40,
+        "acknowledged": 40,
+        "failed": 0,
+        "unknown": 0,
+        "writes": 40,
+        "final": 40,
+        "lost": 0,
+        "duplicated": 0,
+    }
+    about = {"run": "r", "scenario": "s", "stage": "t", "why": "w", "danger": {}, "throughput_per_s": 1.0, "wait_ms": {}}
+    return Judgement(
+        claim=claim,
+        claimed=verdict in ("KEPT", "BROKEN"),
+        verdict=Verdict(verdict),
+        violations=violations or [],
+        commands_per_increment=1.0,
+        duration_s=1.0,
+        **about,
+        **(numbers | figures),
+    )
+
+
+def violated(claim: str, findings: Findings) -> list[Violation]:
+    """What the claim's own check says of these findings."""
+    return [one for one in checks()[claim](findings) if one.claim == claim]
+
+
+def under(claim: str, **facts: object) -> Findings:
+    findings = Findings(run=RunFacts(has_store=True, final=None, tests=claim, ttl_ms=500, users=10))
+    findings.outcomes[Outcome.ACKNOWLEDGED] = 40
+    for name, value in facts.items():
+        setattr(findings, name, value)
+    return findings
+
+
+def killed(next_ms: int | None) -> FaultOutcome:
+    record = FaultRecord("kill-1", "replica-1", 7, "r1", 10, kind="kill", failpoint="read.before")
+    return FaultOutcome(record, next_got_ns=0 if next_ms is None else 10 + next_ms * MS, next_request="r2")
+
+
+def test_every_claim_has_its_question():
+    """Each claim has its own question; the list names the claims without one (add them in lab/ui/questions.py)."""
+    assert [name for name in EVERY if name not in questions.QUESTIONS] == []
+    assert sorted(set(questions.QUESTIONS) - set(EVERY)) == []
+
+
+@pytest.mark.parametrize("claim", [*EVERY, "a_claim_of_tomorrow"])
+@pytest.mark.parametrize("verdict", list(Verdict))
+@pytest.mark.parametrize("lost", [0, 3])
+def test_only_a_kept_promise_is_green(claim, verdict, lost):
+    """Whatever the claim, the figure is green only where the verdict is KEPT and nothing was lost otherwise."""
+    broken = [Violation(claim, "m", "3 things went wrong", [])] if verdict in ("BROKEN", "ADMITTED") else []
+
+    shown = questions.shown(judgement(claim, verdict, broken, lost=lost, acknowledged=40))
+
+    assert (shown.tone is Tone.GOOD) == (verdict == "KEPT" and lost == 0)
+    assert (shown.tone is Tone.BAD) >= bool(broken)
+    assert (shown.choice is None) == (verdict == "VOID")
+    assert len(questions.of(claim).choices) > (shown.choice or 0)
+    assert shown.number
+    assert shown.words
+
+
+@pytest.mark.parametrize("claim", EVERY)
+def test_kept_promise_is_the_first_choice(claim):
+    """Where the promise held, the first choice came true."""
+    assert questions.shown(judgement(claim, "KEPT")).choice == PROMISED
+
+
+def test_stuck_lock_is_no_zero():
+    """A lock that nobody gets any more is not a green 0: the figure is what was refused, and nobody got in."""
+    broken = violated("freed_after_crash", under("freed_after_crash", faults=[killed(None)]))
+
+    shown = questions.shown(judgement("freed_after_crash", "ADMITTED", broken, failed=32, acknowledged=5, unknown=3))
+
+    assert (shown.number, shown.words, shown.tone) == ("32", "of 40 requests refused", Tone.BAD)
+    assert questions.of("freed_after_crash").choices[shown.choice] == "nobody any more"
+
+
+def test_late_lock_is_answered_by_its_delay():
+    """A lock that is free again too late: the figure is the time until the next request got in."""
+    broken = violated("freed_after_crash", under("freed_after_crash", faults=[killed(2500)]))
+
+    shown = questions.shown(judgement("freed_after_crash", "BROKEN", broken))
+
+    assert (shown.choice, shown.number, shown.words) == (1, "2.5 s", "until the next request got in")
+
+
+@pytest.mark.parametrize(
+    ("claim", "facts", "figures", "choice", "number"),
+    [
+        ("answers_a_try_at_once", {"in_vain_ns": array("q", [700 * MS] * 3)}, {"failed": 30}, 1, "700 ms"),
+        ("prompt_handover", {"idle_ns": array("q", [60 * MS] * 3)}, {}, 1, "60 ms"),
+        ("fair", {"overtaken": Overtaken("r1", "replica-1", 73, 1, 2)}, {}, 1, "73"),
+        ("counts_once", {"duplicated": 9}, {"duplicated": 9}, 1, "9"),
+        ("breaks_deadlock", {"gave_up": 2}, {"failed": 2}, 1, "2"),
+        ("reentrant", {"gave_up": 3}, {"failed": 3}, 1, "3"),
+        ("refuses_without_majority", {"faults": [killed(400)]}, {}, 1, "400 ms"),
+    ],
+)
+def test_figure_of_a_broken_claim(claim, facts, figures, choice, number):
+    """The big figure of a broken claim is the one that its own check found."""
+    findings = under(claim, **facts)
+    findings.run = RunFacts(
+        **vars_of(findings.run) | {"nested": {"reentrant": "same", "breaks_deadlock": "crossed"}.get(claim, "")}
+    )
+    if claim in ("reentrant", "breaks_deadlock"):
+        findings.in_vain = [Wait("r1", "replica-1", 0, 800 * MS, got=False)]
+    for fault in findings.faults:
+        fault.record.recovering_ns = 900 * MS
+    broken = violated(claim, findings)
+
+    shown = questions.shown(judgement(claim, "ADMITTED", broken, **figures))
+
+    assert broken
+    assert (shown.choice, shown.number) == (choice, number)
+
+
+@pytest.mark.parametrize(
+    ("claim", "measure", "number"), [("fence_outlives_restart", "refused", 21), ("all_or_nothing", "half_done", 4)]
+)
+def test_figure_of_a_measure(claim, measure, number):
+    """The big figure of a claim about refusals or halves is their number."""
+    findings = under(claim)
+    findings.measures[measure] = number
+
+    shown = questions.shown(judgement(claim, "ADMITTED", violated(claim, findings)))
+
+    assert (shown.choice, shown.number) == (1, str(number))
+
+
+def test_two_inside_are_no_zero():
+    """A lock that let two in at once is not a 0, although no increment was lost in the end."""
+    broken = [Violation("exclusive", "granted twice", "two holders were inside at once 7 times", [])]
+
+    shown = questions.shown(judgement("exclusive", "BROKEN", broken))
+
+    assert (shown.number, shown.tone) == ("7", Tone.BAD)
+    assert shown.words.startswith("times two holders were inside at once")
+
+
+def test_figure_of_another_broken_claim():
+    """Where the run broke only another promise, the figure is that promise's."""
+    broken = [Violation("counts_once", "the work was done again", "9 writes more than one for each request", [])]
+
+    shown = questions.shown(judgement("exclusive", "BROKEN", broken, duplicated=9))
+
+    assert (shown.choice, shown.number, shown.tone) == (PROMISED, "9", Tone.BAD)
+
+
+def test_losses_by_another_cause_are_named():
+    """A liveness claim that held next to losses by another cause is not green, and the loss is in its words."""
+    shown = questions.shown(judgement("prompt_handover", "KEPT", lost=3))
+
+    assert shown.tone is Tone.PLAIN
+    assert shown.words.endswith("; 3 increments lost otherwise")
+
+
+def vars_of(facts: RunFacts) -> dict[str, object]:
+    return {name: getattr(facts, name) for name in facts.__dataclass_fields__}
