@@ -32,8 +32,11 @@ def wrong(record: Any) -> tuple[str, str] | None:
 def line_of(key: str, file: Path) -> int | None:
     """Return the line of a file where STAGE is set, or where its key is given; None where that cannot be found."""
     found = None
-    for node in ast.parse(file.read_bytes()).body:
-        if isinstance(node, ast.Assign) and any(isinstance(name, ast.Name) and name.id == "STAGE" for name in node.targets):
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        names = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and any(
+            isinstance(one, ast.Name) and one.id == "STAGE" for one in names
+        ):
             words = node.value.keywords if isinstance(node.value, ast.Call) else []
             found = next((word.value.lineno for word in words if word.arg == key), node.lineno)
     return found

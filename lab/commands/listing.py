@@ -93,7 +93,7 @@ def print_diff(one: str, other: str | None) -> None:
 def print_scenarios(name: str | None = None) -> None:
     """Print a line for each scenario; or all there is to know about one scenario. Raises BadInput."""
     if name is not None:
-        _print_scenario(scenario.load(name))
+        _print_scenario(scenario.load(name), name)
         return
     names = scenario.names()
     wide = max(map(len, names))
@@ -102,8 +102,8 @@ def print_scenarios(name: str | None = None) -> None:
     _say(f"\nMore about a scenario: {LAB} scenarios NAME", style="dim")
 
 
-def _print_scenario(one: Scenario) -> None:
-    """Print what a scenario does, which claim it tests, and its danger."""
+def _print_scenario(one: Scenario, named: str) -> None:
+    """Print what a scenario does, which claim it tests, and its danger. named: its name, or the path of its file."""
     _say(f"[bold]{one.name}[/]")
     _say(escape(hanging("", one.title, 0)))
     lines = [("Tests", f"{one.tests.name}: {one.tests.value}"), ("Load", load_in_words(one))]
@@ -112,7 +112,7 @@ def _print_scenario(one: Scenario) -> None:
     if one.danger:
         lines += [("Danger", "A pass counts only if the run reached all of these:")]
         lines += [("", f"{name} ≥ {least} ({MEASURES[name]})") for name, least in one.danger.items()]
-    lines += [("See it", f"{LAB} run {one.name} --stage NAME")]
+    lines += [("See it", f"{LAB} run {named} --stage NAME")]
     _print_parts(lines)
 
 

@@ -1,7 +1,8 @@
 """What this machine can start at most: replicas, users and requests. Nothing is started to find out.
 
-The limits are generous: they refuse a slip of the keyboard, before minutes are lost with it, and no run that could work. The
-sizes are those of docs/scale.md. Standard library only, so that ``lab --help`` is quick.
+The limits are generous: they refuse a slip of the keyboard, before minutes are lost with it. A run of the usual size is never
+refused, however small the machine is. The sizes are those of docs/scale.md. Standard library only, so that ``lab --help`` is
+quick.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ USER = 27 * KIB  # a greenlet and a connection of Locust
 REQUEST_ON_DISK = 1 * KIB  # its lines in the journal, in the list of requests and among the losses
 REQUEST_IN_MEMORY = 256  # of the judge
 CONNECTIONS = 8192  # of nginx; a request uses two, one on each side
+# no limit is below these numbers
+LEAST_REPLICAS, LEAST_USERS, LEAST_REQUESTS = 16, 500, 100_000
 SPARE = 64  # connections and files of other use
 LIMITS_OF_CONTAINERS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 ENGINE = "LAB_ENGINE"
@@ -38,7 +41,8 @@ def replicas() -> Capacity | None:
     if _elsewhere():
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(
+    return _smallest(
+        LEAST_REPLICAS,
         _by_memory(REPLICA, f"a replica takes some {REPLICA // MIB} MiB"),
         Capacity(
             cores * REPLICAS_A_CORE,
@@ -53,29 +57,36 @@ def users() -> Capacity | None:
     if _elsewhere():
         return None
     files = _open_files()
-    return min(
+    return _smallest(
+        LEAST_USERS,
         _by_memory(USER, f"a user takes some {USER // KIB} KiB"),
-        Capacity(max(files - SPARE, 1), f"a process may open {files:,} files here (ulimit -Hn), and each user is a connection"),
+        Capacity(files - SPARE, f"a process may open {files:,} files here (ulimit -Hn), and each user is a connection"),
         Capacity((CONNECTIONS - SPARE) // 2, f"nginx has {CONNECTIONS:,} connections in a run, and a request takes two"),
     )
 
 
-def requests() -> Capacity | None:
+def requests() -> Capacity:
     """Return how many requests a run can record and judge on this machine."""
-    free = shutil.disk_usage(Path.cwd()).free
-    return min(
+    size = shutil.disk_usage(Path.cwd()).total  # what is free now may be more tomorrow; a full disk has an error of its own
+    return _smallest(
+        LEAST_REQUESTS,
         _by_memory(REQUEST_IN_MEMORY, f"the judge takes some {REQUEST_IN_MEMORY} bytes for a request"),
         Capacity(
-            max(free // REQUEST_ON_DISK, 1),
-            f"the disk of the folder reports has {free / (1 << 30):,.1f} GiB free, and a request leaves some "
+            size // REQUEST_ON_DISK,
+            f"the disk of the folder reports has {size / (1 << 30):,.1f} GiB, and a request leaves some "
             f"{REQUEST_ON_DISK // KIB} KiB",
         ),
     )
 
 
+def _smallest(least: int, *limits: Capacity) -> Capacity:
+    smallest = min(limits)
+    return smallest._replace(most=max(smallest.most, least))
+
+
 def _by_memory(each: int, takes: str) -> Capacity:
     memory = _memory()
-    return Capacity(max(memory // each, 1), f"this machine has {memory / (1 << 30):,.1f} GiB of memory, and {takes}")
+    return Capacity(memory // each, f"this machine has {memory / (1 << 30):,.1f} GiB of memory, and {takes}")
 
 
 @cache

@@ -105,6 +105,8 @@ def test_wrong_key_is_refused(tmp_path, keys, words):
         ("STAGE = 5", [f"line {FIRST}: STAGE must be Stage(…), not 5"]),
         ("STAGE = Mine", [f"line {FIRST}: STAGE must be Stage(…), not the class Mine"]),
         ("STAGE = {'lock': Mine}", [f"line {FIRST}: STAGE must be Stage(…)"]),
+        ("STAGE: Stage = Stage(lock=Mine, store='no')", [f"line {FIRST}: store = 'no'"]),
+        ("if True:\n    STAGE = Stage(lock=Mine, store='no')", [f"line {FIRST + 1}: store = 'no'"]),
         ("from dataclasses import replace\nSTAGE = replace(Stage(lock=Mine), store='no')", [f"line {FIRST + 1}: store = 'no'"]),
     ],
 )

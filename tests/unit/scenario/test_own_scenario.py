@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from click.testing import CliRunner
 
-from lab import cli
 from lab.commands import up
+from lab.commands.listing import print_scenarios
 from lab.containers import compose
 from lab.errors import BadInput
 from lab.paths import SCENARIOS
@@ -80,11 +79,15 @@ def test_a_scenario_that_cures_itself(monkeypatch):
         scenario.parse("rush", {"title": "x", "tests": "exclusive", "cures": "rush"}, "made.toml")
 
 
-def test_print_of_an_own_scenario(here):
-    """``lab scenarios ./own.toml`` prints the scenario; the list has the scenarios of the lab only."""
-    printed = CliRunner().invoke(cli.lab, ["scenarios", "./own.toml"])
+def test_print_of_an_own_scenario(here, capsys):
+    """``lab scenarios ./own.toml`` prints the scenario and how to run it; the list has the scenarios of the lab only."""
+    print_scenarios("./own.toml")
+    printed = capsys.readouterr().out
+    print_scenarios()
 
-    assert printed.exit_code == 0
+    assert "Few users" in printed
+    assert "lab run ./own.toml --stage NAME" in printed
+    assert "Few users" not in capsys.readouterr().out
 
 
 def test_up_has_no_faults(here, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import shutil
 from typing import get_type_hints
 
 import pytest
@@ -280,12 +281,23 @@ def test_limits_of_this_machine_have_a_reason(monkeypatch):
 
 
 def test_memory_of_a_container(monkeypatch, tmp_path):
-    """In a container, the memory is the container's."""
+    """In a container, the memory is the container's. A run of the usual size is not refused in a small one."""
     limit = tmp_path / "memory.max"
-    limit.write_text(f"{3 * capacity.REPLICA}\n", encoding="ascii")
     monkeypatch.setattr(capacity, "LIMITS_OF_CONTAINERS", (limit, tmp_path / "none"))
-    capacity._memory.cache_clear()
+    why = "this machine has {} GiB of memory, and a replica takes some 77 MiB"
     try:
-        assert capacity.replicas() == (3, "this machine has 0.2 GiB of memory, and a replica takes some 77 MiB")
+        for number, most, gib in ((20, 20, 1.5), (3, capacity.LEAST_REPLICAS, 0.2)):
+            limit.write_text(f"{number * capacity.REPLICA}\n", encoding="ascii")
+            capacity._memory.cache_clear()
+            assert capacity.replicas() == (most, why.format(gib))
     finally:
         capacity._memory.cache_clear()
+
+
+def test_full_disk_is_no_bad_input(monkeypatch):
+    """A disk that is small or full refuses no run of the usual size: its error comes when it is met."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2 << 20, 2 << 20, 0))
+
+    assert scenario.load("rush").requests == 5000
+    with pytest.raises(BadInput, match="requests must be at most 100,000 on this machine, not 100001: the disk of the folder"):
+        scenario.parse("own", BASE | {"requests": 100_001}, "own.toml")
