@@ -71,6 +71,7 @@ BROKEN = {
     "locks_another_part": Case("rush", FAST, AT_ONCE),
     "counts_for_any_owner": Case("rush", FAST, AT_ONCE),
     "owner_is_the_thread": Case("rush", FAST, AT_ONCE),
+    "owner_is_the_process": Case("one_replica", ONE, AT_ONCE),
     "locks_after_the_read": Case("rush", FAST, NEVER_ASKED),
     "adds_in_one_command": Case("rush", FAST, AT_ONCE),
     "mutex_of_the_request": Case("one_replica", ONE, "no lock"),
@@ -98,6 +99,7 @@ BROKEN = {
     "waits_for_itself": Case("nested", {}, "waited for itself"),
     # the lease ends too early, or never
     "ttl_in_the_wrong_unit": Case("rush", LONG, EXPIRED),
+    "handed_over_with_an_old_lease": Case("rush", FAST | {"work_ms": 5, "ttl_ms": 60}, EXPIRED, (AT_ONCE, ROBBED_BY_A_STRANGER)),
     "gives_no_ttl": Case("holder_crash", CRASH, DIED),
     "every_try_extends_the_ttl": Case("holder_crash", CRASH, RENEWED),
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
@@ -114,6 +116,7 @@ BROKEN = {
     "acknowledges_without_working": Case("rush", FAST, "acknowledged, but the work was never done"),
     "serves_one_in_five": Case("rush", FAST, SERVES_FEW),
     "gives_up_at_the_first_refusal": Case("rush", FAST, SERVES_FEW),
+    "token_overwritten_by_waiters": Case("rush", FAST | {"requests": 40, "wait_ms": 1000}, SERVES_FEW),
     "waits_although_it_should_not": Case("try_lock", {"replicas": 2, "requests": 60}, "waited before it gave up"),
     "fence_by_chance": Case("rush", FAST, SERVES_FEW),
     "fence_of_the_process": Case("rush", FAST, SERVES_FEW),
@@ -137,6 +140,12 @@ SOUND: dict[str, dict[str, Options]] = {
     "handed_over_inside": {"retry_counts_twice": FULL | {"ttl_ms": 100}, "one_replica": FULL | {"replicas": 1}},
     "fences_in_steps": {"rush": FULL, "frozen_before_write": {"requests": 30}},
     "frees_by_expiring": {"rush": FULL, "slow_holder": SLOW},
+    "releases_twice": {"rush": FULL, "slow_holder": SLOW},
+    "looks_before_the_write": {"rush": FULL, "slow_holder": SLOW},
+    "member_of_a_set": {"rush": FULL, "frozen_holder": {"requests": 30}},
+    "client_of_its_own": {"rush": FULL, "slow_holder": SLOW},
+    "locks_in_another_thread": {"rush": FULL, "slow_holder": SLOW},
+    "works_in_another_thread": {"rush": FULL, "slow_holder": SLOW},
 }
 LADDER = ("setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "incr")
 ROUNDS: tuple[tuple[str, Options], ...] = (
