@@ -33,6 +33,8 @@ class Made:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "journal").mkdir(parents=True)
+        for name in ("requests.jsonl", "server.jsonl"):  # the lab begins both before the first request
+            (folder / name).touch()
         self.encode = msgspec.json.Encoder().encode
 
     def line(self, path: str, record: msgspec.Struct) -> None:

@@ -20,8 +20,15 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from app.journal import AnyEvent
+from lab.evidence.damage import Flaw, Flaws
 from lab.evidence.fault_record import FaultRecord
 
+REQUESTS = "requests.jsonl"
+KEY_EVENTS = "server.jsonl"
+FAULTS = "faults.jsonl"
+LARGEST = 10**18  # no stamp and no value of a run is larger, and sums of them fit into 64 bits
+TOO_LARGE = b"0" * 19  # a number that is larger, as digits; an answer of a store may also look so
+AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 BLOCK = 1 << 18  # bytes of a file decoded at a time
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
 
@@ -87,15 +94,15 @@ class Recorder:
         os.write(self._file, self._encode(request) + b"\n")
 
 
-class Damaged(Exception):  # noqa: N818 - the name describes the history
-    """A line cannot be read. The message names the file and the line."""
-
-
 class History:
-    """The evidence in a run folder, streamed. It can be read any number of times."""
+    """The evidence in a run folder, streamed. It can be read any number of times.
+
+    A line that cannot be read is left out, and counted in ``flaws``: the rest of the evidence still counts.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.flaws = Flaws()
 
     @property
     def replicas(self) -> list[str]:
@@ -104,34 +111,83 @@ class History:
 
     def requests(self) -> Iterator[Request]:
         """Read the load's record, in the order in which requests ended."""
-        path = self.folder / "requests.jsonl"
-        if path.exists():
-            yield from _lines(path, msgspec.json.Decoder(Request))
+        return self._read(REQUESTS, msgspec.json.Decoder(Request))
 
     def events(self) -> Iterator[tuple[str, AnyEvent]]:
         """Read all replicas' events as (replica, event), in the order of time."""
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-        journals = [self.folder / "journal" / f"{replica}.jsonl" for replica in self.replicas]
-        return in_order({path.stem: _lines(path, decoder) for path in journals})
+        return in_order({replica: self._read(journal_of(replica), decoder) for replica in self.replicas})
 
     def by_replica(self) -> Iterator[tuple[str, AnyEvent]]:
         """Read the same events replica by replica, in the order in which they were written: no two stamps are compared."""
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         for replica in self.replicas:
-            for event in _lines(self.folder / "journal" / f"{replica}.jsonl", decoder):
+            for event in self._read(journal_of(replica), decoder):
                 yield replica, event
 
     def faults(self) -> Iterator[FaultRecord]:
         """Read the faults that were injected, in the order in which they were over."""
-        path = self.folder / "faults.jsonl"
-        if path.exists():
-            yield from _lines(path, msgspec.json.Decoder(FaultRecord))
+        names = set()
+        for record in self._read(FAULTS, msgspec.json.Decoder(FaultRecord)):
+            if record.name in names:
+                self.flaws.add(FAULTS, Flaw.DOUBLED, record.name)
+                continue
+            names.add(record.name)
+            yield record
 
     def key_events(self) -> Iterator[KeyEvent]:
         """Read what the lock's store reported of its keys, in the store's order."""
-        path = self.folder / "server.jsonl"
-        if path.exists():
-            yield from _lines(path, msgspec.json.Decoder(KeyEvent))
+        latest: dict[str, KeyEvent] = {}  # by node: one connection reports one event after the other
+        for event in self._read(KEY_EVENTS, msgspec.json.Decoder(KeyEvent)):
+            before = latest.get(event.node, event)
+            if event.at_ns < before.at_ns or (event == before and event is not before):
+                flaw = Flaw.DOUBLED if event == before else Flaw.MISPLACED
+                self.flaws.add(KEY_EVENTS, flaw, f"{event.event} of {event.key}")
+                continue
+            latest[event.node] = event
+            yield event
+
+    def _read(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
+        """Decode a file, many lines at a time. A missing file is empty. A torn last line, after a kill, is left out."""
+        self.flaws.forget(name)
+        number, torn = 0, b""
+        try:
+            file = (self.folder / name).open("rb")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.flaws.add(name, Flaw.UNREADABLE, error.strerror or str(error))
+            return
+        with file:
+            while block := file.read(BLOCK):
+                whole, newline, rest = block.rpartition(b"\n")
+                lines, torn = (torn + whole + newline, rest) if newline else (b"", torn + block)
+                items = None
+                if TOO_LARGE not in lines.translate(AS_ZEROS):
+                    with contextlib.suppress(msgspec.DecodeError):
+                        items = decoder.decode_lines(lines)
+                yield from self._one_by_one(name, lines, number, decoder) if items is None else items
+                number += lines.count(b"\n")
+        with contextlib.suppress(msgspec.DecodeError):
+            yield from decoder.decode_lines(torn)
+
+    def _one_by_one(self, name: str, lines: bytes, before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
+        """Decode lines of which some may be damaged. before: how many lines of the file come before them."""
+        for number, line in enumerate(lines.split(b"\n")[:-1], before + 1):
+            try:
+                item = decoder.decode(line)
+            except msgspec.DecodeError as error:
+                self.flaws.add(name, Flaw.UNREADABLE, f"line {number}: {error}")
+                continue
+            if any(isinstance(value, int) and abs(value) > LARGEST for value in msgspec.structs.astuple(item)):
+                self.flaws.add(name, Flaw.IMPOSSIBLE, f"line {number} has a number that is too large")
+                continue
+            yield item
+
+
+def journal_of(replica: str) -> str:
+    """Return the path of a replica's journal in a run folder."""
+    return f"journal/{replica}.jsonl"
 
 
 class Timed(Protocol):
@@ -179,30 +235,3 @@ def _before(horizon: int | None, pending: dict[str, list[Stamped[T]]]) -> list[S
         del items[:cut]
     due.sort(key=WHEN)
     return due
-
-
-def _lines(path: Path, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-    """Decode a file, many lines at a time. A torn last line, after a kill, is left out. Any other bad line raises Damaged."""
-    number, torn = 0, b""
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            whole, newline, rest = block.rpartition(b"\n")
-            lines, torn = (torn + whole + newline, rest) if newline else (b"", torn + block)
-            try:
-                items = decoder.decode_lines(lines)
-            except msgspec.DecodeError:
-                yield from _one_by_one(path, lines, number, decoder)
-            else:
-                yield from items
-            number += lines.count(b"\n")
-    with contextlib.suppress(msgspec.DecodeError):
-        yield from decoder.decode_lines(torn)
-
-
-def _one_by_one(path: Path, lines: bytes, before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-    """Decode lines of which one is damaged: yield those before it, and raise Damaged with its number in the file."""
-    for number, line in enumerate(lines.split(b"\n")[:-1], before + 1):
-        try:
-            yield decoder.decode(line)
-        except msgspec.DecodeError as error:
-            raise Damaged(f"{path}, line {number}: {error}") from error

@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from lab.errors import BadInput, LabError, MissingProgram, RunFailed
+from lab.evidence.inventory import FileFacts
 from lab.paths import REPORTS, shown
 
 SCHEMA = 1  # of run.json
@@ -66,6 +67,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     threads: int = 0
     # the replicas that took part
     took_part: list[str] = msgspec.field(default_factory=list)
+    # each file of evidence, as it was when the run ended
+    files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
     # how often each command ran, by store
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     # the options of the replicas' clients, by store

@@ -14,6 +14,7 @@ from lab.judge.faults import Faults
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
 from lab.judge.handovers import Handovers
+from lab.judge.integrity import Integrity
 from lab.judge.key_history import KeyHistory
 from lab.judge.leases import Leases
 from lab.judge.overlaps import Overlaps
@@ -24,7 +25,7 @@ from lab.judge.writes import Writes
 
 
 def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
-    """Read the whole history once. on_loss: is called with each write that destroyed increments. Raises Damaged."""
+    """Read the whole history once. on_loss: is called with each write that destroyed increments."""
     pass_ = _Pass(history, run, on_loss)
     for replica, event in history.events():
         pass_.take(replica, event)
@@ -46,11 +47,14 @@ class _Pass:
         self.overlaps = Overlaps(findings, self.grants.open, KeyHistory(history))
         self.leases = Leases(findings)
         self.writes = Writes(findings)
+        self.integrity = Integrity(self.grants.open, self.writes.written, run.start)
         self.curves = Curves(findings)
         self.attribution = Attribution(self.overlaps.conflict, on_loss)
 
     def take(self, replica: str, event: AnyEvent) -> None:
         """Report one event of a journal."""
+        if not self.integrity.admits(replica, event):
+            return
         grant = self.grants.take(replica, event)
         match event:
             case GaveUp():
@@ -103,10 +107,11 @@ class _Pass:
 
     def read_requests(self, history: History) -> None:
         """Read the load's record."""
-        witnesses = Witnesses(self.findings, self.writes.written)
+        witnesses = Witnesses(self.findings, self.writes.written, self.grants.open)
         for request in history.requests():
-            witnesses.request(request)
-            self.curves.request(request)
+            if witnesses.request(request):
+                self.curves.request(request)
         witnesses.close()
+        self.findings.damage += [*history.flaws.damages(), *self.integrity.damages(), *witnesses.damages()]
         self.curves.close(self.grants.open.values(), self.writes.values_by_bin)
         self.findings.measure_shares(history.replicas)

@@ -16,6 +16,7 @@ from lab.evidence.history import History
 from lab.judge.attribution import OnLoss
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
+from lab.judge.integrity import Integrity
 from lab.judge.losses import Losses
 from lab.judge.mechanisms import UNREAD
 from lab.judge.witnesses import Witnesses
@@ -25,15 +26,16 @@ CLAIMS = ("exclusive", "counts_once")  # the claims that can be judged without a
 
 
 def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
-    """Read the journals replica by replica, then the load's record. on_loss: as in ``lab/judge/analysis.py``. Raises Damaged."""
+    """Read the journals replica by replica, then the load's record. on_loss: as in ``lab/judge/analysis.py``."""
     pass_ = _Pass(run, on_loss)
     for replica, event in history.by_replica():
         pass_.take(replica, event)
     pass_.close()
-    witnesses = Witnesses(pass_.findings, pass_.writes.written)
+    witnesses = Witnesses(pass_.findings, pass_.writes.written, pass_.grants.open)
     for request in history.requests():
         witnesses.request(request)
     witnesses.close()
+    pass_.findings.damage += [*history.flaws.damages(), *pass_.integrity.damages(), *witnesses.damages()]
     pass_.findings.measure_shares(history.replicas)
     return pass_.findings
 
@@ -46,11 +48,14 @@ class _Pass:
         self.on_loss = on_loss
         self.grants = Grants()
         self.writes = Writes(self.findings)
+        self.integrity = Integrity(self.grants.open, self.writes.written, run.start, one_clock=False)
         # the grants that left a value in a part of the counter: several, where increments are lost
         self.writers: dict[tuple[str, int], list[Grant]] = {}
 
     def take(self, replica: str, event: AnyEvent) -> None:
         """Report one event of a journal."""
+        if not self.integrity.admits(replica, event):
+            return
         findings, grant = self.findings, self.grants.take(replica, event)
         match event:
             case Got():

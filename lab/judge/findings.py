@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
 from lab.judge.concurrency import Concurrency
 from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, TwoInside, Wait
@@ -47,6 +48,8 @@ class RunFacts:
     wait_ms: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
+    # whether the load recorded the number that each answer carried; older labs did not
+    values_on_record: bool = False
 
     @property
     def lease_ns(self) -> int:
@@ -92,6 +95,10 @@ class Findings:
     half_done: list[HalfDone] = field(default_factory=list)
     # where the load's record and the journals disagree: the first examples
     mismatches: list[str] = field(default_factory=list)
+    # the requests about which they disagree; an empty name stands for requests that are in the journals only
+    doubtful: set[str] = field(default_factory=set)
+    # what is missing from the run folder, or cannot be true
+    damage: list[Damage] = field(default_factory=list)
     # when a replica did not run, although no fault of the scenario stopped it; ``measures["stalled_ms"]`` is the longest
     stalls: list[Stall] = field(default_factory=list)
     # how often a request got a key while another one still believed to hold it

@@ -18,12 +18,13 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence import run_folder
-from lab.evidence.history import Damaged, History, Outcome
+from lab.evidence.history import History, Outcome
 from lab.evidence.run_folder import RunRecord
-from lab.judge import analysis, analysis_without_clock
+from lab.judge import analysis, analysis_without_clock, completeness
 from lab.judge.checks import checks
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
+from lab.judge.proof import doubts, stands
 from lab.judge.violation import Violation
 from lab.text import counted
 
@@ -33,11 +34,9 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
     record = run_folder.load(folder)
     encode = msgspec.json.Encoder().encode
     with (folder / "losses.jsonl").open("wb") as losses:
-        try:
-            analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
-            findings = analyse(History(folder), _run_facts(record), lambda loss: losses.write(encode(loss) + b"\n"))
-        except Damaged as damage:
-            findings = Findings(mismatches=[f"the history is damaged: {damage}"])
+        analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
+        findings = analyse(History(folder), _run_facts(record), lambda loss: losses.write(encode(loss) + b"\n"))
+    findings.damage += completeness.missing(folder, record, findings)
     return weigh(record, findings), findings
 
 
@@ -58,6 +57,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         leases_begin_with_asking=record.stage.get("store")
         == "etcd",  # a key in a queue hangs on a lease that is renewed meanwhile
         has_faults=bool(scenario.get("faults")),
+        values_on_record=bool(record.files),
     )
 
 
@@ -65,7 +65,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     """Return the judgement on the findings. A pure function."""
     claim = record.scenario["tests"]
     claimed = claim in record.stage["claims"]
-    violations = [violation for check in checks().values() for violation in check(findings)]
+    violations = [one for check in checks().values() for one in check(findings) if stands(one, findings, record.stage["claims"])]
     danger = _danger(record, findings)
     verdict, why = _verdict(record, findings, claim, violations, danger)
     account = findings.account
@@ -83,7 +83,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         unknown=findings.outcomes[Outcome.UNKNOWN],
         writes=account.writes,
         final=record.final,
-        lost=account.lost,
+        lost=_lost(record, findings),
         duplicated=findings.duplicated,
         violations=violations,
         danger=danger,
@@ -98,6 +98,14 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         replicas=len(record.took_part),
         clocks=record.clocks,
     )
+
+
+def _lost(record: RunRecord, findings: Findings) -> int:
+    """Return how many increments are gone. Where journals are incomplete, the answers are counted in place of the writes."""
+    lost = findings.account.lost
+    if not doubts(findings) or record.final is None:
+        return max(0, lost)
+    return max(0, lost, findings.outcomes[Outcome.ACKNOWLEDGED] - (record.final - record.start))
 
 
 def _by_values(record: RunRecord) -> str:
@@ -124,15 +132,17 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     reasons = [] if record.ended == "complete" else [record.ended]
     if record.in_flight_left:
         reasons.append("requests were still inside the replicas when the counter was read")
-    reasons += findings.mismatches
-    if findings.account.disagreement:
-        reasons.append(findings.account.disagreement)
+    reasons += _doubts(record, findings)
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
         reasons.append(f"{record.scenario['tests']} is judged by one clock, and {record.clocks} machines stamped this history")
-    sent, wanted = findings.requests, record.scenario["requests"]
-    if sent != wanted and record.ended == "complete":
-        reasons.append(f"{sent} requests are on record instead of {wanted}")
     return reasons
+
+
+def _doubts(record: RunRecord, findings: Findings) -> list[str]:
+    """Return what makes the evidence doubtful, with the requests that are not on record."""
+    sent, wanted = findings.requests, record.scenario["requests"]
+    few = [f"{sent} requests are on record instead of {wanted}"] if sent != wanted and record.ended == "complete" else []
+    return doubts(findings) + few
 
 
 def _broke(violation: Violation, claims: list[str]) -> str:
@@ -156,7 +166,9 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
     if broken := [violation for violation in violations if violation.claim in claims]:
-        return Verdict.BROKEN, "; ".join(_broke(violation, claims) for violation in broken)
+        wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
+        damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
+        return Verdict.BROKEN, "; ".join([*(_broke(violation, claims) for violation in broken), *damage])
     if void := _void_reasons(record, findings):
         return Verdict.VOID, "; ".join(void)
     own = [violation for violation in violations if violation.claim == claim]

@@ -2,51 +2,102 @@
 
 from __future__ import annotations
 
-from lab.evidence.history import Outcome, Request
+from collections.abc import Container, Iterator
+
+from lab.evidence.damage import Damage, Flaw, Flaws
+from lab.evidence.history import REQUESTS, Outcome, Request, journal_of
 from lab.judge.examples import EXAMPLES
 from lab.judge.findings import Findings
+from lab.judge.grant import Name
 from lab.judge.written import Written
+from lab.text import counted
+
+TICKET = "r"  # the load's own requests are r0, r1, …
 
 
 class Witnesses:
-    """Report each request of the load's record. The results are in the findings."""
+    """Report each request of the load's record. The results are in the findings.
 
-    def __init__(self, findings: Findings, written: Written) -> None:
+    still_open: the grants without a release.
+    """
+
+    def __init__(self, findings: Findings, written: Written, still_open: Container[Name] = ()) -> None:
         self.findings = findings
         self.written = written
+        self.open = still_open
+        self.flaws = Flaws()
         self.matched = 0  # requests on record that wrote
+        self._tickets = bytearray()  # which of the load's own requests are on record: 1 at the number of each
+        self._others: set[str] = set()  # all others
 
-    def request(self, request: Request) -> None:
+    def request(self, request: Request) -> bool:
+        """Take one request. Return whether it is evidence."""
+        if flaw := self._flaw(request):
+            self.flaws.add(REQUESTS, flaw, request.id)
+            return False
         findings, wrote = self.findings, request.id in self.written
         self.matched += wrote
         findings.outcomes[request.outcome] += 1
         if request.outcome is Outcome.ACKNOWLEDGED:
             findings.acknowledged_by_replica[request.replica] += 1
-            if not wrote:
-                self._mismatch(f"{request.id} was acknowledged, but no replica wrote for it")
-            elif request.value is not None:
-                self._compare(request, request.value)
+            if wrote:
+                self._compare(request)
+            else:
+                self._mismatch(request.id, f"{request.id} was acknowledged, but no replica wrote for it")
         elif request.outcome is Outcome.FAILED and wrote:
-            self._mismatch(f"{request.id} was refused with {request.status}, but a replica wrote for it")
+            self._mismatch(request.id, f"{request.id} was refused with {request.status}, but a replica wrote for it")
+        return True
 
     def close(self) -> None:
         """Count the requests that wrote and are not on record: all requests have been read."""
         if strangers := len(self.written) - self.matched:
-            self._mismatch(f"{strangers} requests wrote that the load never sent, or whose end it never saw")
+            self._mismatch("", f"{counted(strangers, 'request')} wrote that the load never sent, or whose end it never saw")
 
-    def _compare(self, request: Request, value: int) -> None:
+    def damages(self) -> Iterator[Damage]:
+        """Yield what cannot be true by itself."""
+        return self.flaws.damages()
+
+    def _flaw(self, request: Request) -> Flaw | None:
+        """Return what is wrong with a line of the record; None if nothing is."""
+        if self._again(request.id):
+            return Flaw.DOUBLED
+        in_order = request.intended_ns <= request.start_ns <= request.end_ns
+        answered = request.outcome is not Outcome.ACKNOWLEDGED or request.status == 200
+        return None if in_order and answered else Flaw.IMPOSSIBLE
+
+    def _again(self, name: str) -> bool:
+        """Return whether the request is on record already, and put it there. The load's own requests take a byte each."""
+        digits = name.removeprefix(TICKET)
+        if not (name.startswith(TICKET) and digits.isdecimal() and len(digits) < 9 and digits == str(int(digits))):
+            seen = name in self._others
+            self._others.add(name)
+            return seen
+        number = int(digits)
+        if number >= len(self._tickets):
+            self._tickets.extend(bytes(number + 1 - len(self._tickets)))
+        seen = bool(self._tickets[number])
+        self._tickets[number] = 1
+        return seen
+
+    def _compare(self, request: Request) -> None:
         """Compare the answer with the journal of the replica that gave it. Work that was done again wrote several values.
 
         Any of them may be in the answer: a stage decides which result it returns.
         """
-        values = self.written.values(request.replica, request.id)
+        replica, values = request.replica, self.written.values(request.replica, request.id)
         if not values:
             others = " and ".join(self.written.writers(request.id))
-            self._mismatch(f"{request.replica} acknowledged {request.id}, but its write is in the journal of {others}")
-        elif value not in values:
+            self._mismatch(request.id, f"{replica} acknowledged {request.id}, but its write is in the journal of {others}")
+            return
+        if request.value is None and self.findings.run.values_on_record:
+            self.flaws.add(REQUESTS, Flaw.INCOMPLETE, request.id)
+        elif request.value is not None and request.value not in values:
             known = " and ".join(map(str, sorted(values)))
-            self._mismatch(f"{request.id} was acknowledged with {value}, but {request.replica} wrote {known}")
+            self._mismatch(request.id, f"{request.id} was acknowledged with {request.value}, but {replica} wrote {known}")
+        if any((replica, request.id, turn) in self.open for turn in self.written.turns(replica, request.id)):
+            self.flaws.add(journal_of(replica), Flaw.UNRELEASED, request.id)
 
-    def _mismatch(self, what: str) -> None:
+    def _mismatch(self, request: str, what: str) -> None:
+        self.findings.doubtful.add(request)
         if len(self.findings.mismatches) < EXAMPLES:
             self.findings.mismatches.append(what)

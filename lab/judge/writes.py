@@ -35,7 +35,7 @@ class Writes:
         self.ledgers.write(grant.part, grant.wrote, grant.overwrote)
         self.parts[grant.part] = grant.wrote
         self.values_by_bin[grant.wrote_ns // BIN_NS] = sum(self.parts.values())
-        self.findings.duplicated += self.written.add(grant.replica, grant.request, grant.wrote)
+        self.findings.duplicated += self.written.add(grant.replica, grant.request, grant.wrote, grant.turn)
 
     def wrote_again(self, grant: Grant, event: WroteAgain) -> None:
         if event.overwrote >= event.value:

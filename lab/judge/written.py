@@ -12,11 +12,14 @@ class Written:
         self._last: dict[str, dict[str, int]] = {}  # by replica and request: the value of the last write
         self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values, where there are several
         self._times: Counter[str] = Counter()  # of the requests that wrote more than once
+        self._turns: dict[tuple[str, str], set[int]] = {}  # in which the request wrote, where it is not the first alone
 
-    def add(self, replica: str, request: str, value: int) -> bool:
+    def add(self, replica: str, request: str, value: int, turn: int = 1) -> bool:
         """Add one confirmed write. Return whether the request has written before, in any replica."""
         again = request in self
         mine = self._last.setdefault(replica, {})
+        if turn != 1 or request in mine:
+            self._turns[replica, request] = self.turns(replica, request) | {turn}
         if again:
             self._times[request] = max(1, self._times[request]) + 1
             if request in mine:
@@ -32,6 +35,11 @@ class Written:
         """Return how many requests wrote."""
         counted_again = sum(len(self.writers(request)) - 1 for request in self._times)
         return sum(map(len, self._last.values())) - counted_again
+
+    def turns(self, replica: str, request: str) -> set[int]:
+        """Return in which turns of the work the request wrote in this replica."""
+        first = {1} if request in self._last.get(replica, {}) else set()
+        return self._turns.get((replica, request), first)
 
     def values(self, replica: str, request: str) -> set[int]:
         """Return the values that this replica wrote for the request."""

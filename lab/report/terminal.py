@@ -128,7 +128,8 @@ def in_words(judgement: Judgement, causes: Mapping[str, int]) -> str:
 
     A loss is reported by its net figure, as in the number story: the judge's words have what was destroyed and brought back.
     """
-    promise = f"“{Claim[judgement.claim].value}”"
+    known = Claim.__members__.get(judgement.claim)
+    promise = f"“{known.value}”" if known else judgement.claim  # a damaged record may name a claim that there is not
     made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
     why = judgement.why
     happened = {

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from app.journal import AnyEvent, GaveUp, Got, Renewed, Started
-from lab.evidence.history import Damaged, History, KeyEvent
+from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
@@ -42,10 +42,7 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
     if (story := claim_story(findings)) is not None:
         picture.claim_story = story.words
     focus = focus_of(judgement, findings)
-    try:
-        _Reader(picture, findings, focus, limit).read(History(folder), folder / "losses.jsonl")
-    except Damaged:
-        return Timeline(run=picture.run, stage=picture.stage, scenario=picture.scenario, asked_store=has_store)
+    _Reader(picture, findings, focus, limit).read(History(folder), folder / "losses.jsonl")
     _stack(picture.held, lambda grant: grant.replica, lambda grant: (grant.got, grant.until))
     _stack(picture.lives, lambda life: 0, lambda life: (life.born, life.gone if life.gone != NEVER else picture.end))
     picture.opens = opening(picture)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from app.lock import LEASE_GIVES_UP, Stage
+from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import INTERRUPTED, RunFolder, RunRecord, described, kept_on_failure, save
 from lab.interrupts import unless_interrupted
 from lab.load.locust import LoadFailed
@@ -80,6 +81,7 @@ def run(
                 begun, record.clocks = True, system.clocks
                 on_up(system)
                 _run(system, scenario, drive, folder, record)
+            record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
         except KeyboardInterrupt as interrupt:
             if not begun:
                 folder.discard()

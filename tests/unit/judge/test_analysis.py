@@ -390,7 +390,7 @@ def test_inner_release_lets_another_in(made, came_in, expected):
 
 def test_loss_between_holders_in_turn(made):
     """A loss between two that were never inside at once is explained by nothing."""
-    made.increment("a", 0, 0, at=(0, 1, 4, 5)).increment("b", 0, 1, at=(6, 1, 8, 9), replica="replica-2")
+    made.increment("a", 0, 0, at=(0, 1, 4, 5)).increment("b", 0, 1, at=(6, 7, 8, 9), replica="replica-2")
 
     assert found(made.analyse(final=1)) == [("exclusive", "unexplained")]
 

@@ -1,0 +1,53 @@
+"""Find out what is missing from a run folder: files, journals of replicas, records of faults, names that no lab knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.lock import Claim
+from lab.evidence.damage import Damage
+from lab.evidence.history import FAULTS, KEY_EVENTS, REQUESTS, journal_of
+from lab.evidence.inventory import MISSING, changes
+from lab.evidence.run_folder import RunRecord
+from lab.judge.findings import Findings
+
+REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
+RUN = "run.json"
+
+
+def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
+    """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
+    found: dict[str, Damage] = {}
+    for damage in (*changes(folder, record.files), *_unlisted(folder, record, findings), *_of_the_record(record)):
+        found.setdefault(damage.file, damage)
+    return list(found.values())
+
+
+def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
+    """Yield files that must be there, whether or not the run kept an inventory."""
+    for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
+        if not (folder / journal_of(replica)).is_file():
+            yield Damage(journal_of(replica), MISSING)
+    if not (folder / REQUESTS).is_file():
+        yield Damage(REQUESTS, MISSING)
+    reports_keys = record.stage["store"] in REPORTS_KEYS and findings.sent > 0
+    if reports_keys and not (folder / KEY_EVENTS).is_file():
+        yield Damage(KEY_EVENTS, MISSING)
+    recorded = {outcome.record.name for outcome in findings.faults}
+    for note in sorted((folder / "gates").glob("*.struck")):
+        if note.stem not in recorded:
+            yield Damage(FAULTS, f"has no line of {note.stem}, although a replica has a note of it")
+
+
+def _of_the_record(record: RunRecord) -> Iterator[Damage]:
+    """Yield what cannot be true in ``run.json`` itself."""
+    names = [record.scenario["tests"], *record.stage["claims"]]
+    unknown = [name for name in names if name not in Claim.__members__]
+    if unknown:
+        yield Damage(RUN, f"names the claim {unknown[0]!r}, which this lab does not know")
+    if record.parts and record.final != sum(record.parts.values()):
+        yield Damage(RUN, f"has {record.final} as the counter's end, but its parts add up to {sum(record.parts.values())}")
+    few = len(record.took_part) < record.scenario["replicas"]
+    if record.took_part and few and record.ended == "complete":
+        yield Damage(RUN, f"names {len(record.took_part)} replicas that took part, of {record.scenario['replicas']}")

@@ -1,0 +1,56 @@
+"""Decide whether a violation is proved, although evidence is missing or damaged.
+
+Lines that are still there prove what they show: a write that overwrote another write, a request that wrote twice. They do not
+prove what never happened: that no other request got the lock may only mean that its line is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from app.lock import Claim
+from lab.evidence.history import FAULTS, KEY_EVENTS
+from lab.evidence.loss import Loss
+from lab.judge.examples import Repeated, TwoInside
+from lab.judge.findings import Findings
+from lab.judge.violation import Evidence, Violation
+
+# Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
+NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
+
+
+def doubts(findings: Findings) -> list[str]:
+    """Return what makes the evidence doubtful, as sentences without their full stops."""
+    return [*map(str, findings.damage), *findings.mismatches, *filter(None, [findings.account.disagreement])]
+
+
+def stands(violation: Violation, findings: Findings, claims: Container[str]) -> bool:
+    """Return whether a violation is proved by evidence that nothing contradicts. claims: what the stage promises."""
+    gone = {damage.file for damage in findings.damage if not damage.complete}
+    if not gone and not findings.mismatches and not findings.account.disagreement:
+        return True
+    if FAULTS in gone:
+        return False  # the fault may explain it
+    journals_gone = bool(findings.mismatches) or any(file.startswith("journal/") for file in gone)
+    shown = [one for one in violation.evidence if _shows(one, findings, journals_gone)]
+    if any(isinstance(one, Loss | TwoInside) for one in shown):
+        may_be_theft = findings.run.has_store and (journals_gone or KEY_EVENTS in gone)
+        return not may_be_theft or all(claim in claims for claim in NO_THEFTS)
+    if any(isinstance(one, Loss | TwoInside | Repeated) for one in violation.evidence):
+        return bool(shown)
+    return not gone and not findings.mismatches
+
+
+def _shows(evidence: Evidence, findings: Findings, journals_gone: bool) -> bool:
+    """Return whether lines that are there show a conflict or a repetition, and the load's record agrees with them."""
+    match evidence:
+        case Loss():
+            grants = evidence.culprit, evidence.victim
+            return all(grant is not None and grant.request not in findings.doubtful for grant in grants)
+        case TwoInside():
+            both = evidence.elder, evidence.younger
+            known = all(grant.releasing_ns for grant in both) or not journals_gone  # a release that is gone may have ended it
+            return known and not any(grant.request in findings.doubtful for grant in both)
+        case Repeated():
+            return evidence.request not in findings.doubtful
+    return False

@@ -1,0 +1,336 @@
+"""Evidence that was lost, damaged or forged: no single line decides a verdict, and the verdict names the damage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.commands.check import disagreement_with
+from lab.evidence.inventory import inventory
+from lab.evidence.run_folder import RunRecord, load, save
+from lab.judge.judgement import Judgement
+from lab.judge.verdict import judge
+from lab.report.terminal import in_words
+from tests.builders import Made, record_of
+
+REPLICAS = ("replica-1", "replica-2", "replica-3")
+REQUESTS = 12
+CLAIMS = ["exclusive", "counts_once", "releases_only_its_own", "releases_atomically"]
+Lines = list[dict[str, Any]]
+Change = Callable[[Path], None]
+
+
+def recorded(folder: Path, lossy: bool, keeps_inventory: bool = False) -> Path:
+    """Record a run of twelve requests under a lock. lossy: r7 comes in while r6 is inside, and both write the same value."""
+    made, value = Made(folder), 0
+    keys: list[tuple[int, str]] = []
+    for number in range(REQUESTS):
+        at_ms = 100 + 10 * number
+        spoils = lossy and number == 7
+        reads = value - 1 if spoils else value
+        times = (at_ms - 9, at_ms - 9, at_ms + 2, at_ms + 3) if spoils else (at_ms, at_ms + 1, at_ms + 2, at_ms + 3)
+        keys += [(times[0], "set"), (times[3] + 1, "del")]
+        made.increment(f"r{number}", reads, value, at=times, replica=REPLICAS[number % 3], answered=reads + 1)
+        value = reads + 1
+    for at_ms, event in sorted(keys):
+        made.key_event(event, at_ms)
+    rush = {"requests": REQUESTS, "ttl_ms": 1000}
+    about = {"took_part": list(REPLICAS), "files": inventory(folder) if keeps_inventory else {}}
+    save(folder / "run.json", record_of(rush, {"claims": CLAIMS}, final=value, **about))
+    judgement, _ = judge(folder)
+    save(folder / "verdict.json", judgement)
+    return folder
+
+
+def edit(name: str, change: Callable[[Lines], Lines]) -> Change:
+    """Return a change of a file that has a record a line."""
+
+    def apply(folder: Path) -> None:
+        path = folder / name
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        path.write_text("".join(json.dumps(line) + "\n" for line in change(lines)), encoding="utf-8")
+
+    return apply
+
+
+def delete(name: str) -> Change:
+    return lambda folder: (folder / name).unlink()
+
+
+def double(name: str, what: str = "", **changes: int) -> Change:
+    """Return a change: the third line (of a kind) is there twice, the second time with what is given added to its numbers."""
+
+    def twice(lines: Lines) -> Lines:
+        place = [index for index, line in enumerate(lines) if not what or line.get("what") == what][2]
+        again = lines[place] | {key: lines[place][key] + more for key, more in changes.items()}
+        return [*lines[: place + 1], again, *lines[place + 1 :]]
+
+    return edit(name, twice)
+
+
+def replace(name: str, what: str, **values: Any) -> Change:
+    """Return a change: the third line (of a kind) has other values."""
+
+    def other(lines: Lines) -> Lines:
+        place = [index for index, line in enumerate(lines) if not what or line.get("what") == what][2]
+        return [line | values if index == place else line for index, line in enumerate(lines)]
+
+    return edit(name, other)
+
+
+def spoil(name: str, number: int = 2) -> Change:
+    """Return a change: one line is not JSON any more."""
+
+    def apply(folder: Path) -> None:
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        lines[number] = b"\x00\xff" + lines[number][2:]
+        (folder / name).write_bytes(b"".join(lines))
+
+    return apply
+
+
+def renumber(folder: Path) -> None:
+    """Give each write the next number in the order of time, and the counter the last one."""
+    journals = {replica: folder / "journal" / f"{replica}.jsonl" for replica in REPLICAS}
+    lines = {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in journals.items()}
+    wrote = sorted((line for name in lines for line in lines[name] if line["what"] == "wrote"), key=lambda line: line["wrote_ns"])
+    numbers = {line["request"]: number for number, line in enumerate(wrote, 1)}
+    for name, path in journals.items():
+        for line in lines[name]:
+            number = numbers[line["request"]]
+            if line["what"] == "writing":
+                line |= {"read": number - 1, "value": number}
+            elif line["what"] == "wrote":
+                line |= {"value": number, "overwrote": number - 1}
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines[name]))
+    of_the_run(final=len(wrote))(folder)
+
+
+def swap(folder: Path) -> None:
+    """Exchange the journals of two replicas."""
+    one, two = (folder / "journal" / f"{replica}.jsonl" for replica in REPLICAS[:2])
+    content = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(content)
+
+
+def of_the_run(**changes: Any) -> Change:
+    """Return a change of run.json."""
+
+    def apply(folder: Path) -> None:
+        run = json.loads((folder / "run.json").read_text())
+        for name, value in changes.items():
+            table, _, key = name.rpartition("__")
+            (run[table] if table else run)[key] = value
+        (folder / "run.json").write_text(json.dumps(run))
+
+    return apply
+
+
+FIRST = "journal/replica-1.jsonl"
+SECOND = "journal/replica-2.jsonl"
+MS = 1_000_000
+
+# Each change of a sound run, and what the verdict must say about it.
+FORGED: dict[str, tuple[Change, str]] = {
+    "journal gone": (delete(FIRST), f"{FIRST} is missing"),
+    "requests gone": (delete("requests.jsonl"), "requests.jsonl is missing"),
+    "store's record gone": (delete("server.jsonl"), "server.jsonl is missing"),
+    "journals swapped": (swap, "replica-1 acknowledged"),
+    "garbage in a journal": (spoil(FIRST), f"{FIRST} has 1 line that cannot be read (line 3: "),
+    "garbage in the requests": (spoil("requests.jsonl"), "requests.jsonl has 1 line that cannot be read (line 3: "),
+    "journal cut": (edit(FIRST, lambda lines: lines[:-3]), "r9 was acknowledged, but no replica wrote for it"),
+    "release cut": (edit(FIRST, lambda lines: lines[:-1]), "without the release after (r9)"),
+    "requests cut": (edit("requests.jsonl", lambda lines: lines[:-2]), "10 requests are on record instead of 12"),
+    "grant left out": (edit(FIRST, lambda lines: lines[1:]), "without the line of the grant before"),
+    "grant twice": (double(FIRST, "got"), f"{FIRST} has 1 line more than once (got of r6)"),
+    "grant again": (double(FIRST, "got", got_ns=10 * MS), f"{FIRST} has 1 line more than once (got of r6)"),
+    "intention twice": (double(FIRST, "writing"), f"{FIRST} has 1 line more than once (writing of r6)"),
+    "write twice": (double(FIRST, "wrote"), f"{FIRST} has 1 line more than once (wrote of r6)"),
+    "write again": (double(FIRST, "wrote", wrote_ns=1), f"{FIRST} has 1 line more than once (wrote of r6)"),
+    "release twice": (double(FIRST, "released"), f"{FIRST} has 1 line more than once (released of r6)"),
+    "request twice": (double("requests.jsonl"), "requests.jsonl has 1 line more than once (r2)"),
+    "request again": (double("requests.jsonl", end_ns=1), "requests.jsonl has 1 line more than once (r2)"),
+    "request too many": (replace("requests.jsonl", "", id="r99"), "r99 was acknowledged, but no replica wrote for it"),
+    "huge number": (replace(FIRST, "wrote", overwrote=10**22), f"{FIRST} has 1 line that cannot be true (line 11 has a number"),
+    "large number": (replace(FIRST, "wrote", overwrote=10**17), f"{FIRST} has 1 line that cannot be true (wrote of r6)"),
+    "number from the future": (replace(FIRST, "wrote", overwrote=9), f"{FIRST} has 1 line that cannot be true (wrote of r6)"),
+    "number below zero": (replace(FIRST, "wrote", overwrote=-1), f"{FIRST} has 1 line that cannot be true (wrote of r6)"),
+    "other number": (replace(FIRST, "wrote", overwrote=4), "the counter held 4, and no journal has a write of that value"),
+    "not the announced number": (replace(FIRST, "wrote", value=5), f"{FIRST} has 1 line that cannot be true (wrote of r6)"),
+    "released before the grant": (
+        replace(FIRST, "released", releasing_ns=1),
+        f"{FIRST} has 1 line that cannot be true (released of r6)",
+    ),
+    "asked after the grant": (replace(FIRST, "got", asked_ns=900 * MS), f"{FIRST} has 1 line that cannot be true (got of r6)"),
+    "huge stamp": (replace(FIRST, "got", got_ns=10**19), f"{FIRST} has 1 line that cannot be true (line 9 has a number"),
+    "answered before it was sent": (replace("requests.jsonl", "", start_ns=900 * MS), "that cannot be true (r2)"),
+    "other answer": (replace("requests.jsonl", "", value=7), "r2 was acknowledged with 7, but replica-3 wrote 3"),
+    "answer of another": (replace("requests.jsonl", "", replica="replica-1"), "replica-1 acknowledged r2, but its write is in"),
+    "unknown replica": (replace("requests.jsonl", "", replica="replica-9"), "journal/replica-9.jsonl is missing"),
+    "other end": (of_the_run(final=10), "the counter held 10, and no journal has a write of that value"),
+    "unknown claim": (of_the_run(stage__claims=["exclusive", "exclusiv"]), "names the claim 'exclusiv'"),
+    "unknown claim under test": (of_the_run(scenario__tests="exclusiv"), "names the claim 'exclusiv'"),
+    "replica forgotten": (of_the_run(took_part=["replica-1", "replica-2"]), "names 2 replicas that took part, of 3"),
+    "parts that do not add up": (of_the_run(parts={"0": 1, "1": 2}), "its parts add up to 3"),
+    "a fault without a record": (
+        lambda folder: ((folder / "gates").mkdir(), (folder / "gates" / "freeze-1.struck").touch()),
+        "faults.jsonl has no line of freeze-1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_sound_run_with_damage_is_void(tmp_path, name):
+    """Damage never makes a sound run BROKEN, never leaves it KEPT, and gives no absurd figures."""
+    change, said = FORGED[name]
+    folder = recorded(tmp_path / "run", lossy=False)
+    assert Judgement.load(folder).verdict == "KEPT"
+
+    change(folder)
+    judgement, _ = judge(folder)
+
+    assert judgement.verdict == "VOID"
+    assert said in judgement.why
+    assert 0 <= judgement.lost <= REQUESTS
+    assert 0 <= judgement.duplicated <= 1
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_damaged_proof(tmp_path, name):
+    """A broken lock stays BROKEN where its proof is not damaged, and the verdict says what is; it never becomes KEPT."""
+    change, _ = FORGED[name]
+    folder = recorded(tmp_path / "run", lossy=True)
+    assert Judgement.load(folder).verdict == "BROKEN"
+
+    change(folder)
+    judgement, _ = judge(folder)
+
+    assert judgement.verdict in ("BROKEN", "VOID")
+    assert judgement.verdict == "VOID" or "and the evidence is damaged: " in judgement.why
+    assert 0 <= judgement.lost <= REQUESTS
+
+
+@pytest.mark.parametrize("name", ["journal gone", "requests gone", "write twice", "garbage in a journal", "requests cut"])
+def test_proof_that_is_left(tmp_path, name):
+    """The writes of r6 and r7 are proof enough, whatever else is damaged."""
+    change, said = FORGED[name]
+    folder = recorded(tmp_path / "run", lossy=True)
+    keep = {"journal gone": delete("journal/replica-3.jsonl"), "write twice": double("journal/replica-3.jsonl", "wrote")}
+    said = said.replace("replica-1", "replica-3").replace("r6", "r8")
+    if name == "garbage in a journal":
+        change, said = spoil("journal/replica-3.jsonl"), "journal/replica-3.jsonl has 1 line that cannot be read"
+
+    keep.get(name, change)(folder)
+    judgement, _ = judge(folder)
+
+    assert judgement.verdict == "BROKEN"
+    assert said in judgement.why
+    assert judgement.lost == 1
+
+
+def test_renumbered_run_is_void(tmp_path):
+    """Journals that were renumbered together with the counter's end disagree with the answers."""
+    folder = recorded(tmp_path / "run", lossy=True)
+
+    renumber(folder)
+    judgement, _ = judge(folder)
+
+    assert judgement.lost == 0
+    assert judgement.verdict == "VOID"
+    assert "r7 was acknowledged with 7, but replica-2 wrote 8" in judgement.why
+
+
+@pytest.mark.parametrize("lossy", [False, True])
+def test_inventory_names_each_change(tmp_path, lossy):
+    """The inventory of a run names each file that was changed, removed or added after the run had ended."""
+    folder = recorded(tmp_path / "run", lossy, keeps_inventory=True)
+    assert not judge(folder)[1].damage
+
+    with (folder / "server.jsonl").open("r+b") as file:
+        file.write(b'{"at_ns":9')
+    edit(SECOND, lambda lines: lines[:-1])(folder)
+    (folder / "faults.jsonl").touch()
+    delete("journal/replica-3.jsonl")(folder)
+    (folder / "journal" / "replica-4.jsonl").touch()
+
+    said = [str(damage) for damage in judge(folder)[1].damage]
+    for sentence in (
+        "server.jsonl was changed after the run had ended",
+        f"{SECOND} has 15 lines, but had 16 when the run ended",
+        "faults.jsonl was added after the run had ended",
+        "journal/replica-3.jsonl is missing",
+        "journal/replica-4.jsonl was added after the run had ended",
+    ):
+        assert sentence in said
+
+
+def test_answers_without_numbers(tmp_path):
+    """A run that keeps an inventory keeps the number of each answer as well."""
+    folder = recorded(tmp_path / "run", lossy=False)
+    edit("requests.jsonl", lambda lines: [line | {"value": None} for line in lines])(folder)
+    assert judge(folder)[0].verdict == "KEPT"  # as an older lab recorded it
+
+    of_the_run(files={name: {"lines": one.lines, "sha256": one.sha256} for name, one in inventory(folder).items()})(folder)
+
+    judgement, _ = judge(folder)
+    assert judgement.verdict == "VOID"
+    assert "requests.jsonl has 12 lines without the number that was answered (first: r0)" in judgement.why
+
+
+def test_edited_verdict(tmp_path):
+    """The check compares verdict.json with its own judgement, field by field."""
+    folder = recorded(tmp_path / "run", lossy=True)
+    judgement, _ = judge(folder)
+    assert disagreement_with(folder, judgement) == ""
+
+    verdict = json.loads((folder / "verdict.json").read_text())
+    (folder / "verdict.json").write_text(json.dumps(verdict | {"verdict": "KEPT", "lost": 0}))
+    assert "it has verdict KEPT (now BROKEN), lost 0 (now 1)." in disagreement_with(folder, judgement)
+
+    (folder / "verdict.json").write_text("{")
+    assert disagreement_with(folder, judgement).startswith("verdict.json cannot be read")
+    (folder / "verdict.json").unlink()
+    assert disagreement_with(folder, judgement) == "verdict.json is missing."
+
+
+@pytest.mark.parametrize("name", ["journal/replica-3.jsonl", "server.jsonl"])
+def test_theft_may_be_gone(tmp_path, name):
+    """A stage whose release may delete the lock of another is not condemned where the lines of the thief may be gone."""
+    folder = recorded(tmp_path / "run", lossy=True)
+    of_the_run(stage__claims=["exclusive"])(folder)
+    assert judge(folder)[0].verdict == "BROKEN"
+
+    delete(name)(folder)
+
+    assert judge(folder)[0].verdict == "VOID"
+
+
+def test_missing_faults_prove_nothing(tmp_path):
+    """A loss that a fault may explain is no proof where the record of the fault is gone."""
+    folder = recorded(tmp_path / "run", lossy=True)
+    FORGED["a fault without a record"][0](folder)
+
+    assert judge(folder)[0].verdict == "VOID"
+
+
+def test_unknown_claim_in_words(tmp_path):
+    """A verdict on a claim that this lab does not know is printed all the same."""
+    folder = recorded(tmp_path / "run", lossy=False)
+    FORGED["unknown claim under test"][0](folder)
+
+    assert "mine does not promise: exclusiv This run proves nothing" in in_words(judge(folder)[0], {})
+
+
+def test_record_of_a_run(tmp_path):
+    """A record that was saved with an inventory is read with it."""
+    folder = recorded(tmp_path / "run", lossy=False, keeps_inventory=True)
+
+    record: RunRecord = load(folder)
+
+    assert record.files["requests.jsonl"].lines == REQUESTS
+    assert set(record.files) == {"requests.jsonl", "server.jsonl", *(f"journal/{name}.jsonl" for name in REPLICAS)}
