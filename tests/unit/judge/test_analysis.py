@@ -389,10 +389,20 @@ def test_inner_release_lets_another_in(made, came_in, expected):
 
 
 def test_loss_between_holders_in_turn(made):
-    """A loss between two that were never inside at once is explained by nothing."""
+    """A write over a value that its holder should have read is charged to a lock that let two in: no victim is known."""
     made.increment("a", 0, 0, at=(0, 1, 4, 5)).increment("b", 0, 1, at=(6, 7, 8, 9), replica="replica-2")
 
-    assert found(made.analyse(final=1)) == [("exclusive", "unexplained")]
+    assert found(made.analyse(final=1)) == [("exclusive", "granted to two holders at once")]
+
+
+def test_read_before_the_grant(made):
+    """A read before the grant cannot be true: such lines are damage, and no loss."""
+    made.increment("a", 0, 0, at=(0, 1, 4, 5)).increment("b", 0, 1, at=(6, 1, 8, 9), replica="replica-2")
+
+    findings = made.analyse(final=1)
+
+    assert found(findings) == []
+    assert [damage.file for damage in findings.damage] == ["journal/replica-2.jsonl"]
 
 
 @pytest.mark.parametrize(
