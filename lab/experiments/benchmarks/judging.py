@@ -80,6 +80,7 @@ def write(folder: Path, kind: str, increments: int) -> None:
     with ExitStack() as files:
         evidence = Evidence(folder, files, has_store=kind != "lossy")
         final = KINDS[kind](increments, evidence)
+        evidence.close()
     rush = dataclasses.replace(scenario.load("rush"), requests=increments, ttl_ms=3000 if evidence.key else None)
     stage = {"name": kind, "store": "redis" if evidence.key else None, "claims": ["exclusive"] if kind == "clean" else []}
     about = dataclasses.asdict(rush) | {"tests": rush.tests.name}
@@ -100,15 +101,20 @@ class Evidence:
         self._requests = files.enter_context((folder / "requests.jsonl").open("wb"))
         self._server = files.enter_context((folder / "server.jsonl").open("wb"))
         self._encode = msgspec.json.Encoder().encode
+        self._reported: list[KeyEvent] = []
 
     def journal(self, number: int, event: AnyEvent) -> None:
         """Write an event to the journal of the replica that serves this request."""
         self._journals[number % REPLICAS].write(self._encode(event) + b"\n")
 
     def key_events(self, at_ns: int, *events: str) -> None:
-        """Write key events of the lock's store, if there is a store."""
-        for event in events if self.key else ():
-            self._server.write(self._encode(KeyEvent(at_ns, event, self.key)) + b"\n")
+        """Keep key events of the lock's store, if there is a store."""
+        self._reported += [KeyEvent(at_ns, event, self.key) for event in events if self.key]
+
+    def close(self) -> None:
+        """Write the key events in the order in which a store reports them."""
+        for event in sorted(self._reported, key=lambda event: event.at_ns):
+            self._server.write(self._encode(event) + b"\n")
 
     def answered(self, number: int, start_ns: int, end_ns: int, value: int) -> None:
         """Write a line of the load's record."""
@@ -178,7 +184,7 @@ def _request(number: int, start_ns: int, counter: list[int], evidence: Evidence,
     evidence.journal(number, Got(request=request, key=evidence.key, asked_ns=asked_ns, got_ns=got_ns, commands=commands))
     yield (at_ns := after(got_ns, 6_000))
     read, read_ns = counter[0], after(at_ns, 100)
-    evidence.journal(number, Writing(request=request, reading_ns=got_ns + 9_000, read_ns=read_ns, read=read, value=read + 1))
+    evidence.journal(number, Writing(request=request, reading_ns=at_ns, read_ns=read_ns, read=read, value=read + 1))
     yield (at_ns := after(read_ns, 5_000))
     overwrote, counter[0] = counter[0], read + 1
     wrote_ns = after(at_ns, 100)
