@@ -42,6 +42,7 @@ class LockHolders:
         self.locked: bool | None = None
         self._since_ns = since_ns
         self._stays: list[Stay] = []  # of the bins that are on the strip
+        self._full = 2 * KEPT  # from this number on, stays that have left the strip are forgotten
         self._grants = Grants()
         self._open: dict[Grant, Stay] = {}
         self._over = 0  # bins published so far
@@ -75,8 +76,10 @@ class LockHolders:
         bins = self._bins(first, over)
         self._over = over
         self._changed_ns = horizon_ns
-        left_ns = self._since_ns + (over - KEPT) * BIN_NS
-        self._stays = [stay for stay in self._stays if stay.until_ns > left_ns]
+        if len(self._stays) > self._full:
+            left_ns = self._since_ns + (over - KEPT) * BIN_NS
+            self._stays = [stay for stay in self._stays if stay.until_ns > left_ns]
+            self._full = 2 * max(KEPT, len(self._stays))
         return bins
 
     def whole(self) -> dict[str, Any]:
@@ -124,7 +127,7 @@ Inside = Counter[tuple[bool, str, str, str]]  # how many grants: confirmed, key,
 def _sweep(stays: Sequence[Stay], start_ns: int, end_ns: int) -> Iterator[tuple[int, int, Inside]]:
     """Yield the moments between two changes, with the grants that were inside."""
     edges = []
-    for stay in stays:
+    for stay in [stay for stay in stays if stay.until_ns > start_ns]:  # most are older: a fast run has tens of thousands
         grant = stay.grant
         since_ns, until_ns = max(grant.got_ns, start_ns), min(stay.until_ns, end_ns)
         if since_ns < until_ns:

@@ -65,8 +65,9 @@ def start(page, stage: str, requests: str = "600") -> None:
     page.get_by_role("button", name="Start").click()
 
 
-def predict(page, stage: str, choice: str, name: str = "Ann") -> None:
+def predict(page, stage: str, choice: str, name: str = "Ann", scenario: str = "rush") -> None:
     page.get_by_label("stage").select_option(stage)
+    page.get_by_label("scenario").select_option(scenario)
     page.get_by_label("your name").fill(name)
     page.get_by_role("button", name=choice, exact=True).click()
     page.locator("#mine").filter(has_text=f"You said: {choice}. It counts for the next run.").wait_for()
@@ -200,8 +201,7 @@ def test_votes_reach_every_page(pages):
     _, opened = pages
     projector, phone, other = opened(), opened(), opened()
     other.get_by_label("scenario").select_option("nested")
-    phone.get_by_label("scenario").select_option("holder_crash")
-    predict(phone, "setnx", "nobody any more")
+    predict(phone, "setnx", "nobody any more", scenario="holder_crash")
 
     projector.locator("#said").filter(has_text="Predictions for the next run: 1 × “nobody any more”.").wait_for()
     assert projector.locator("#asks").inner_text() == "Who gets in after the holder has died?"
@@ -210,8 +210,13 @@ def test_votes_reach_every_page(pages):
     other.get_by_role("button", name="1 prediction for setnx under holder_crash: go there").click()
     other.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
 
+    predict(other, "lua", "it gets the lock", scenario="nested")
+    projector.locator("#asks").filter(has_text="asks for its own lock again").wait_for()
+    phone.get_by_role("button", name="1 prediction for lua under nested: go there").wait_for()
+    assert phone.locator("#mine").inner_text() == "You said: nobody any more. It counts for the next run."
+
     late = opened()
-    late.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
+    late.locator("#said").filter(has_text="1 × “it gets the lock”").wait_for()
 
 
 def test_late_reader_sees_the_whole_run(browser, lab):

@@ -6,7 +6,8 @@
   const strip = new Strip(new Paper("strip"));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let points = [], look = null, about = null, phase = "waiting", everything = false, receivedAt = 0, asked = 0, why = "";
-  let touched = false; // whether the visitor chose a question on this page since the last run began: others' predictions then leave it
+  let voter = false; // whether the visitor has predicted: the own answer stays until the visitor goes on
+  let touched = false; // whether the visitor chose a question on this page since the last run began: then others' predictions do not move it
   $("to-locust").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
 
   const remembered = (key, make) => {
@@ -49,6 +50,7 @@
     }));
   }
   function mine(message) { // the visitor's own prediction: it stays, and the run answers it
+    voter ||= message.next !== null || message.last !== null;
     const { next, last } = message, { choices: all } = chosen(), running = isRun() && phase === "running";
     const said = next ?? (running ? last?.choice : null);
     for (const button of $("choices").children) button.setAttribute("aria-pressed", String(Number(button.dataset.choice) === said));
@@ -188,9 +190,9 @@
       if (left) { go(left.stage, left.scenario); touched = true; } else if (message.votes) HANDLERS.votes(message.votes); else ask();
       again();
     },
-    votes(message) { // other visitors predict: a page on which nothing was chosen goes with them
+    votes(message) { // other visitors predict: a page that only shows, as on a projector, goes with them
       if (message.stage === field("stage").value && message.scenario === field("scenario").value) { votes(message.votes); return; }
-      if (!touched) { go(message.stage, message.scenario); return; }
+      if (!touched && !voter) { go(message.stage, message.scenario); return; }
       const button = $("elsewhere").firstElementChild, number = sum(message.votes);
       button.textContent = `${number} prediction${number === 1 ? "" : "s"} for ${message.stage} under ${message.scenario}: go there`;
       button.onclick = () => go(message.stage, message.scenario);
