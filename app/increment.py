@@ -95,6 +95,14 @@ class Increment:
             outer_sent_ns=request_context.outer_sent_ns,
             outer_got_ns=request_context.outer_got_ns,
         )
+        try:
+            return self.critical_section(grant)
+        except BaseException:  # the lock may release before it passes the error on
+            self.releasing_ns = self.releasing_ns or monotonic_ns()
+            raise
+
+    def critical_section(self, grant: Grant) -> Write:
+        """Read, think, check the lock, and write; journal each step. Raises Abandoned and Refused."""
         request_context.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
