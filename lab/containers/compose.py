@@ -53,9 +53,9 @@ class EngineFailed(LabError):  # noqa: N818 - says what happened
 
 
 def compose_command() -> list[str]:
-    """Return the command of compose on this machine. Raises MissingProgram."""
-    if given := os.environ.get("LAB_COMPOSE"):
-        return shlex.split(given)
+    """Return the command of compose on this machine. Raises MissingProgram, and BadInput for a LAB_COMPOSE that is none."""
+    if given := os.environ.get("LAB_COMPOSE", "").strip():
+        return _given(given)
     if (
         shutil.which("docker")
         and subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0
@@ -64,6 +64,17 @@ def compose_command() -> list[str]:
     if shutil.which("docker-compose"):
         return ["docker-compose"]
     raise MissingProgram("neither docker compose nor docker-compose is on this machine: see docs/containers.md")
+
+
+def _given(text: str) -> list[str]:
+    """Return the words of LAB_COMPOSE. Raises BadInput."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"LAB_COMPOSE: {text!r} is no command: {str(error).lower()}") from None
+    if not words or not shutil.which(words[0]):
+        raise BadInput(f"LAB_COMPOSE: there is no program {words[0] if words else ''!r} on this machine")
+    return words
 
 
 @dataclass

@@ -11,7 +11,7 @@ import yaml
 from app.locks import stages
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
-from lab.containers.compose import Compose, EngineFailed, services
+from lab.containers.compose import Compose, EngineFailed, compose_command, services
 from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
 from lab.errors import BadInput
@@ -24,6 +24,29 @@ COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8
 STORES = yaml.safe_load((HOME / "docker-stack.stores.yml").read_text(encoding="utf-8"))["services"]
 STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"] | STORES
 RUSH = scenario.load("rush")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nowhere compose", "there is no program 'nowhere'"),
+        ("docker 'compose", "is no command: no closing quotation"),
+        ("''", "there is no program ''"),
+    ],
+)
+def test_wrong_command_of_compose(monkeypatch, text, words):
+    """A LAB_COMPOSE that is no command is bad input."""
+    monkeypatch.setenv("LAB_COMPOSE", text)
+
+    with pytest.raises(BadInput, match=f"LAB_COMPOSE: .*{words}"):
+        compose_command()
+
+
+def test_given_command_of_compose(monkeypatch):
+    """LAB_COMPOSE is a program with its words."""
+    monkeypatch.setenv("LAB_COMPOSE", "sh -c 'a b'")
+
+    assert compose_command() == ["sh", "-c", "a b"]
 
 
 @pytest.mark.parametrize("store", sorted(stores()))
