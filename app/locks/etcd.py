@@ -89,6 +89,7 @@ STAGE = Stage(
         releases_only_its_own
         releases_atomically
         counts_once
+        serves_most_requests
         survives_a_lost_reply
         survives_persisted_restart
         survives_failover

@@ -117,6 +117,7 @@ STAGE = Stage(
         releases_only_its_own
         releases_atomically
         counts_once
+        serves_most_requests
         answers_a_try_at_once
         freed_after_crash
         reentrant

@@ -29,6 +29,7 @@ STAGE = Stage(
         exclusive_in_process
         exclusive
         counts_once
+        serves_most_requests
         reentrant
     """),
 )

@@ -39,6 +39,7 @@ STAGE = Stage(
         exclusive_in_process
         held_to_the_end
         counts_once
+        serves_most_requests
         answers_a_try_at_once
         prompt_handover
     """),

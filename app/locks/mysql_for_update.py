@@ -61,6 +61,7 @@ STAGE = Stage(
         acquires_atomically
         held_to_the_end
         counts_once
+        serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
         survives_a_lost_reply

@@ -60,6 +60,7 @@ STAGE = Stage(
         exclusive
         held_to_the_end
         counts_once
+        serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
         survives_persisted_restart

@@ -49,6 +49,7 @@ STAGE = Stage(
         exclusive_in_process
         exclusive
         counts_once
+        serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
         survives_persisted_restart

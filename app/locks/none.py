@@ -24,6 +24,7 @@ class Lock:
 STAGE = Stage(
     lock=Lock,
     claims=claims("""
+        serves_most_requests
         reentrant
     """),
 )

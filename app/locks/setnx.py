@@ -53,6 +53,7 @@ STAGE = Stage(
         exclusive
         held_to_the_end
         counts_once
+        serves_most_requests
         answers_a_try_at_once
         survives_a_freeze
         survives_a_late_freeze

@@ -52,6 +52,7 @@ STAGE = Stage(
         exclusive_in_process
         exclusive
         counts_once
+        serves_most_requests
         answers_a_try_at_once
         freed_after_crash
         freed_after_thread_death

@@ -53,6 +53,7 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         counts_once
+        serves_most_requests
         answers_a_try_at_once
         freed_after_crash
         freed_after_thread_death

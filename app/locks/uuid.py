@@ -57,6 +57,7 @@ STAGE = Stage(
         acquires_atomically
         releases_only_its_own
         counts_once
+        serves_most_requests
         answers_a_try_at_once
         freed_after_crash
         freed_after_thread_death

@@ -89,6 +89,7 @@ class _Pass:
                 self.writes.wrote_again(grant, event)
             case Released():
                 self.findings.sent += event.commands
+                self.waits.released(grant)
                 self.writes.released(grant)
                 self.curves.released(grant)
                 self.faults.released(grant)
@@ -107,7 +108,7 @@ class _Pass:
 
     def read_requests(self, history: History) -> None:
         """Read the load's record."""
-        witnesses = Witnesses(self.findings, self.writes.written, self.grants.open)
+        witnesses = Witnesses(self.findings, self.writes.written, history.replicas, self.grants.open)
         for request in history.requests():
             if witnesses.request(request):
                 self.curves.request(request)

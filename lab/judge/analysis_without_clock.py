@@ -31,7 +31,7 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
     for replica, event in history.by_replica():
         pass_.take(replica, event)
     pass_.close()
-    witnesses = Witnesses(pass_.findings, pass_.writes.written, pass_.grants.open)
+    witnesses = Witnesses(pass_.findings, pass_.writes.written, history.replicas, pass_.grants.open)
     for request in history.requests():
         witnesses.request(request)
     witnesses.close()

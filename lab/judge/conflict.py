@@ -16,6 +16,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
 from lab.judge.key_history import KeyHistory
+from lab.judge.stall import Stall
 
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
 
@@ -34,6 +35,10 @@ class Conflict:
     releases: Sequence[Grant]
     # the faults of the run
     faults: Sequence[FaultOutcome]
+    # when a replica did not run, although no fault stopped it
+    stalls: Sequence[Stall]
+    # whether the lab sees what requests ask: a lock may have a client or a thread of its own, of which it sees nothing
+    asks_are_seen: bool = True
     # whether requests of one process were inside at once all the time: then no lock was there at all
     nothing_locked: bool = False
 
@@ -93,21 +98,47 @@ class Conflict:
         until_ns = max(self.younger.got_ns, grant.wrote_ns if grant is self.elder else 0)
         return held_from_ns < record.recovered_ns and record.began_ns < until_ns
 
+    @property
+    def was_stalled(self) -> bool:
+        """Return whether something outside the lab stopped one of the two for as long as a lease, while it held the lock."""
+        return any(
+            stall.stopped
+            and stall.replica == grant.replica
+            and stall.lasted_ns > 0.9 * self.run.lease_ns > 0
+            and grant.lease_from_ns < stall.until_ns
+            and stall.since_ns < max(self.younger.got_ns, grant.wrote_ns)
+            for stall in self.stalls
+            for grant in self.both
+        )
+
     def store_reported(self, event: str) -> bool:
         """Return whether the store reported such an event of the key while the elder held it, before the younger got it."""
         return self.keys.happened(event, self.elder.lease_from_ns, self.younger.got_ns + RECEIVED_WITHIN_NS, self.key)
 
-    def was_handed_over(self, grant: Grant) -> bool:
-        """Return whether a holder of the same process left the lock to this request, and sent no release."""
-        return any(
-            other.key == grant.key
+    @property
+    def were_inside_at_once(self) -> bool:
+        """Return whether both were entitled at once, or the elder wrote after the younger had come in.
+
+        A transaction writes when it commits, after its work is over.
+        """
+        return self.entitled_at_once or (not self.lease_ended and self.younger.got_ns < self.elder.wrote_ns)
+
+    def never_asked(self, grant: Grant) -> bool:
+        """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""
+        return self.asks_are_seen and bool(grant.key) and grant.went_in_unasked and not self._was_handed_over(grant)
+
+    def _was_handed_over(self, grant: Grant) -> bool:
+        """Return whether a holder of the same process, which had asked for the lock, left it to this request."""
+        before = [
+            other
+            for other in self.releases
+            if other.key == grant.key
             and other.replica == grant.replica
             and other.release_commands == 0
             and other.got_ns < grant.got_ns
             and other.releasing_ns <= grant.got_ns
-            for other in self.releases
-            if other is not grant
-        )
+        ]
+        return bool(before) and (not before[-1].went_in_unasked or self._was_handed_over(before[-1]))
 
 
 def _keys_of(grant: Grant) -> set[str]:

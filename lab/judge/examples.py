@@ -91,6 +91,14 @@ class TwoInside(msgspec.Struct, frozen=True, tag="two_inside", tag_field="what")
     younger: GrantFacts
 
 
+class Unwritten(msgspec.Struct, frozen=True, tag="unwritten", tag_field="what"):
+    """A request that was acknowledged, and for which no replica wrote."""
+
+    request: str
+    # the replica that acknowledged it
+    replica: str
+
+
 class Refusals(msgspec.Struct, frozen=True, tag="refusals", tag_field="what"):
     """Writes that the resource refused."""
 

@@ -7,6 +7,8 @@ import msgspec
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 
+SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
+
 
 class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     """One fault and what followed. The analysis reports each grant, release and renewal of the run, in the order of time."""
@@ -20,6 +22,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     went_on_ns: int = 0
     # renewals by the same replica, from the fault to its recovery
     renewals: int = 0
+    # grants to requests that asked only when the fault was in force, before its recovery began
+    granted_meanwhile: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
 
@@ -36,8 +40,9 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         """Return whether the recovery came later than this."""
         return self.record.recovered_ns - self.record.began_ns > ns
 
-    def granted(self, request: str, replica: str, got_ns: int) -> None:
+    def granted(self, request: str, replica: str, asked_ns: int, got_ns: int) -> None:
         """Take note of a grant."""
+        self.granted_meanwhile += self.record.began_ns + SETTLED_NS < asked_ns and got_ns < self.record.recovering_ns
         if not self.next_got_ns and self.record.began_ns < got_ns and self._shows_free(request, replica):
             self.next_got_ns, self.next_request = got_ns, request
 

@@ -22,12 +22,12 @@ class Faults:
 
     def got(self, grant: Grant) -> None:
         for outcome in self.outcomes:
-            outcome.granted(grant.request, grant.replica, grant.got_ns)
-            self.measures["asked_while_struck"] += outcome.during(grant.asked_ns)
+            outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
 
     def released(self, grant: Grant) -> None:
         for outcome in self.outcomes:
             outcome.released(grant.request, grant.released_ns)
+            self.measures["asked_while_struck"] += grant.wrote is not None and outcome.during(grant.asked_ns)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         for outcome in self.outcomes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
 from lab.judge.concurrency import Concurrency
-from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, TwoInside, Wait
+from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
@@ -44,12 +44,16 @@ class RunFacts:
     users: int = 0
     # whether the store's client begins a lease when it asks, and renews it while it waits
     leases_begin_with_asking: bool = False
+    # whether the lock's store reports what becomes of its keys
+    reports_keys: bool = False
     # how long a request is ready to wait for the lock
     wait_ms: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
     # whether the load recorded the number that each answer carried; older labs did not
     values_on_record: bool = False
+    # whether the run ended as planned
+    is_complete: bool = True
 
     @property
     def lease_ns(self) -> int:
@@ -93,6 +97,9 @@ class Findings:
     repeated: list[Repeated] = field(default_factory=list)
     # work of two writes of which only the first was done, or the second too late: the first examples
     half_done: list[HalfDone] = field(default_factory=list)
+    # requests that were acknowledged, and for which no replica wrote; the first of them
+    unwritten: int = 0
+    first_unwritten: list[Unwritten] = field(default_factory=list)
     # where the load's record and the journals disagree: the first examples
     mismatches: list[str] = field(default_factory=list)
     # the requests about which they disagree; an empty name stands for requests that are in the journals only
@@ -130,6 +137,9 @@ class Findings:
     # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest: Wait | None = None
+    # where a request takes its lock twice: how long each waited for the lock while it held the lock; the longest of them
+    own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
+    longest_own: Wait | None = None
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
     in_vain: list[Wait] = field(default_factory=list)
@@ -150,8 +160,16 @@ class Findings:
         """Return the time from the first request's start to the last one's end."""
         return max(0, self.end_ns - self.origin_ns) / 1e9
 
+    @property
+    def is_never_written(self) -> bool:
+        """Return whether acknowledged requests certainly wrote nothing: the values that were written add up without them."""
+        is_sure = not self.mismatches and not self.damage and not self.account.applied_unknowns and not self.account.disagreement
+        return bool(self.unwritten) and is_sure
+
     def measure_shares(self, replicas: Sequence[str]) -> None:
-        """Measure what the least busy replica acknowledged: as a share of all, and of an even share."""
+        """Measure how many requests were acknowledged, and the least busy replica's share: of all, and of an even share."""
+        if self.requests:
+            self.measures["served_percent"] = 100 * self.outcomes[Outcome.ACKNOWLEDGED] // self.requests
         if acknowledged := self.outcomes[Outcome.ACKNOWLEDGED]:
             least = min((self.acknowledged_by_replica[name] for name in replicas), default=0)
             self.measures["least_share_percent"] = 100 * least // acknowledged

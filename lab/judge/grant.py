@@ -40,7 +40,8 @@ class Grant:
         "answer", "asked_ns", "command", "commands", "died_ns", "got_ns", "handed_over_by", "key", "lease_from_ns", "lost",
         "outer_got_ns", "outer_key", "outer_lease_from_ns", "outer_releasing_ns", "overwrote", "part", "read", "read_ns",
         "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result", "robbed_by",
-        "successor", "told_no", "turn", "value", "writing_ns", "wrote", "wrote_ns",
+        "successor", "told_no", "turn", "value", "went_in_unasked", "writing_ns", "wrote",
+        "wrote_ns",
     )
     # fmt: on
 
@@ -71,6 +72,8 @@ class Grant:
         # what the judge adds: from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
         self.lease_from_ns = got.sent_ns or got.got_ns
         self.outer_lease_from_ns = got.outer_sent_ns or got.outer_got_ns
+        # whether the store had answered no command of this request by then, nor one that its process sent outside all requests
+        self.went_in_unasked = False
         # when its process died; 0 if it did not
         self.died_ns = 0
         # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)

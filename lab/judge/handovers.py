@@ -24,19 +24,23 @@ class Handovers:
         self.latest[grant.key] = grant
 
     def released(self, grant: Grant) -> None:
+        """Count a hand-over once the next holder has done its work: a grant that wrote nothing shows nothing."""
+        if grant.handed_over_by and grant.wrote is not None:
+            self.findings.measures["handovers"] += 1
+            self.findings.measures["handovers_between_replicas"] += grant.handed_over_by != grant.replica
         if grant.successor is not None:
             self._measure(grant)
 
     def _measure(self, grant: Grant) -> None:
         """Measure the time between a release and the next grant, if the next holder was waiting at the release."""
         after, grant.successor = grant.successor, None
-        if after is None or after.asked_ns >= grant.releasing_ns:
+        releasing_ns = max(grant.releasing_ns, grant.outer_releasing_ns if grant.outer_key == grant.key else 0)
+        if after is None or after.asked_ns >= releasing_ns:
             return
-        findings, measures = self.findings, self.findings.measures
-        idle_ns = max(0, after.got_ns - grant.releasing_ns)
+        findings = self.findings
+        idle_ns = max(0, (after.outer_got_ns or after.got_ns) - releasing_ns)
         findings.idle_ns.append(idle_ns)
         if idle_ns > self.longest_idle_ns:
             self.longest_idle_ns = idle_ns
-            findings.idlest = Idle(grant.request, after.request, grant.releasing_ns, after.got_ns)
-        measures["handovers"] += 1
-        measures["handovers_between_replicas"] += after.replica != grant.replica
+            findings.idlest = Idle(grant.request, after.request, releasing_ns, after.got_ns)
+        after.handed_over_by = grant.replica

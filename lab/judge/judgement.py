@@ -116,6 +116,16 @@ class Judgement(msgspec.Struct, kw_only=True):
         return self.verdict.exit_status
 
     @property
+    def lost_otherwise(self) -> int:
+        """Return how many increments were lost by another cause than the one under test, although the promise held."""
+        return self.lost if self.verdict is Verdict.KEPT else 0
+
+    @property
+    def headline(self) -> str:
+        """Return the verdict in a few words: ``KEPT``, or ``KEPT, 3 lost otherwise``."""
+        return f"{self.verdict}, {self.lost_otherwise} lost otherwise" if self.lost_otherwise else str(self.verdict)
+
+    @property
     def kept_per_s(self) -> float:
         """Return the speed of the run: increments a second that were acknowledged and are in the counter."""
         kept = max(0, self.acknowledged - self.lost)  # a retry can lose more writes than there were requests

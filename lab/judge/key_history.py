@@ -17,9 +17,13 @@ class KeyHistory:
         self._times: dict[tuple[str, str], list[int]] | None = None
 
     @property
-    def is_empty(self) -> bool:
-        """Return whether the store reported nothing of its keys."""
-        return not self._read()
+    def is_reported(self) -> bool:
+        """Return whether the store reported anything of its keys."""
+        return bool(self._read())
+
+    def is_known(self, key: str) -> bool:
+        """Return whether the store reported any event of this key."""
+        return any(known == key for known, _ in self._read())
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""

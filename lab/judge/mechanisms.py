@@ -20,6 +20,7 @@ from lab.judge.conflict import Conflict
 from lab.judge.key_history import SET_OVER
 from lab.judge.thefts import thief_of
 
+RECEIVED_AT_ONCE_NS = 5_000_000  # the store reports a deletion at once
 LAST_FAILPOINT = "write.before"  # after the holder's last look at its lock
 
 
@@ -79,7 +80,8 @@ def _inner_release_freed(conflict: Conflict) -> bool:
 
 
 def _never_asked(conflict: Conflict) -> bool:
-    return any(grant.commands == 0 and grant.key and not conflict.was_handed_over(grant) for grant in conflict.both)
+    """Return whether one of the two went in without an answer of the store: it was never granted anything."""
+    return any(conflict.never_asked(grant) for grant in conflict.both)
 
 
 def _different_keys(conflict: Conflict) -> bool:
@@ -87,7 +89,13 @@ def _different_keys(conflict: Conflict) -> bool:
 
 
 def _released_early(conflict: Conflict) -> bool:
-    """Return whether one of the two sent nothing for its release, and the release was right all the same."""
+    """Return whether one of the two sent nothing for its release, and the release was right all the same.
+
+    A key that the store never heard of was not released early: it was never locked.
+    """
+    is_reported = conflict.run.reports_keys or conflict.keys.is_reported
+    if is_reported and not conflict.keys.is_known(conflict.key):
+        return False
     sent_nothing = [grant for grant in conflict.both if grant.released_ns and not grant.release_commands and grant.result == "ok"]
     return conflict.entitled_at_once and bool(sent_nothing)
 
@@ -102,12 +110,21 @@ def _expired_early(conflict: Conflict) -> bool:
 
 
 def _deleted_by_a_stranger(conflict: Conflict) -> bool:
-    """Return whether a request that did not hold the lock deleted it, without anything that would excuse it."""
-    return conflict.entitled_at_once and thief_of(conflict) is not None
+    """Return whether a request that did not hold the lock deleted it, without anything that would excuse it.
+
+    It may have done so in its acquire: then the store reported the deletion while the elder held the lock.
+    """
+    since_ns, until_ns = conflict.elder.got_ns, conflict.younger.got_ns + RECEIVED_AT_ONCE_NS
+    reported = conflict.keys.happened("del", since_ns, until_ns, conflict.key)
+    return conflict.entitled_at_once and (reported or thief_of(conflict) is not None)
 
 
-def _entitled_at_once(conflict: Conflict) -> bool:
-    return conflict.entitled_at_once
+def _inside_at_once(conflict: Conflict) -> bool:
+    return conflict.were_inside_at_once
+
+
+def _stalled(conflict: Conflict) -> bool:
+    return conflict.was_stalled
 
 
 def _lease_ended(conflict: Conflict) -> bool:
@@ -129,6 +146,7 @@ class Mechanism:
 
 
 UNEXPLAINED = "unexplained"
+STALLED = "stopped by something outside the lab"
 UNREAD = "wrote over what it had not read"
 MECHANISMS = (
     Mechanism(UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
@@ -138,6 +156,7 @@ MECHANISMS = (
     # requests that never got the lock
     Mechanism("worked again without the lock", Claim.exclusive, _worked_again, overlap_is_harm=True),
     Mechanism("entered although the store had refused", Claim.exclusive, _refused_by_store, overlap_is_harm=True),
+    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
     # faults that take a lock away
     Mechanism("stopped after its last check", Claim.survives_a_late_freeze, _frozen_late),
     Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _taken(Effect.PROCESS_STOPS)),
@@ -153,18 +172,18 @@ MECHANISMS = (
     Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _taken(Effect.SERVERS_RESTART)),
     Mechanism("the new leader did not know the lock", Claim.survives_failover, _taken(Effect.LEADER_DIES)),
     Mechanism("its session ended in the work", Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
+    Mechanism(STALLED, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
     # thefts whose root the scenario brought about
     Mechanism("expired between check and delete", Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),
     # two holders were entitled at once, and nothing excuses it
-    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
     Mechanism("the inner release freed it", Claim.reentrant, _inner_release_freed, overlap_is_harm=True),
     Mechanism("locked different keys", Claim.exclusive, _different_keys, overlap_is_harm=True),
     Mechanism("released before the end of the work", Claim.exclusive, _released_early, overlap_is_harm=True),
     Mechanism("granted twice", Claim.exclusive, _set_over, overlap_is_harm=True),
     Mechanism("the key expired before its TTL had passed", Claim.exclusive, _expired_early, overlap_is_harm=True),
     Mechanism("deleted by a request that did not hold it", Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
-    Mechanism("granted to two holders at once", Claim.exclusive, _entitled_at_once, overlap_is_harm=True),
+    Mechanism("granted to two holders at once", Claim.exclusive, _inside_at_once, overlap_is_harm=True),
     # the lease of one of the two had ended
     Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
     Mechanism(UNEXPLAINED, Claim.exclusive, lambda conflict: True),

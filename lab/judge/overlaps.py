@@ -42,8 +42,12 @@ class Overlaps:
         self.grants_of_key: dict[str, list[tuple[int, Grant]]] = {}
         # by replica and key: the latest grant
         self.latest: dict[tuple[str, str], Grant] = {}
+        # by replica: when a command outside all requests was answered for the last time
+        self.sent_outside_ns: dict[str, int] = {}
         # by replica: when its processes started
         self.started_ns: dict[str, list[int]] = {}
+        # whether any request sent a command before its grant, as far as the lab sees
+        self.asks_are_seen = False
         # releases that showed two requests of one process inside at once
         self.number_in_one_process = 0
 
@@ -54,6 +58,8 @@ class Overlaps:
 
     def got(self, grant: Grant) -> None:
         """Take note of a grant. A request that sent no command holds what its process was granted before."""
+        self.asks_are_seen |= grant.commands > 0
+        grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
         before = self.latest.get((grant.replica, grant.key))
         if grant.commands == 0 and before is not None:
             grant.lease_from_ns = before.lease_from_ns
@@ -69,6 +75,7 @@ class Overlaps:
 
     def renewed(self, replica: str, event: Renewed) -> None:
         """Prolong the leases of this replica that had not ended when the renewal was sent."""
+        self.sent_outside_ns[replica] = event.renewed_ns
         if event.answer not in SUCCEEDED:
             return
         sent_ns = event.sent_ns or event.renewed_ns
@@ -103,13 +110,17 @@ class Overlaps:
         self.findings.thefts = self.thefts.number
 
     def _death_of(self, grant: Grant) -> int:
-        """Return when the process of a grant without a release died; 0 if it did not."""
+        """Return when the process of a grant without a release died; 0 if it did not.
+
+        After its write it may have sent the release: then the write counts as the end.
+        """
         killed = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.PROCESS_DIES)
         deaths = [record.at_ns for record in killed if record.replica == grant.replica and record.at_ns >= grant.got_ns]
-        if deaths:
-            return min(deaths)
         followed = any(started_ns > grant.got_ns for started_ns in self.started_ns.get(grant.replica, ()))
-        return max(grant.got_ns, grant.read_ns, grant.wrote_ns) if followed else 0
+        if not deaths and not followed:
+            return 0
+        last_ns = max(grant.got_ns, grant.read_ns, grant.wrote_ns)
+        return last_ns if grant.wrote_ns or not deaths else min(deaths)
 
     def _look(self, grant: Grant) -> None:
         found: Grant | None = None
@@ -150,4 +161,7 @@ class Overlaps:
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
-        return Conflict(elder, younger, findings.run, self.keys, self.releases, findings.faults, self.nothing_locks)
+        evidence = (self.keys, self.releases, findings.faults, findings.stalls)
+        return Conflict(
+            elder, younger, findings.run, *evidence, asks_are_seen=self.asks_are_seen, nothing_locked=self.nothing_locks
+        )

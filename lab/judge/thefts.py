@@ -86,7 +86,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
     """
     if grant.release_commands == 0 or (grant.command in DELETIONS and grant.answer in NO):
         return False
-    if keys.is_empty:
+    if not keys.is_reported:
         return grant.answer not in NO
     return keys.happened("del", grant.releasing_ns, grant.released_ns + RECEIVED_WITHIN_NS, key)
 

@@ -13,6 +13,7 @@ claim is reported next to the verdict; if the stage makes that claim, the verdic
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -22,8 +23,11 @@ from lab.evidence.history import History, Outcome
 from lab.evidence.run_folder import RunRecord
 from lab.judge import analysis, analysis_without_clock, completeness
 from lab.judge.checks import checks
+from lab.judge.checks.counts_once import NEVER_DONE
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
+from lab.judge.mechanisms import STALLED
+from lab.judge.net_losses import net_losses
 from lab.judge.proof import doubts, stands
 from lab.judge.violation import Violation
 from lab.text import counted
@@ -56,8 +60,10 @@ def _run_facts(record: RunRecord) -> RunFacts:
         wait_ms=scenario.get("wait_ms", 0),
         leases_begin_with_asking=record.stage.get("store")
         == "etcd",  # a key in a queue hangs on a lease that is renewed meanwhile
+        reports_keys=record.stage.get("store") in completeness.REPORTS_KEYS,
         has_faults=bool(scenario.get("faults")),
         values_on_record=bool(record.files),
+        is_complete=record.ended == "complete",
     )
 
 
@@ -133,6 +139,9 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     if record.in_flight_left:
         reasons.append("requests were still inside the replicas when the counter was read")
     reasons += _doubts(record, findings)
+    if STALLED in findings.losses:
+        longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
+        reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
         reasons.append(f"{record.scenario['tests']} is judged by one clock, and {record.clocks} machines stamped this history")
     return reasons
@@ -142,7 +151,19 @@ def _doubts(record: RunRecord, findings: Findings) -> list[str]:
     """Return what makes the evidence doubtful, with the requests that are not on record."""
     sent, wanted = findings.requests, record.scenario["requests"]
     few = [f"{sent} requests are on record instead of {wanted}"] if sent != wanted and record.ended == "complete" else []
-    return doubts(findings) + few
+    unwritten = () if findings.is_never_written else findings.first_unwritten
+    missing = [f"{one.request} was acknowledged, but no replica wrote for it" for one in unwritten]
+    return doubts(findings) + missing + few
+
+
+def _others(findings: Findings) -> Iterator[str]:
+    """Yield what a reader must know of a run whose promise held: who was not served, and what was lost by other causes."""
+    failed, unknown = findings.outcomes[Outcome.FAILED], findings.outcomes[Outcome.UNKNOWN]
+    if failed or unknown:
+        yield f"{failed + unknown} of {counted(findings.requests, 'request')} were not served"
+    if findings.account.lost:
+        causes = " and ".join(net_losses(findings.account.lost, findings.losses))
+        yield f"{counted(findings.account.lost, 'increment')} lost otherwise: {causes}"
 
 
 def _broke(violation: Violation, claims: list[str]) -> str:
@@ -165,7 +186,8 @@ def _verdict(
     record: RunRecord, findings: Findings, claim: str, violations: list[Violation], danger: dict[str, Measure]
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
-    if broken := [violation for violation in violations if violation.claim in claims]:
+    broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism == NEVER_DONE]
+    if broken:
         wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
         damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
         return Verdict.BROKEN, "; ".join([*(_broke(violation, claims) for violation in broken), *damage])
@@ -177,6 +199,11 @@ def _verdict(
     short = [f"{name} was {measure.seen}, needed {measure.needed}" for name, measure in danger.items() if not measure.reached]
     if short:
         return Verdict.VOID, "the danger was never reached: " + "; ".join((*short, _what_was_missing(findings)))
-    if claim in claims:
-        return Verdict.KEPT, Verdict.KEPT.meaning
-    return Verdict.UNSEEN, Verdict.UNSEEN.meaning
+    return _nothing_broke(findings) if claim in claims else (Verdict.UNSEEN, Verdict.UNSEEN.meaning)
+
+
+def _nothing_broke(findings: Findings) -> tuple[Verdict, str]:
+    """Return the verdict on a promise that held. Where nobody was served, nothing was kept."""
+    if not findings.outcomes[Outcome.ACKNOWLEDGED]:
+        return Verdict.VOID, f"no request was served, so nothing was kept: {_what_was_missing(findings)}"
+    return Verdict.KEPT, "; ".join((Verdict.KEPT.meaning, *_others(findings)))

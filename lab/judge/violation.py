@@ -5,10 +5,23 @@ from __future__ import annotations
 import msgspec
 
 from lab.evidence.loss import Loss
-from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Wait
+from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
 
-Evidence = Loss | FaultOutcome | Wait | Overtaken | Idle | Repeated | HalfDone | FreedEarly | Refusals | TwoInside | OldEvidence
+Evidence = (
+    Loss
+    | FaultOutcome
+    | Wait
+    | Overtaken
+    | Idle
+    | Repeated
+    | HalfDone
+    | FreedEarly
+    | Refusals
+    | TwoInside
+    | Unwritten
+    | OldEvidence
+)
 
 
 class Violation(msgspec.Struct):

@@ -25,11 +25,18 @@ class Waits:
             self.longest_ns = wait_ns
             key = short(grant.key)
             findings.longest = Wait(grant.request, grant.replica, grant.asked_ns, grant.got_ns, got=True, wanted=key)
+        if findings.run.nested == "same":
+            self._waited_for_itself(grant, key=short(grant.key))
         findings.concurrency.last_got_ns = grant.got_ns
         if grant.turn == 1:  # a request that does the work again has not waited since it asked
             findings.concurrency.waiting.stay(grant.asked_ns, grant.got_ns)
         if self.is_fairness_tested:
             self._overtaken(grant)
+
+    def released(self, grant: Grant) -> None:
+        """Count a wait once the work was done: a grant that wrote nothing shows nothing."""
+        waited = grant.got_ns - grant.asked_ns >= self.findings.run.retry_ms * 1_000_000
+        self.findings.measures["waited"] += waited and grant.wrote is not None
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         findings = self.findings
@@ -45,10 +52,16 @@ class Waits:
     def close(self) -> None:
         """Measure: all journals have been read."""
         findings, measures = self.findings, self.findings.measures
-        retry_ns = findings.run.retry_ms * 1_000_000
-        measures["waited"] = sum(wait_ns >= retry_ns for wait_ns in findings.waits_ns)
         measures["turned_away"] = findings.gave_up
         measures["tries"] = len(findings.waits_ns) + findings.gave_up
+
+    def _waited_for_itself(self, grant: Grant, key: str) -> None:
+        """Measure how long the request waited for the lock that it held already. Old journals know only the whole wait."""
+        findings, since_ns = self.findings, grant.outer_got_ns or grant.asked_ns
+        findings.own_waits_ns.append(grant.got_ns - since_ns)
+        wait = Wait(grant.request, grant.replica, since_ns, grant.got_ns, got=True, wanted=key, holding=key)
+        if findings.longest_own is None or wait.ms > findings.longest_own.ms:
+            findings.longest_own = wait
 
     def _overtaken(self, grant: Grant) -> None:
         """Count the requests that asked later and got the lock before."""

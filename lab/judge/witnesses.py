@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterator
 
 from lab.evidence.damage import Damage, Flaw, Flaws
 from lab.evidence.history import REQUESTS, Outcome, Request, journal_of
-from lab.judge.examples import EXAMPLES
+from lab.judge.examples import EXAMPLES, Unwritten
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
 from lab.judge.written import Written
@@ -18,11 +18,12 @@ TICKET = "r"  # the load's own requests are r0, r1, …
 class Witnesses:
     """Report each request of the load's record. The results are in the findings.
 
-    still_open: the grants without a release.
+    replicas: those that kept a journal. still_open: the grants without a release.
     """
 
-    def __init__(self, findings: Findings, written: Written, still_open: Container[Name] = ()) -> None:
+    def __init__(self, findings: Findings, written: Written, replicas: Collection[str], still_open: Container[Name] = ()) -> None:
         self.findings = findings
+        self.replicas = replicas  # that kept a journal
         self.written = written
         self.open = still_open
         self.flaws = Flaws()
@@ -43,7 +44,7 @@ class Witnesses:
             if wrote:
                 self._compare(request)
             else:
-                self._mismatch(request.id, f"{request.id} was acknowledged, but no replica wrote for it")
+                self._unwritten(request)
         elif request.outcome is Outcome.FAILED and wrote:
             self._mismatch(request.id, f"{request.id} was refused with {request.status}, but a replica wrote for it")
         return True
@@ -78,6 +79,20 @@ class Witnesses:
         seen = bool(self._tickets[number])
         self._tickets[number] = 1
         return seen
+
+    def _unwritten(self, request: Request) -> None:
+        """Take note of a request that was acknowledged without a write. A replica without a journal may have written."""
+        findings = self.findings
+        if request.replica not in self.replicas:
+            name = request.replica
+            self._mismatch(request.id, f"{request.id} was acknowledged by {name}, and there is no journal of {name}")
+            return
+        if (request.replica, request.id, 1) in self.open:
+            self._mismatch(request.id, f"{request.id} was acknowledged, but no replica wrote for it")
+            return
+        findings.unwritten += 1
+        if len(findings.first_unwritten) < EXAMPLES:
+            findings.first_unwritten.append(Unwritten(request.id, request.replica))
 
     def _compare(self, request: Request) -> None:
         """Compare the answer with the journal of the replica that gave it. Work that was done again wrote several values.

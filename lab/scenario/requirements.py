@@ -86,9 +86,9 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 }
 # By name: what a measure counts, in words.
 MEASURES = {
-    "asked_while_struck": "grants whose request asked for the lock while a fault was in force",
+    "asked_while_struck": "requests that asked for the lock while a fault was in force, got it, and wrote",
     "clocks_moved": "servers whose own clock was seen to jump",
-    "handovers": "grants that went to a request that was already waiting when the holder began to release",
+    "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
     "late_releases": "faults that lasted longer than the TTL, during which another request got the lock, or the lock was renewed",
     "least_of_even_share_percent": "increments acknowledged by the least busy replica, in percent of an even share",
@@ -96,10 +96,11 @@ MEASURES = {
     "outlasted_ttl": "holders that held the lock longer than its TTL",
     "outlived_freezes": "requests that were stopped longer than the TTL by a fault, and went on",
     "refused": "writes that the resource refused",
+    "served_percent": "requests that were acknowledged, in percent of all",
     "sessions_ended": "sessions that were ended at the lock's store",
     "struck": "faults that were injected",
     "struck_past_ttl": "faults that lasted longer than the TTL",
     "tries": "requests that asked for the lock, with or without success",
     "turned_away": "requests that did not get the lock",
-    "waited": "requests that waited for the lock at least as long as one retry pause",
+    "waited": "requests that waited for the lock at least as long as one retry pause, got it, and wrote",
 }

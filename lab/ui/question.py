@@ -176,7 +176,8 @@ def minority() -> Question:
 
 def _minority(judgement: Judgement, broken: list[Violation]) -> Answer:
     if broken:
-        return Answer(1, _seconds(_milliseconds(broken)), "after the servers had stopped, two of five granted the lock")
+        granted = [one.granted_meanwhile for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+        return Answer(1, str(sum(granted)), "got the lock from two of five servers")
     return _refused(PROMISED, judgement)
 
 
@@ -251,6 +252,15 @@ def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> Answer:
     refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
     number = str(refused) if refused or not broken else _number(broken)
     return Answer(int(bool(broken)), number, "holders of the lock were refused by the resource")
+
+
+def served() -> Question:
+    """Return the question of patient requests: how many are served?"""
+    return Question(
+        text="Nothing fails, and all requests are patient. How many get the lock?",
+        choices=("at least three of four", "fewer"),
+        answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
+    )
 
 
 def half_done() -> Question:

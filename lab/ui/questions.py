@@ -42,6 +42,7 @@ QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, question.losses()) | {
     "reentrant": question.waits_for_itself(),
     "breaks_deadlock": question.deadlock(),
     "counts_once": question.work_done_twice(),
+    "serves_most_requests": question.served(),
     "fence_outlives_restart": question.refused_holders(),
     "all_or_nothing": question.half_done(),
 }

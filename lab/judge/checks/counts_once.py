@@ -1,4 +1,4 @@
-"""A request did its work more than once."""
+"""A request did its work more than once, or was acknowledged although its work was never done."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from lab.judge.violation import Violation
 from lab.text import counted
 
 MECHANISM = "the work was done again"
+NEVER_DONE = "acknowledged, but the work was never done"
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
     if findings.duplicated:
         what = f"{counted(findings.duplicated, 'write')} more than one for each request"
         yield Violation(Claim.counts_once.name, MECHANISM, what, list(findings.repeated))
+    if findings.is_never_written:
+        what = f"{counted(findings.unwritten, 'request')} acknowledged without a write"
+        yield Violation(Claim.counts_once.name, NEVER_DONE, what, list(findings.first_unwritten))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.journal import Released, Renewed
-from tests.builders import MS, found
+from lab.judge.verdict import weigh
+from tests.builders import MS, found, record_of
 
 
 def test_a_clean_history_has_no_violation(made):
@@ -145,7 +146,10 @@ def test_write_without_a_journal_line(made):
 
 @pytest.mark.parametrize(
     ("outcome", "wrote", "complaint"),
-    [("acknowledged", False, "acknowledged, but no replica wrote"), ("failed", True, "refused with 503, but a replica wrote")],
+    [
+        ("acknowledged", False, "acknowledged by , and there is no journal of "),
+        ("failed", True, "refused with 503, but a replica wrote"),
+    ],
 )
 def test_load_and_replicas_agree(made, outcome, wrote, complaint):
     """The records of the load and of the replicas must agree."""
@@ -441,3 +445,103 @@ def test_lease_counts_from_the_granting_command(made):
     made.increment("b", 1, 1, at=(80, 81, 82, 83), replica="replica-2")
 
     assert found(made.analyse(final=2, ttl_ms=60)) == [("held_to_the_end", "the TTL ran out in the work")]
+
+
+def test_acknowledged_and_never_done(made):
+    """A request that was acknowledged without a write is proved where the values that were written add up without it."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 3)).answer("b", "acknowledged", "replica-1")
+
+    assert found(made.analyse(final=1)) == [("counts_once", "acknowledged, but the work was never done")]
+
+
+def test_acknowledged_and_lost_from_the_journal(made):
+    """A write whose line is missing in the journal is no proof that the work was never done."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 3)).answer("b", "acknowledged", "replica-1")
+    made.increment("c", 2, 2, at=(10, 11, 12, 13))
+
+    findings = made.analyse(final=3)
+
+    assert not found(findings)
+    assert findings.unwritten == 1
+    assert findings.account.disagreement
+
+
+@pytest.mark.parametrize(("wrote", "measured"), [(12, 1), (None, 0)])
+def test_handover_to_a_refused_request(made, wrote, measured):
+    """A hand-over counts once the next holder has written: a fence that refuses all proves nothing."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("b", 1, None if wrote is None else 1, at=(10, 11, 12, 13), asked=1, replica="replica-2", outcome=None)
+
+    measures = made.analyse(final=2).measures
+
+    assert (measures["handovers"], measures["handovers_between_replicas"]) == (measured, measured)
+
+
+@pytest.mark.parametrize(("refused", "expected"), [(25, []), (26, [("serves_most_requests", "too many requests were refused")])])
+def test_requests_that_were_refused(made, refused, expected):
+    """A lock that refuses more than one of four patient requests breaks its promise to serve."""
+    for number in range(100):
+        made.answer(f"r{number}", "failed" if number < refused else "unknown")
+
+    assert found(made.analyse(final=0, wait_ms=10_000)) == expected
+
+
+@pytest.mark.parametrize("changes", [{"wait_ms": 0}, {"has_faults": True}, {"is_complete": False}, {"nested": "crossed"}])
+def test_refusals_that_are_no_fault_of_the_lock(made, changes):
+    """Refusals count only where nothing failed and the requests were patient."""
+    for number in range(100):
+        made.answer(f"r{number}", "failed")
+
+    assert not found(made.analyse(final=0, **{"wait_ms": 10_000} | changes))
+
+
+def test_dead_holder_may_have_released(made):
+    """A holder that died after its write may have sent its release: it is entitled no longer."""
+    made.increment("dead", 0, 0, at=(0, 1, 5, 6), outcome="unknown")
+    lines = (made.folder / "journal/replica-1.jsonl").read_bytes().splitlines(keepends=True)
+    (made.folder / "journal/replica-1.jsonl").write_bytes(b"".join(line for line in lines if b"releas" not in line))
+    made.fault("kill", "next", 9, 20).increment("next", 1, 1, at=(8, 10, 11, 12), replica="replica-2")
+    made.increment("third", 2, 2, at=(30, 31, 32, 33), replica="replica-2")
+
+    assert not found(made.analyse(final=3))
+
+
+def test_lock_with_a_client_of_its_own(made):
+    """Where the lab sees no request ask, none is accused of not having asked."""
+    made.increment("a", 0, 0, at=(0, 1, 700, 701), commands=0, release_commands=0)
+    made.increment("b", 0, 1, at=(310, 311, 800, 801), commands=0, release_commands=0, replica="replica-2")
+
+    assert found(made.analyse(final=1, ttl_ms=300)) == [("held_to_the_end", "the TTL ran out in the work")]
+
+
+def test_went_in_after_an_error(made):
+    """A request that the store never answered was never granted anything: no lease of it can have ended."""
+    made.increment("a", 0, 0, at=(0, 1, 701, 702))
+    made.increment("b", 0, 1, at=(400, 401, 702, 703), commands=0, replica="replica-2")
+
+    assert found(made.analyse(final=1, ttl_ms=300)) == [("exclusive", "never asked the store")]
+
+
+def test_stopped_from_outside(made):
+    """A loss while something outside the lab had stopped the holder is no fault of the lock."""
+    made.increment("a", 0, 1, at=(0, 1, 900, 901)).stalled(10, 800)
+    made.increment("b", 0, 0, at=(350, 351, 352, 353), replica="replica-2")
+
+    findings = made.analyse(final=1, ttl_ms=300)
+
+    assert found(findings) == [("survives_a_freeze", "stopped by something outside the lab")]
+    judgement = weigh(record_of(stage={"claims": ["exclusive", "survives_a_freeze"]}, final=1), findings)
+    assert judgement.verdict == "VOID"
+    assert "replica-1 was stopped for 790 ms by something outside the lab" in judgement.why
+
+
+@pytest.mark.parametrize(("has_events", "expected"), [(True, "deleted by a request that did not hold it"), (False, "granted to")])
+def test_deleted_while_it_was_held(made, has_events, expected):
+    """A deletion that the store reported while the lock was held was done by a request that did not hold it."""
+    made.key_event("set", 0).key_event("del", 5 if has_events else 60)
+    made.increment("a", 0, 0, at=(1, 2, 40, 41)).increment("b", 0, 1, at=(7, 8, 42, 43), replica="replica-2")
+
+    ((claim, mechanism),) = found(made.analyse(final=1))
+
+    assert claim == "exclusive"
+    assert mechanism.startswith(expected)

@@ -12,7 +12,7 @@ import pytest
 from lab.commands.check import check_again
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.loss import GrantFacts, Loss
-from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Wait
+from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement, Measure, Verdict
 from lab.judge.verdict import judge
@@ -34,6 +34,7 @@ ALL_EVIDENCE: list[Evidence] = [
     FreedEarly(**msgspec.structs.asdict(FACTS)),
     Refusals(4),
     TwoInside(FACTS, FACTS),
+    Unwritten("r1", "replica-1"),
     OldEvidence({"longest_ms": "3"}),
 ]
 NUMBERS = dict.fromkeys(("requests", "acknowledged", "failed", "unknown", "writes", "lost", "duplicated"), 1)
@@ -99,7 +100,7 @@ def test_speed_counts_what_was_kept(acknowledged, lost, duration_s, speed):
 
 
 @pytest.mark.parametrize(
-    "evidence", [one for one in ALL_EVIDENCE if not isinstance(one, TwoInside)], ids=lambda one: type(one).__name__
+    "evidence", [one for one in ALL_EVIDENCE if not isinstance(one, (TwoInside, Unwritten))], ids=lambda one: type(one).__name__
 )
 def test_schema_1_evidence(evidence):
     """Each kind of evidence of schema 1, which had no tag and had a fault in one flat table, becomes its type."""
