@@ -11,6 +11,23 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
 $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN)))
 
+# What each target reads. A variable that another target reads would be ignored, so it is refused as well.
+READS.setup = STAGE SCENARIO
+READS.scenario = STAGE SCENARIO ENGINE $(OPTIONS)
+READS.ladder = OUT $(OPTIONS)
+READS.matrix = STAGE SCENARIO REPEAT OUT
+READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
+READS.ui = STAGE SCENARIO PORT PROCESSES
+READS.compare = RUN OUT
+READS.report = RUN OUT
+READS.serve = PORT
+READS.clean = KEEP
+GOALS := $(or $(MAKECMDGOALS),help)
+READ := $(foreach goal,$(GOALS),$(READS.$(goal)))
+HERE := $(filter ladder matrix sweep,$(GOALS)) # these run on this machine only, and must not do so if the environment has ENGINE
+IGNORED := $(filter-out PYTHON $(READ) $(UNKNOWN),$(sort $(GIVEN) $(if $(HERE),$(if $(value ENGINE),ENGINE))))
+$(if $(IGNORED),$(error make $(GOALS) does not read $(IGNORED)$(if $(READ),; it reads $(READ))))
+
 # Values reach the shell only through the environment, as "$$NAME": neither make nor the shell runs what is inside a value.
 PRESENT := $(foreach name,$(KNOWN),$(if $(filter undefined,$(origin $(name))),,$(name)))
 $(foreach name,$(PRESENT),$(eval override $(name) := $$(value $(name))))

@@ -27,6 +27,7 @@ import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import monotonic_ns
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,13 +39,13 @@ from lab.servers.supervisor import Supervisor
 PORT = 8001  # of the agent
 REPLICA_PORT = 8000  # of the replica, for increments
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the container, whose ports are not published
-CLOCK = Path("/proc/sys/kernel/random/boot_id")
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 PREFIX = "LAB_"
 
 
-def clock() -> str:
-    """Return which CLOCK_MONOTONIC this is: each boot of a kernel has its own, which all its containers share."""
-    return CLOCK.read_text(encoding="ascii").strip() if CLOCK.exists() else "unknown"
+def boot() -> str:
+    """Return which boot of a kernel this is. Its containers share a CLOCK_MONOTONIC, unless they have a time namespace."""
+    return BOOT.read_text(encoding="ascii").strip() if BOOT.exists() else "unknown"
 
 
 class Agent:
@@ -59,7 +60,8 @@ class Agent:
     def state(self) -> dict[str, Any]:
         """Return the answer to ``GET /``."""
         return {
-            "clock": clock(),
+            "clock": boot(),
+            "monotonic_ns": monotonic_ns(),
             "container": socket.gethostname(),  # the container's id, unless it was given a host name
             "kind": self.kind,
             "running": self.running(),

@@ -19,6 +19,7 @@ from app import resources
 from app.lock import Stage
 from app.settings import Settings
 from lab.containers import agent
+from lab.containers.clocks import Reading, number_of
 from lab.containers.host_control import CUT, MEND, RELOAD, HostControl
 from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFetcher, until_ready
 from lab.errors import BadInput, NotReady
@@ -154,14 +155,14 @@ def cluster(
         _begin_run(replicas, settings, folder if journals else None, run, ending)
         _see_all(replicas, control)
         known = Settings.read({}, **settings)
-        clocks = {agent.clock(), *(one.clock for one in replicas), *(one.ask("GET", "/")["clock"] for one in workers)}
+        clocks = number_of([Reading(agent.boot(), 0, 0), *(one.clock() for one in (*replicas, *workers))])
         nginx = ContainerServer(NGINX, NGINX_PORT, control=control)
         laid = (
             {one.name: [ContainerPartition(str(one.ask("GET", "/")["container"]), control)] for one in replicas}
             if control
             else {}
         )
-        system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, len(clocks), laid)
+        system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, clocks, laid)
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 

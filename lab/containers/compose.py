@@ -13,7 +13,6 @@ import os
 import secrets
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -44,6 +43,7 @@ ACTS = {
     UNPAUSE: ("unpause",),
     RELOAD: ("kill", "--signal", "HUP"),
 }
+SAVED_WITHIN_S = 60.0  # how long a run that was interrupted may take to judge and to draw
 DOWN_TRIES, DOWN_PAUSE_S = 4, 0.5
 NETWORK_ACTS = {CUT: "disconnect", MEND: "connect"}
 
@@ -117,16 +117,23 @@ class Compose:
             return failed
         return None
 
-    def run(self, *words: str) -> int:
-        """Run a command in a new container of a service, with its output on our terminal. Return its exit status."""
-        with subprocess.Popen(self._argv("run", "--rm", "-T", "--no-deps", *words), cwd=HOME, env=self.environ) as process:
+    def run(self, service: str, *words: str) -> int:
+        """Run a command in a new container of a service, with its output on our terminal. Return its exit status.
+
+        An interrupt is passed on to the command, once, and the command gets the time to save its results. So compose has a
+        session of its own: it would stop the container when it sees the Ctrl-C itself.
+        """
+        argv = self._argv("run", "--rm", "-T", "--no-deps", service, *words)
+        with subprocess.Popen(argv, cwd=HOME, env=self.environ, stdin=subprocess.DEVNULL, start_new_session=True) as process:
             try:
                 return process.wait()
-            except BaseException:  # an interrupt: pass it on, so that the command can save its results
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.send_signal(signal.SIGINT)
-                    process.wait(timeout=20)
+            except BaseException:
+                with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # a container that has not started has no results
+                    docker("kill", "--signal", "INT", self.container(service))
+                    process.wait(timeout=SAVED_WITHIN_S)
                 raise
+            finally:
+                process.kill()
 
     def container(self, service: str) -> str:
         """Return the id of a service's only container. Raises OSError."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.containers import agent
+from lab.containers.clocks import Reading, read
 from lab.containers.host_control import KILL, PAUSE, START, UNPAUSE, HostControl
 from lab.errors import NotReady
 from lab.servers.programs.etcd import status
@@ -133,7 +134,6 @@ class AgentServer(ContainerServer):
     """A replica or a worker, which its agent starts and ends."""
 
     place: str = ""
-    clock: str = ""
 
     @property
     def host(self) -> str:
@@ -141,7 +141,11 @@ class AgentServer(ContainerServer):
 
     def begin_run(self, **order: Any) -> None:
         """Start it again for this run. Raises OSError, NotReady."""
-        self.clock = self.ask("PUT", "/order", json.dumps(order))["clock"]
+        self.ask("PUT", "/order", json.dumps(order))
+
+    def clock(self) -> Reading:
+        """Return the container's clock, compared with the lab's own. Raises OSError."""
+        return read(lambda: self.ask("GET", "/"))
 
     def end_run(self) -> None:
         """Return to what the container runs outside any run."""

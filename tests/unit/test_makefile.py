@@ -128,6 +128,32 @@ def test_unknown_variable_is_refused(folder):
     assert "unknown variable STGE; the variables are STAGE SCENARIO" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("target", "given", "ignored"),
+    [
+        ("ladder", "ENGINE=docker", "make ladder does not read ENGINE; it reads OUT REPLICAS"),
+        ("matrix", "ENGINE=docker", "make matrix does not read ENGINE; it reads STAGE SCENARIO REPEAT OUT"),
+        ("ladder", "STAGE=lua", "make ladder does not read STAGE"),
+        ("check", "REQUESTS=5", "make check does not read REQUESTS"),
+    ],
+)
+def test_ignored_variable_is_refused(folder, target, given, ignored):
+    """A variable that the target does not read is refused, with the names of those that it reads."""
+    done = make(folder, target, given)
+
+    assert done.returncode == 2
+    assert ignored in done.stderr
+    assert not (folder / "calls").exists()
+
+
+def test_engine_by_the_environment_is_refused(folder):
+    """The ladder does not run on this machine where the environment asks for containers."""
+    done = make(folder, "ladder", ENGINE="docker")
+
+    assert (done.returncode, "make ladder does not read ENGINE" in done.stderr) == (2, True)
+    assert make(folder, "scenario", ENGINE="docker").returncode == 0
+
+
 def test_what_is_not_given_is_not_passed_on(folder):
     make(folder, "scenario", "STAGE=lua", "SEED=")
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import threading
+import time
 
 import pytest
 import yaml
@@ -11,10 +15,11 @@ import yaml
 from app.locks import stages
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
-from lab.containers.compose import Compose, EngineFailed, compose_command, services
+from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services
 from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
 from lab.errors import BadInput
+from lab.interrupts import interruptible
 from lab.paths import HOME
 from lab.scenario import scenario
 from lab.servers.programs.sentinel import Sentinel
@@ -106,7 +111,7 @@ def as_unless_told(value):
 @pytest.mark.parametrize("name", sorted(STACK))
 def test_stack_agrees_with_compose(name):
     """A service of the stack is the service of the compose file."""
-    for key in ("command", "user", "healthcheck", "read_only", "cap_drop"):
+    for key in ("command", "user", "healthcheck", "read_only", "cap_drop", "stop_grace_period"):
         assert STACK[name].get(key) == as_unless_told(COMPOSE[name].get(key)), key
     assert "endpoint_mode" in STACK[name]["deploy"]
 
@@ -191,6 +196,46 @@ def engine(tmp_path, monkeypatch):
         return Compose("lab-1", {}, [down])
 
     return answers
+
+
+DOCKER = """#!/bin/sh
+echo "$@" >>{folder}/calls
+case "$1" in
+  ps) echo c1 ;;
+  kill) kill -USR1 $(cat {folder}/pid) ;;
+esac
+"""
+COMPOSE_RUN = """#!/bin/sh
+trap 'echo saved >{folder}/results; exit 130' USR1
+trap 'echo stopped >{folder}/results; exit 2' INT TERM
+echo $$ >{folder}/starting && mv {folder}/starting {folder}/pid
+while :; do sleep 0.02; done
+"""
+
+
+def test_interrupt_saves_the_run(tmp_path, monkeypatch):
+    """An interrupt reaches the run in the container once, and compose only sees how it ends."""
+    for name, text in (("docker", DOCKER), ("compose", COMPOSE_RUN)):
+        (tmp_path / name).write_text(text.format(folder=tmp_path), encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def when_it_runs() -> None:
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=when_it_runs, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        Compose("lab-1", os.environ, [str(tmp_path / "compose")]).run("locust", "lab", "run", "rush")
+
+    assert (tmp_path / "results").read_text(encoding="utf-8") == "saved\n"
+    assert (tmp_path / "calls").read_text(encoding="utf-8").splitlines()[-1] == "kill --signal INT c1"
+
+
+def test_judge_has_time_to_save():
+    """A container in which a run is judged is not killed while it saves the run."""
+    assert COMPOSE["locust"]["stop_grace_period"] == f"{SAVED_WITHIN_S:.0f}s"
 
 
 @pytest.mark.parametrize("down", ["true", "false"])  # compose 2 says that it is done, compose 1 that it failed

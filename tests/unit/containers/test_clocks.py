@@ -1,0 +1,73 @@
+"""Clocks of containers: which of them are one clock is measured, and never taken from the boot of a kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.containers.agent import Agent
+from lab.containers.clocks import MORE_TRIES, TRIES, Reading, number_of, read
+
+MS = 1_000_000
+HERE = Reading("one boot", 0, 0)
+
+
+class Host:
+    """A host whose clock is ahead; an answer takes some time to come, and the next one more or less."""
+
+    def __init__(self, ahead_ms: float, trips_ms: list[float], boot: str = "one boot") -> None:
+        self.ahead_ns, self.boot = int(ahead_ms * MS), boot
+        self.trips_ms = trips_ms
+        self.asked = 0
+        self.now_ns = 1_000 * MS
+
+    def clock(self) -> int:
+        return self.now_ns
+
+    def ask(self) -> dict[str, object]:
+        half_ns = int(self.trips_ms[self.asked % len(self.trips_ms)] * MS / 2)
+        self.asked += 1
+        self.now_ns += 2 * half_ns
+        return {"clock": self.boot, "monotonic_ns": self.now_ns - half_ns + self.ahead_ns}
+
+    def reading(self) -> Reading:
+        return read(self.ask, self.clock)
+
+
+@pytest.mark.parametrize(
+    ("ahead_ms", "trips_ms", "boot", "clocks"),
+    [
+        (0, [1], "one boot", 1),
+        (0, [80, 30, 4, 60, 90], "one boot", 1),  # the shortest round trip counts
+        (100_000_000, [1], "one boot", 2),  # a time namespace, or a machine that was resumed from a snapshot
+        (-100_000_000, [1], "one boot", 2),
+        (20, [1], "one boot", 2),
+        (20, [400, 4], "one boot", 2),
+        (20, [90], "one boot", 1),  # within what is known
+        (0, [400], "one boot", 2),  # so slow that nothing is known: it may be a clock of its own
+        (0, [1], "another boot", 2),
+    ],
+)
+def test_clock_is_compared_within_the_round_trip(ahead_ms, trips_ms, boot, clocks):
+    """A clock is another one if it differs by more than the round trip explains."""
+    assert number_of([HERE, Host(ahead_ms, trips_ms, boot).reading()]) == clocks
+
+
+def test_several_hosts():
+    """Containers of one host count once, whatever the boot of its kernel is called."""
+    hosts = [Host(ahead_ms, [1]) for ahead_ms in (0, 0, 5_000, 5_000, 90_000)]
+
+    assert number_of([HERE, *(host.reading() for host in hosts)]) == 3
+
+
+def test_slow_host_is_asked_more_often():
+    quick, slow = Host(0, [1]), Host(0, [50])
+
+    assert (quick.reading().error_ns, slow.reading().error_ns) == (MS // 2, 25 * MS)
+    assert (quick.asked, slow.asked) == (TRIES, MORE_TRIES)
+
+
+def test_agent_reports_its_clock(tmp_path):
+    """An agent on this machine has this machine's clock."""
+    agent = Agent("replica", None, tmp_path)  # type: ignore[arg-type] # it starts nothing here
+
+    assert number_of([Reading(agent.state()["clock"], 0, 0), read(agent.state)]) == 1
