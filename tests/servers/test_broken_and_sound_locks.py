@@ -51,7 +51,7 @@ DIED = "the holder's process died"
 RENEWED = "another renewed what it did not hold"
 AGAIN = "the work was done again"
 INNER = "the inner release freed it"
-SERVES_FEW = "most requests were refused"
+SERVES_FEW = "too many requests were refused"
 
 BROKEN = {
     # the acquire lets in more than one
@@ -59,7 +59,7 @@ BROKEN = {
     "looks_and_then_sets": Case("rush", FAST, TWICE, (AT_ONCE,)),
     "sets_and_then_looks": Case("rush", FAST, TWICE, (AT_ONCE,)),
     "takes_over_before_the_end": Case("rush", FAST | {"requests": 40, "work_ms": 80, "ttl_ms": 150}, TWICE),
-    "breaks_old_locks": Case("rush", FAST | {"requests": 40, "work_ms": 60}, ROBBED_BY_A_STRANGER),
+    "breaks_old_locks": Case("rush", FAST | {"requests": 40, "work_ms": 60}, ROBBED_BY_A_STRANGER, (AT_ONCE,)),
     "key_of_the_replica": Case("rush", FAST, KEYS),
     "key_of_the_thread": Case("one_replica", ONE, KEYS),
     "key_of_the_moment": Case("rush", FAST, KEYS),
@@ -68,6 +68,7 @@ BROKEN = {
     "enters_after_an_error": Case("node_down", {}, NEVER_ASKED, (REFUSED,)),
     "two_permits": Case("rush", FAST, AT_ONCE),
     "readers_lock_for_writers": Case("rush", FAST, AT_ONCE),
+    "names_no_key": Case("rush", FAST, AT_ONCE),
     "locks_another_part": Case("rush", FAST, AT_ONCE),
     "counts_for_any_owner": Case("rush", FAST, AT_ONCE),
     "owner_is_the_thread": Case("rush", FAST, AT_ONCE),
@@ -77,7 +78,9 @@ BROKEN = {
     "mutex_of_the_request": Case("one_replica", ONE, "no lock"),
     "mutex_of_the_process": Case("rush", FAST, "process-local lock"),
     "two_votes_of_five": Case("rush", FAST, AT_ONCE, (REFUSED, ROBBED_BY_A_STRANGER)),
-    "errors_count_as_votes": Case("three_nodes_down", {}, "granted by a minority", (REFUSED, ROBBED_BY_A_STRANGER)),
+    "errors_count_as_votes": Case(
+        "three_nodes_down", {}, "granted by a minority", (REFUSED, AT_ONCE, ROBBED, ROBBED_BY_A_STRANGER)
+    ),
     "zookeeper_does_not_look_again": Case("rush", LONG | {"wait_ms": 60}, AT_ONCE),
     "etcd_own_key_is_enough": Case("rush", FAST, AT_ONCE),
     "mysql_reads_without_for_update": Case("rush", FAST, AT_ONCE),
@@ -89,7 +92,7 @@ BROKEN = {
     "token_of_all": Case("slow_holder", SLOW, ROBBED),
     "token_of_the_replica": Case("slow_holder", SLOW | {"replicas": 1}, ROBBED),
     "compares_the_wrong_field": Case("slow_holder", SLOW, ROBBED),
-    "releases_what_it_never_got": Case("rush", LONG | {"wait_ms": 50}, ROBBED_BY_A_STRANGER),
+    "releases_what_it_never_got": Case("rush", LONG | {"wait_ms": 50}, ROBBED_BY_A_STRANGER, (AT_ONCE,)),
     "releases_a_lost_lock": Case("frozen_holder", {"work_ms": 100, "requests": 30}, ROBBED),
     "releases_before_the_work": Case("rush", FAST, EARLY),
     "releases_by_a_timer": Case("rush", LONG, EARLY),
@@ -101,7 +104,7 @@ BROKEN = {
     "ttl_in_the_wrong_unit": Case("rush", LONG, EXPIRED),
     "handed_over_with_an_old_lease": Case("rush", FAST | {"work_ms": 5, "ttl_ms": 60}, EXPIRED, (AT_ONCE, ROBBED_BY_A_STRANGER)),
     "gives_no_ttl": Case("holder_crash", CRASH, DIED),
-    "every_try_extends_the_ttl": Case("holder_crash", CRASH, RENEWED),
+    "every_try_extends_the_ttl": Case("holder_crash", CRASH, DIED, (RENEWED,)),
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
     "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE,)),
     "renews_by_setting": Case("cut_off", {"replicas": 2, "requests": 15, "users": 6, "work_ms": 250}, TWICE),
@@ -115,13 +118,21 @@ BROKEN = {
     "works_again_after_a_late_release": Case("slow_holder", SLOW, AGAIN, ("worked again without the lock",)),
     "acknowledges_without_working": Case("rush", FAST, "acknowledged, but the work was never done"),
     "serves_one_in_five": Case("rush", FAST, SERVES_FEW),
+    "abandons_most_of_its_work": Case("rush", FAST, SERVES_FEW),
     "gives_up_at_the_first_refusal": Case("rush", FAST, SERVES_FEW),
-    "token_overwritten_by_waiters": Case("rush", FAST | {"requests": 40, "wait_ms": 1000}, SERVES_FEW),
+    "token_overwritten_by_waiters": Case("rush", FAST | {"requests": 20, "wait_ms": 5000}, SERVES_FEW),
     "waits_although_it_should_not": Case("try_lock", {"replicas": 2, "requests": 60}, "waited before it gave up"),
     "fence_by_chance": Case("rush", FAST, SERVES_FEW),
     "fence_of_the_process": Case("rush", FAST, SERVES_FEW),
 }
 
+# The lock lies about its work, or nobody knows what became of it. Such a run proves nothing, and is never a pass. The value is
+# a part of the reason.
+NOT_BELIEVED = {
+    "answers_with_another_value": "was acknowledged with",
+    "answers_before_the_work": "was acknowledged, but no replica wrote",
+    "fails_after_the_work": "were not served",
+}
 FULL = {"replicas": 2, "requests": 400, "users": 30, "retry_ms": 5}  # enough hand-overs between two replicas for a pass
 SOUND: dict[str, dict[str, Options]] = {
     "redis_py": {"rush": FULL, "slow_holder": SLOW, "holder_crash": CRASH},
@@ -141,7 +152,7 @@ SOUND: dict[str, dict[str, Options]] = {
     "fences_in_steps": {"rush": FULL, "frozen_before_write": {"requests": 30}},
     "frees_by_expiring": {"rush": FULL, "slow_holder": SLOW},
     "releases_twice": {"rush": FULL, "slow_holder": SLOW},
-    "looks_before_the_write": {"rush": FULL, "slow_holder": SLOW},
+    "looks_before_the_write": {"rush": FULL, "holder_crash": CRASH},
     "member_of_a_set": {"rush": FULL, "frozen_holder": {"requests": 30}},
     "client_of_its_own": {"rush": FULL, "slow_holder": SLOW},
     "locks_in_another_thread": {"rush": FULL, "slow_holder": SLOW},
@@ -165,7 +176,7 @@ def supervisor() -> Iterator[Supervisor]:
         supervisor.close()
 
 
-@pytest.mark.parametrize(("shelf", "expected"), [("broken", BROKEN), ("sound", SOUND)], ids=["broken", "sound"])
+@pytest.mark.parametrize(("shelf", "expected"), [("broken", BROKEN | NOT_BELIEVED), ("sound", SOUND)], ids=["broken", "sound"])
 def test_every_lock_is_tried(shelf, expected):
     """Every lock on the two shelves has its place in the tables, and its first line begins with the name of its shelf."""
     files = list((LOCKS / shelf).glob("*.py"))
@@ -184,6 +195,15 @@ def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
     assert judgement.verdict is Verdict.BROKEN, judgement.why
     assert {case.mechanism} <= set(found) <= {case.mechanism, *case.also}
     assert found[case.mechanism]
+
+
+@pytest.mark.parametrize("name", NOT_BELIEVED)
+def test_a_lock_that_lies_is_not_believed(name, supervisor, tmp_path):
+    """Where the answers of a lock contradict the journals, or are missing, the run is void."""
+    judgement, _ = trial(supervisor, "rush", str(LOCKS / "broken" / f"{name}.py"), FAST, tmp_path)
+
+    assert judgement.verdict is Verdict.VOID
+    assert NOT_BELIEVED[name] in judgement.why
 
 
 @pytest.mark.parametrize(("name", "scenario"), [(name, scenario) for name, tried in SOUND.items() for scenario in tried])

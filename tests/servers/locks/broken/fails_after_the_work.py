@@ -1,0 +1,17 @@
+"""Broken: raises an error after four works of five, so that nobody knows what became of them."""
+
+import random
+from dataclasses import replace
+
+from app.locks import lua
+
+
+class Lock(lua.Lock):
+    def run(self, work):
+        result = super().run(work)
+        if random.random() < 0.8:
+            raise self.store.Error("no answer")
+        return result
+
+
+STAGE = replace(lua.STAGE, lock=Lock)
