@@ -16,8 +16,9 @@ The moments of a phase are:
   Of a script only the lock knows which answer is a yes, so it is learned from the requests that entered their work before;
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
-The client of the store counts the commands. So the text of a stage has no trace of a failpoint, and one scenario injects its
-fault at the corresponding moment of every stage.
+The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
+no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
+commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them.
 
 Faults are prepared as files, ``gates/<name>.json``, one ``Injection`` each, which a replica reads when it starts. A replica
 renames the file before it injects. So a fault is injected at most once in a run: a replica that is started again does not
@@ -51,6 +52,10 @@ class Meaning(Enum):
     LOOKED = "a value was read: only the lock knows whether it is good news"
     OPEN = "anything else: a count, an answer of a script"
     NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
+
+
+# the meanings of an answer that can have been a yes
+MAYBE = (Meaning.AGREED, Meaning.LOOKED, Meaning.OPEN)
 
 
 class InjectedError(Exception):
@@ -177,6 +182,8 @@ class RequestContext(threading.local):
 
     # of the whole process, not of this thread; None while no fault is prepared
     failpoints: ClassVar[Failpoints | None] = None
+    # whether what this thread sends belongs to a lock; False while a resource uses the lock's store
+    counting: bool = True
     # empty outside a request
     request: str = ""
     phase: str = RENEW
@@ -227,32 +234,33 @@ class RequestContext(threading.local):
         if failpoints is not None and phase is not RENEW:
             failpoints.reach(phase, BEFORE, self.request)
 
-    def sending(self, error: type[Exception] = CommandFailed) -> None:
-        """Note that a command is about to be sent to the lock's store. error: what the client raises if a fault lets it fail."""
+    def sending(self, command: str = "", commands: int = 1, error: type[Exception] = CommandFailed) -> None:
+        """Note that a command is about to be sent to the lock's store; of several at once, ``command`` is the last.
+
+        error: what the client raises if a fault lets the command fail.
+        """
         if (failpoints := self.failpoints) is not None:
             try:
-                self._reach_before_command(failpoints)
+                self._reach_before_command(failpoints, commands)
             except CommandFailed as failed:
                 raise error(str(failed)) from failed
+        self.commands += commands
+        self.command = command
+        self.answer = ""
         self.sent_ns = monotonic_ns()
 
-    def _reach_before_command(self, failpoints: Failpoints) -> None:
+    def _reach_before_command(self, failpoints: Failpoints, commands: int) -> None:
         if self.phase is RENEW:
             failpoints.reach(RENEW, BEFORE, self.request)
-        if self.commands + 1 == failpoints.usual_commands.get(self.phase):
+        if self.commands < failpoints.usual_commands.get(self.phase, 0) <= self.commands + commands:
             failpoints.reach(self.phase, BEFORE_LAST, self.request)
 
-    def sending_again(self) -> None:
-        """Note that a command is sent once more, because its reply was lost."""
-        self.sent_ns = monotonic_ns()
-
-    def sent(self, command: str, answer: object, meaning: Meaning = Meaning.OPEN, script: str = "") -> None:
-        """Note that the lock's store has answered one more command. ``script`` names a script, which alone knows its answers."""
-        self.commands += 1
+    def answered(self, command: str, answer: object, meaning: Meaning = Meaning.OPEN, script: str = "") -> None:
+        """Note that the lock's store has answered a command. ``script`` names a script: only the lock knows its answers."""
         self.command = command
         self.answer = answer
         self.refused |= meaning is Meaning.REFUSED
-        self.may_have_agreed |= meaning in (Meaning.AGREED, Meaning.LOOKED, Meaning.OPEN)
+        self.may_have_agreed |= meaning in MAYBE
         if script:
             self.script, self.script_answer = script, answer
         elif meaning is Meaning.AGREED:  # this command grants the lock, and not the script before it
@@ -261,6 +269,12 @@ class RequestContext(threading.local):
             self.said_yes = True
             if self.failpoints is not None:
                 self.failpoints.reach(self.phase, AFTER_FIRST, self.request)
+
+    def unanswered(self, command: str, error: Exception) -> None:
+        """Note that no answer came to a command. The store may have carried it out."""
+        self.command = command
+        self.answer = f"error: {type(error).__name__}"
+        self.may_have_agreed = True
 
     def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
         if script and self.failpoints is not None:

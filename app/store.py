@@ -1,7 +1,10 @@
 """What a lock may ask of its store: for each store the calls that a stage may make, and no others.
 
 A stage is handed its store as the first argument of its constructor. The clients in ``app/stores`` have these calls, and a
-test holds the stages to them. Every client counts the calls as commands, and reaches the failpoints with them.
+test holds the stages to them. Commands are counted, and reach the failpoints, below these calls: at the connections.
+
+A lock of a library needs a client of that library. Each store has ``plain`` for that. What a plain client sends is counted as
+well, and a fault can be injected into it. Without a type here, the client is that of redis-py, kazoo, etcd3gw or PyMySQL.
 
 Only the standard library is used, so that a stage can be read on a machine where nothing is installed.
 """
@@ -58,6 +61,9 @@ class RedisStore(Store, Protocol):
     def pexpire(self, name: str, time: int) -> bool:
         """Let a key expire after this many milliseconds. Return whether the key exists."""
 
+    def plain(self, **options: Any) -> Any:
+        """Return a ``redis.Redis`` for a library: this client, or one with other ``options`` of redis-py (one for a process)."""
+
     def register_script(self, script: str) -> Script:
         """Return a Lua script as a function; nothing is sent before the function is called."""
 
@@ -72,12 +78,18 @@ class RedisNodesStore(Store, Protocol):
     def all(self, *command: Any) -> list[Any]:
         """Send one command to all servers at once. Return their answers in order; a server without an answer gives its error."""
 
+    def plain(self, **options: Any) -> list[Any]:
+        """Return a ``redis.Redis`` for each server, for a library. Its commands are counted one by one."""
+
 
 class ZooKeeperStore(Store, Protocol):
     """A ZooKeeper ensemble: ``store="zookeeper"``. A lock first asks for its session."""
 
     def session(self, timeout_ms: int) -> ZooKeeperSession:
         """Return this process's session with this timeout; the first call begins it."""
+
+    def plain(self, timeout_ms: int) -> Any:
+        """Return the ``KazooClient`` of the session with this timeout, for a library, or a recipe as ``Lock`` is."""
 
 
 class ZooKeeperSession(Store, Protocol):
@@ -101,6 +113,9 @@ class ZooKeeperSession(Store, Protocol):
 
 class EtcdStore(Store, Protocol):
     """An etcd cluster: ``store="etcd"``."""
+
+    def plain(self) -> Any:
+        """Return an ``Etcd3Client`` for a library. It asks only the server that answered last."""
 
     def grant(self, ttl_s: int) -> int:
         """Create a lease, and return its number."""
@@ -140,6 +155,9 @@ class MySQLStore(Store, Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """BEGIN, and COMMIT at the end of the block, or ROLLBACK if it raises. Within another transaction: a part of that."""
+
+    def plain(self, **options: Any) -> Any:
+        """Return a new ``pymysql.Connection`` for a library, with autocommit. The caller closes it."""
 
     def execute(self, statement: str, *values: object) -> int:
         """Run one statement, and return how many rows it found or changed."""

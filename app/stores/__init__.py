@@ -1,15 +1,19 @@
 """The stores: for each the client that a lock gets, one a file. A stage names the file in its ``store``.
 
-A store's file has two names. ``connect(settings, journal)`` returns a client that reaches the failpoints and has its library's
-error type as ``Error``: a lock can then catch it without importing the library. ``CLIENT_OPTIONS`` are the options that decide
-what a failure looks like; they are recorded with the run. Connections are made at the first use: after the fork, and only for
-the stores that are needed. ``app/store.py`` lists what a lock may call.
+A store's file has two names. ``connect(settings, journal)`` returns a client whose connections reach the failpoints. It has its
+library's error type as ``Error``: a lock can then catch it without importing the library. ``CLIENT_OPTIONS`` are the options that
+decide what a failure looks like; they are recorded with the run. Connections are made at the first use: after the fork, and only
+for the stores that are needed. ``app/store.py`` lists what a lock may call. A file can have ``count_all(settings, journal)``. It
+lets a replica count also what a library sends by a client of its own.
 
-``redis_subscriptions`` is no store: it is the part of the Redis client that listens to channels.
+The other files are no stores: ``redis_connection``, ``mysql_connection`` and ``zookeeper_client`` count commands and reach the
+failpoints. ``redis_commands`` knows what a command means, ``redis_subscriptions`` listens to channels, and ``renewals`` journals
+what is sent outside any request.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +25,12 @@ from app.settings import Settings
 def store(name: str) -> ModuleType:
     """Return the file of a store. Raises KeyError for an unknown name."""
     return plugins.file(__name__, name)
+
+
+def count_all(names: Iterable[str], settings: Settings, journal: Journal) -> None:
+    """Count, in this process, also what a library sends to these stores by a client of its own."""
+    for name in names if journal.on else ():
+        getattr(store(name), "count_all", lambda *_: None)(settings, journal)
 
 
 def lock_store(name: str | None, settings: Settings, journal: Journal) -> Any:

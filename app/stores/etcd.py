@@ -12,8 +12,8 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic_ns
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from etcd3gw.client import Etcd3Client
@@ -22,12 +22,28 @@ from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
 from app.endpoint import Endpoint
-from app.failpoints import RENEW, ReplyLost, request_context
-from app.journal import Journal, Renewed
+from app.failpoints import Meaning, ReplyLost, request_context
+from app.journal import Journal
 from app.settings import Settings
+from app.stores import renewals
 
 CLIENT_OPTIONS: dict[str, Any] = {"answer_timeout_s": 5.0, "command_retries": 0, "connections": 64, "api_path": "/v3/"}
 GONE = "requested lease not found"
+COMMANDS = {
+    "/kv/txn": "Txn",
+    "/kv/range": "Range",
+    "/kv/put": "Put",
+    "/kv/deleterange": "DeleteRange",
+    "/kv/compaction": "Compact",
+    "/lease/grant": "LeaseGrant",
+    "/lease/keepalive": "LeaseKeepAlive",
+    "/lease/revoke": "LeaseRevoke",
+    "/lease/timetolive": "LeaseTimeToLive",
+    "/lease/leases": "LeaseLeases",
+    "/lock/lock": "Lock",
+    "/lock/unlock": "Unlock",
+    "/watch": "Watch",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +57,61 @@ class Queued:
     seen: int
 
 
+class CountedAdapter(HTTPAdapter):
+    """The connections: here commands are counted, and faults are injected, whichever client sends them through the session."""
+
+    def __init__(self, journal: Journal, **options: Any) -> None:
+        super().__init__(**options)
+        self.journal = journal
+
+    def send(self, request: requests.PreparedRequest, stream: bool = False, *args: Any, **options: Any) -> requests.Response:
+        name = _name(urlsplit(request.url or "").path)
+        if not name:
+            return super().send(request, stream, *args, **options)
+
+        def send() -> requests.Response:
+            return super(CountedAdapter, self).send(request, stream, *args, **options)
+
+        response = self._send(name, request, stream, send)
+        try:
+            self._answered(name, request, response, stream)
+        except ReplyLost:  # behave as a client that sends a command again after a lost reply
+            response.close()
+            response = self._send(name, request, stream, send)
+            self._answered(name, request, response, stream)
+        return response
+
+    def _send(
+        self, name: str, request: requests.PreparedRequest, stream: bool, send: Callable[[], requests.Response]
+    ) -> requests.Response:
+        # etcd3gw leaves this error as it is; after a ConnectionError, another server would be asked
+        request_context.sending(name, error=requests.RequestException)
+        try:
+            response = send()
+            if not stream:
+                _ = response.content  # an error while the answer is read is an error of the command
+        except Exception as error:
+            request_context.unanswered(name, error)
+            renewals.record(self.journal, name, request_context.answer, _key(request))
+            raise
+        return response
+
+    def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
+        answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
+        request_context.answered(name, answer, means)
+        renewals.record(self.journal, name, answer, _key(request))
+
+
 class Etcd:
-    """The client for a lock: reaches the failpoints, and journals what is sent outside any request."""
+    """The client for a lock."""
 
     Error = (Etcd3Exception, requests.RequestException)
 
     def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
-        self.journal = journal
         self._session = requests.Session()
         self._session.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
-        self._session.mount("http://", HTTPAdapter(pool_maxsize=CLIENT_OPTIONS["connections"], max_retries=0))
+        options = {"pool_maxsize": CLIENT_OPTIONS["connections"], "max_retries": 0}
+        self._session.mount("http://", CountedAdapter(journal, **options) if journal.on else HTTPAdapter(**options))
         self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
 
     def _client(self, host: str, port: int) -> Etcd3Client:
@@ -60,14 +121,18 @@ class Etcd:
     def close(self) -> None:
         self._session.close()
 
+    def plain(self) -> Etcd3Client:
+        """Return etcd3gw's client of the server that answered last, for a library. It does not change to another server."""
+        return self._servers[0]
+
     def grant(self, ttl_s: int) -> int:
-        """Create a lease, and return its number. A lease without a key locks nothing: for the failpoints it is not yet a yes."""
-        granted: Lease = self._ask("LeaseGrant", lambda server: server.lease(ttl_s), agreed=lambda granted: False)
+        """Create a lease, and return its number."""
+        granted: Lease = self._answer(lambda server: server.lease(ttl_s))
         return granted.id
 
     def keep_alive(self, lease: int) -> bool:
         """Start the lease's time again. Return False if the lease has ended."""
-        return bool(self._ask("LeaseKeepAlive", lambda server: Lease(lease, server).refresh() > 0, key=f"lease {lease:x}"))
+        return bool(self._answer(lambda server: Lease(lease, server).refresh() > 0))
 
     def revoke(self, lease: int) -> bool:
         """End the lease, and delete the keys attached to it. Return False if the lease had ended before."""
@@ -80,7 +145,7 @@ class Etcd:
                     return False
                 raise
 
-        return bool(self._ask("LeaseRevoke", revoke))
+        return bool(self._answer(revoke))
 
     def create(self, key: str, lease: int) -> int:
         """Create a key attached to a lease, if it does not exist (create_revision == 0). Return its create revision."""
@@ -90,7 +155,7 @@ class Etcd:
             "success": [{"request_put": {"key": name, "lease": lease}}],
             "failure": [{"request_range": {"key": name}}],
         }
-        answer = self._ask("Txn", lambda server: server.transaction(transaction))
+        answer = self._answer(lambda server: server.transaction(transaction))
         if answer.get("succeeded"):
             return int(answer["header"]["revision"])
         return int(answer["responses"][0]["response_range"]["kvs"][0]["create_revision"])
@@ -106,14 +171,14 @@ class Etcd:
             "max_create_revision": up_to_revision,
             "keys_only": True,
         }
-        answer = self._ask("Range", lambda server: server.post(server.get_url("/kv/range"), json=query))
+        answer = self._answer(lambda server: server.post(server.get_url("/kv/range"), json=query))
         seen = int(answer["header"]["revision"])
         return [Queued(b64decode(one["key"]).decode(), int(one["create_revision"]), seen) for one in answer.get("kvs", [])]
 
     def wait_until_deleted(self, key: str, since_revision: int, timeout_s: float) -> bool:
         """Return whether the key was deleted in that time. The watch begins at the revision of the look: it misses nothing."""
         request = {"key": _coded(key), "start_revision": since_revision, "filters": ["NOPUT"]}
-        return bool(self._ask("Watch", lambda server: self._heard(server, request, timeout_s)))
+        return bool(self._answer(lambda server: self._heard(server, request, timeout_s)))
 
     def _heard(self, server: Etcd3Client, request: dict[str, Any], timeout_s: float) -> bool:
         """Return whether a watch reported an event in time. The waiting thread reads the stream itself."""
@@ -137,29 +202,6 @@ class Etcd:
                 raise ConnectionFailedError(str(error)) from error
         return False
 
-    def _ask(
-        self,
-        command: str,
-        send: Callable[[Etcd3Client], Any],
-        key: str = "",
-        agreed: Callable[[Any], object] = lambda answer: answer,
-    ) -> Any:
-        """Send a command. With a journal, reach the failpoints; send it again after a lost reply, as to another server."""
-        if not self.journal.on:
-            return self._answer(send)
-        request_context.sending(ConnectionFailedError)
-        answer = self._answer(send)
-        try:
-            request_context.sent(command, agreed(answer))
-        except ReplyLost:
-            request_context.sending_again()
-            answer = self._answer(send)
-            request_context.sent(command, agreed(answer))
-        if request_context.phase is RENEW:
-            at = {"sent_ns": request_context.sent_ns, "renewed_ns": monotonic_ns()}
-            self.journal.record(Renewed(request="", key=key, command=command, answer=str(answer), **at))
-        return answer
-
     def _answer(self, send: Callable[[Etcd3Client], Any]) -> Any:
         """Return the first answer, beginning with the server that answered last time. Raises what the last server raised."""
         servers = list(self._servers)
@@ -171,6 +213,41 @@ class Etcd:
                     raise
                 self._servers = [*(other for other in servers if other is not server), server]
         raise AssertionError("an endpoint has at least one address")
+
+
+def _name(path: str) -> str:
+    """Return the name of the command behind a path of the gateway; empty for a path that is no command."""
+    return next((name for end, name in COMMANDS.items() if path.endswith(end)), "")
+
+
+def _key(request: requests.PreparedRequest) -> str:
+    """Return what a command is about: a lease, or a key."""
+    body = json.loads(request.body) if isinstance(request.body, (str, bytes)) else {}
+    if "ID" in body:
+        return f"lease {int(body['ID']):x}"
+    return b64decode(body.get("key", "")).decode(errors="replace")
+
+
+def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
+    """Return the answer in a word, and what it means for a lock."""
+    if not response.ok:
+        gone = GONE in response.text
+        return (0, Meaning.REFUSED) if gone else (f"error: {response.status_code}", Meaning.NOTHING)
+    if name in ("LeaseGrant", "Compact"):  # a lease without a key locks nothing
+        return "OK", Meaning.NOTHING
+    if name in ("Range", "LeaseTimeToLive", "LeaseLeases"):
+        return "OK", Meaning.LOOKED
+    body = response.json()
+    match name:
+        case "Txn":
+            agreed = bool(body.get("succeeded"))
+        case "LeaseKeepAlive":
+            agreed = int(body["result"].get("TTL", 0)) > 0
+        case "DeleteRange":
+            return int(body.get("deleted", 0)), Meaning.OPEN
+        case _:
+            agreed = True
+    return int(agreed), Meaning.AGREED if agreed else Meaning.REFUSED
 
 
 def _reports(line: bytes) -> bool:

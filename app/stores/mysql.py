@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -23,9 +23,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from app.endpoint import Endpoint
-from app.failpoints import Meaning, ReplyLost, request_context
+from app.failpoints import request_context
 from app.journal import Journal
 from app.settings import Settings
+from app.stores.mysql_connection import LOST, CountedConnection, LostReply
 
 POOL_OPTIONS = {"pool_size": 32, "max_overflow": 0, "timeout": 5.0}  # one for each thread of a replica: no thread needs more
 CONNECTION_OPTIONS = {
@@ -53,8 +54,6 @@ class TimedOut(pymysql.OperationalError):
 
 
 KINDS: dict[int, type[pymysql.MySQLError]] = {1062: Duplicate, 1205: TimedOut, 1213: Deadlock, 1969: TimedOut}
-LOST = 2013
-WITHIN = "SET STATEMENT max_statement_time = %s FOR "  # MariaDB's way to bound a statement, in seconds and parts of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +80,23 @@ class MySQL:
     Deadlock = Deadlock
     TimedOut = TimedOut
 
-    def __init__(self, endpoint: Endpoint, user: str = "root") -> None:
+    def __init__(self, endpoint: Endpoint, journal: Journal, user: str = "root") -> None:
         """Make the pool. ``user`` is the user where the endpoint names none."""
         self.here = _Here()
-        self.pool = _pool(endpoint, endpoint.user or user)
+        self.endpoint = endpoint
+        self.user = endpoint.user or user
+        self.journal = journal
+        self.pool = _pool(self._connect)
 
     def close(self) -> None:
         """Close all connections."""
         self.pool.dispose()
+
+    def _connect(self, **options: Any) -> pymysql.Connection:
+        where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "database": self.endpoint.database or "lab"}
+        who = {"user": self.user, "password": self.endpoint.password}
+        settings = who | where | CONNECTION_OPTIONS | options
+        return CountedConnection(self.journal, **settings) if self.journal.on else pymysql.Connection(**settings)
 
     @property
     def in_transaction(self) -> bool:
@@ -115,20 +123,31 @@ class MySQL:
 
     def execute(self, statement: str, *values: object) -> int:
         """Run a statement of the lock. Return how many rows it found or changed. Raises Error."""
-        return self.query(statement, *values).touched
+        try:
+            return self._execute(statement, values).touched
+        except LostReply:
+            if self.here.connection is not None:  # a transaction is lost with its connection
+                self.here.connection.invalidate()
+                raise
+            return self._execute(statement, values).touched  # a statement alone can be sent again on another connection
 
     def query(self, statement: str, *values: object) -> Done:
         """Run a statement that is not the lock's: no failpoint, no count. Raises Error."""
+        request_context.counting = False
+        try:
+            return self._execute(statement, values)
+        finally:
+            request_context.counting = True
+
+    def plain(self, **options: Any) -> pymysql.Connection:
+        """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` are those that differ."""
+        return self._connect(**options)
+
+    def _execute(self, statement: str, values: tuple[object, ...]) -> Done:
         if self.here.connection is not None:
             return _run(self.here.connection, statement, values)
         with self._borrowed() as connection:
             return _run(connection, statement, values)
-
-    def lose_connection(self) -> None:
-        """Break the connection of this thread's transaction."""
-        if self.here.connection is not None:
-            self.here.connection.invalidate()
-            raise pymysql.OperationalError(LOST, "Lost connection to the server during query")
 
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[PoolProxiedConnection]:
@@ -145,35 +164,6 @@ class MySQL:
             raise
         finally:
             connection.close()
-
-
-class GatedMySQL(MySQL):
-    """The client for a lock: reaches the failpoints, and counts the lock's statements."""
-
-    def execute(self, statement: str, *values: object) -> int:
-        request_context.sending(pymysql.OperationalError)
-        name = statement.removeprefix(WITHIN).partition(" ")[0]
-        touched = super().execute(statement, *values)
-        try:
-            request_context.sent(name, _answer(name, touched), _meaning(name, touched))
-        except ReplyLost:  # a reply is lost with its connection; a committed statement can be sent again on another
-            self.lose_connection()
-            request_context.sending_again()
-            touched = super().execute(statement, *values)
-            request_context.sent(name, _answer(name, touched), _meaning(name, touched))
-        return touched
-
-
-def _answer(name: str, touched: int) -> int | str:
-    """Return the server's answer: how many rows. A COMMIT changes no row, but its OK does not mean that nothing was found."""
-    return "OK" if name == "COMMIT" else touched
-
-
-def _meaning(name: str, touched: int) -> Meaning:
-    """Return what the answer to a statement means for a lock. The rows of a SELECT may hold anything."""
-    if name in ("INSERT", "UPDATE", "REPLACE"):
-        return Meaning.AGREED if touched else Meaning.REFUSED
-    return Meaning.NOTHING if name in ("BEGIN", "START", "SAVEPOINT", "ROLLBACK", "SET") else Meaning.OPEN
 
 
 def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object, ...]) -> Done:
@@ -199,12 +189,8 @@ def _roll_back(connection: PoolProxiedConnection) -> None:
             connection.invalidate(error)
 
 
-def _pool(endpoint: Endpoint, user: str) -> QueuePool:
+def _pool(connect: Callable[[], pymysql.Connection]) -> QueuePool:
     """Make a pool that connects on demand. It sends nothing by itself but a ping to a connection that was idle for long."""
-
-    def connect() -> Any:
-        where = {"host": endpoint.first.host, "port": endpoint.first.port, "database": endpoint.database or "lab"}
-        return pymysql.connect(user=user, password=endpoint.password, **where, **CONNECTION_OPTIONS)
 
     def taken(connection: Any, record: Any, _proxy: Any) -> None:
         if monotonic() - record.info.get("used_s", monotonic()) > PING_AFTER_S:
@@ -228,4 +214,4 @@ def connect(settings: Settings, journal: Journal) -> MySQL:
 
     If the endpoint names no user, the user is the replica: the server's list of connections then shows the replica of each.
     """
-    return (GatedMySQL if journal.on else MySQL)(settings.mysql_url, settings.replica)
+    return MySQL(settings.mysql_url, journal, settings.replica)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from time import monotonic_ns
 from typing import Any
 
 import redis
@@ -13,26 +12,13 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from app.endpoint import Address, Endpoint
-from app.failpoints import RENEW, Meaning, ReplyLost, request_context
-from app.journal import Journal, Renewed
+from app.journal import Journal
 from app.settings import Settings
+from app.stores import redis_connection
 from app.stores.redis_subscriptions import Subscriptions
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
-SCRIPTS = frozenset({"EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"})
-# these do nothing to a key where they answer zero or None
-CONDITIONAL = frozenset(
-    {"SETNX", "MSETNX", "HSETNX", "LPOP", "RPOP", "BLPOP", "BRPOP", "LMOVE", "BLMOVE", "RPOPLPUSH", "BRPOPLPUSH", "EXEC"}
-)
-LOOKS = frozenset(
-    {"GET", "MGET", "STRLEN", "EXISTS", "TYPE", "TTL", "PTTL", "HGET", "HMGET", "HGETALL", "HEXISTS", "HLEN", "LRANGE", "LINDEX",
-     "LLEN", "LPOS", "SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE", "ZCARD", "KEYS", "SCAN"}
-)  # fmt: skip
-NOT_ABOUT_THE_LOCK = frozenset(
-    {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
-     "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
-)  # fmt: skip
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -47,62 +33,35 @@ def _options() -> dict[str, Any]:
     return options | {"retry": Retry(NoBackoff(), options.pop("retries")), "decode_responses": True}
 
 
-def script(command: Sequence[Any]) -> str:
-    """Return which script a command runs: its text, its hash or its name; empty for a command that runs none."""
-    return str(command[1]) if command[0] in SCRIPTS else ""
-
-
-def key(command: Sequence[Any]) -> str:
-    """Return the first key of a command, empty for a command without one."""
-    return str(next(iter(command[3:] if command[0] in SCRIPTS else command[1:]), ""))
-
-
-def meaning(command: Sequence[Any], answer: object) -> Meaning:
-    """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
-    name = command[0]
-    if name == "SET" and "GET" not in command[3:]:
-        return Meaning.AGREED if answer else Meaning.REFUSED  # only with a condition, NX for example, it can do nothing
-    if name in CONDITIONAL:
-        return Meaning.AGREED if answer else Meaning.REFUSED
-    if name in LOOKS:
-        return Meaning.LOOKED
-    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN
-
-
 class Redis(redis.Redis):
-    """A plain client that has its error type as ``Error``: a lock can catch it without importing the library."""
+    """redis-py's client, with its error type as ``Error``: a lock can catch it without importing the library."""
 
     Error = redis.RedisError
-    journal: Journal
 
     reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, where a sentinel knows it
 
     @cached_property
+    def _others(self) -> dict[frozenset[Any], redis.Redis]:
+        return {}  # options → the client with these options
+
+    def plain(self, **options: Any) -> redis.Redis:
+        """Return a client of the same server for a library: this one, or where ``options`` of redis-py differ, one with these."""
+        if not options:
+            return self
+        which = frozenset(options.items())
+        if which not in self._others:
+            self._others[which] = self._other(**options)
+        return self._others[which]
+
+    def _other(self, **options: Any) -> redis.Redis:
+        if self.reach is not None:
+            return self.reach(redis.Redis, **options)
+        return redis.Redis(connection_pool=redis.ConnectionPool(**self.get_connection_kwargs() | options))
+
+    @cached_property
     def subscriptions(self) -> Subscriptions:
         """The channels of this process. They have their own connection, which waits without a time-out."""
-        forever = {"socket_timeout": None}
-        if self.reach is not None:
-            return Subscriptions(self.reach(redis.Redis, **forever).pubsub, self.Error)
-        pool = redis.ConnectionPool(**self.get_connection_kwargs() | forever)
-        return Subscriptions(redis.Redis(connection_pool=pool).pubsub, self.Error)
-
-
-class GatedRedis(Redis):
-    """The client for a lock: reaches the failpoints, counts commands, and journals what is sent outside any request."""
-
-    def execute_command(self, *args: Any, **options: Any) -> Any:
-        request_context.sending(redis.ConnectionError)
-        answer = super().execute_command(*args, **options)
-        try:
-            request_context.sent(args[0], answer, meaning(args, answer), script(args))
-        except ReplyLost:  # behave as a client that sends a command again after a lost reply
-            request_context.sending_again()
-            answer = super().execute_command(*args, **options)
-            request_context.sent(args[0], answer, meaning(args, answer), script(args))
-        if request_context.phase is RENEW and self.journal.on:
-            at = {"sent_ns": request_context.sent_ns, "renewed_ns": monotonic_ns()}
-            self.journal.record(Renewed(request="", key=key(args), command=args[0], answer=str(answer), **at))
-        return answer
+        return Subscriptions(self._other(socket_timeout=None).pubsub, self.Error)
 
 
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
@@ -123,18 +82,20 @@ def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: An
 
 def counter_redis(settings: Settings) -> Redis:
     """Make the client of the counter's own Redis: breaking the lock's store never loses the counter."""
-    return client(Redis, settings.counter_url, settings.counter_url.first)
+    return client(Redis, settings.counter_url, settings.counter_url.first, redis_connect_func=redis_connection.uncounted)
+
+
+def counted(endpoint: Endpoint, address: Address, journal: Journal, **others: Any) -> Redis:
+    """Make the client of a lock for one of an endpoint's servers. Its connections reach the failpoints; without a journal not."""
+    seam = {"redis_connect_func": redis_connection.counted(journal)} if journal.on else {}
+    return client(Redis, endpoint, address, **seam, **others)
 
 
 def connect(settings: Settings, journal: Journal) -> Redis:
     """Make the client for a lock; without a journal a plain one."""
-    return gated(settings.redis_url, settings.redis_url.first, journal)
+    return counted(settings.redis_url, settings.redis_url.first, journal)
 
 
-def gated(endpoint: Endpoint, address: Address, journal: Journal) -> Redis:
-    """Make a client that reaches the failpoints, for one of an endpoint's servers."""
-    if not journal.on:
-        return client(Redis, endpoint, address)
-    made = client(GatedRedis, endpoint, address)
-    made.journal = journal
-    return made
+def count_all(settings: Settings, journal: Journal) -> None:
+    """Count what any client of this process sends to the lock's store."""
+    redis_connection.count_all(journal, settings.redis_url.addresses)

@@ -14,8 +14,10 @@ from app.endpoint import Endpoint
 from app.failpoints import ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
+from app.stores import redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
-from app.stores.redis import Redis, client, meaning, script
+from app.stores.redis import Redis, counted
+from app.stores.redis_commands import key, meaning, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
@@ -28,32 +30,44 @@ class RedisNodes:
 
     Error = redis.RedisError
 
-    def __init__(self, endpoint: Endpoint, gated: bool) -> None:
-        self.nodes = [client(Redis, endpoint, address, **UNHEARD) for address in endpoint.addresses]
-        self.gated = gated
+    def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
+        self.nodes = [counted(endpoint, address, journal, **UNHEARD) for address in endpoint.addresses]
+        self.journal = journal
 
     def all(self, *command: Any) -> list[Any]:
         """Return each node's answer in order; the error of a node without an answer. It is one command for the failpoints."""
-        if not self.gated:
+        if not self.journal.on:
             return self._all(*command)
-        request_context.sending(redis.ConnectionError)
-        answers = self._all(*command)
+        answers = self._ask(command)
         try:
-            self._sent(command, answers)
+            self._answered(command, answers)
         except ReplyLost:  # behave as a client that sends a command again after lost replies
-            request_context.sending_again()
-            answers = self._all(*command)
-            self._sent(command, answers)
+            answers = self._ask(command)
+            self._answered(command, answers)
         return answers
+
+    def plain(self, **options: Any) -> list[redis.Redis]:
+        """Return a client for each node, for a library. What each sends is counted a command at a time."""
+        return [node.plain(**options) for node in self.nodes]
 
     def close(self) -> None:
         """Close all connections."""
         for node in self.nodes:
             node.close()
 
-    def _sent(self, command: tuple[Any, ...], answers: list[Any]) -> None:
+    def _ask(self, command: tuple[Any, ...]) -> list[Any]:
+        """Ask all nodes. For the failpoints that is one command, so the connections do not count."""
+        request_context.sending(command[0], error=redis.ConnectionError)
+        request_context.counting = False
+        try:
+            return self._all(*command)
+        finally:
+            request_context.counting = True
+
+    def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
         answer = _by_majority(answers)
-        request_context.sent(command[0], answer, meaning(command, answer), script(command))
+        request_context.answered(command[0], answer, meaning(command, answer), script(command))
+        renewals.record(self.journal, command[0], answer, key(command))
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]
@@ -100,4 +114,9 @@ def _read(node: Redis, connection: Any, until_s: float) -> Any:
 
 def connect(settings: Settings, journal: Journal) -> RedisNodes:
     """Make the client for a lock."""
-    return RedisNodes(settings.redis_nodes_url, gated=journal.on)
+    return RedisNodes(settings.redis_nodes_url, journal)
+
+
+def count_all(settings: Settings, journal: Journal) -> None:
+    """Count what any client of this process sends to one of the nodes."""
+    redis_connection.count_all(journal, settings.redis_nodes_url.addresses)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from time import monotonic_ns
 from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import (
     ConnectionClosedError,
-    ConnectionDropped,
     ConnectionLoss,
     KazooException,
     NoNodeError,
@@ -24,9 +22,9 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import ZnodeStat
 
 from app.endpoint import Endpoint
-from app.failpoints import ReplyLost, request_context
-from app.journal import Journal, Renewed
+from app.journal import Journal
 from app.settings import Settings
+from app.stores.zookeeper_client import CountedClient
 
 CLIENT_OPTIONS: dict[str, Any] = {
     "answer_timeout_s": 5.0,
@@ -56,6 +54,10 @@ class ZooKeeper:
                 self._sessions[timeout_ms] = Session(self.endpoint, timeout_ms, self.journal)
             return self._sessions[timeout_ms]
 
+    def plain(self, timeout_ms: int) -> KazooClient:
+        """Return kazoo's client of the session with this timeout, for a library or one of kazoo's recipes."""
+        return self.session(timeout_ms).client
+
     def close(self) -> None:
         """End all sessions; their ephemeral nodes are deleted."""
         for session in self._sessions.values():
@@ -76,11 +78,14 @@ class Session:
             "max_delay": CLIENT_OPTIONS["reconnect_longest_delay_s"],
         }
         hosts = ",".join(map(str, endpoint.addresses))
-        self.journal = journal
-        self._client = KazooClient(hosts, timeout=timeout_ms / 1000, connection_retry=retry)
-        if journal.on:
-            self._tell_of_heartbeats()
+        options = {"hosts": hosts, "timeout": timeout_ms / 1000, "connection_retry": retry}
+        self._client = CountedClient(journal, **options) if journal.on else KazooClient(**options)
         self._client.start(timeout=CLIENT_OPTIONS["connect_timeout_s"])
+
+    @property
+    def client(self) -> KazooClient:
+        """Kazoo's client of this session."""
+        return self._client
 
     def close(self) -> None:
         self._client.stop()
@@ -88,56 +93,30 @@ class Session:
 
     def create_ephemeral_sequential(self, path: str) -> tuple[str, ZnodeStat]:
         """Create a node of this session whose name ends with the next number. Return its path and its record."""
-        made: tuple[str, ZnodeStat] = self._ask(
-            "create",
-            lambda: self._client.create_async(path, ephemeral=True, sequence=True, makepath=True, include_data=True),
-        )
+        flags = {"ephemeral": True, "sequence": True, "makepath": True}
+        made: tuple[str, ZnodeStat] = self._answer(self._client.create_async(path, include_data=True, **flags))
         return made
 
     def get_children(self, path: str) -> list[str]:
         """Return the names of the nodes below a path; an empty list if the path does not exist."""
-        names: list[str] = self._ask("getChildren", lambda: self._client.get_children_async(path), absent=[])
+        names: list[str] = self._answer(self._client.get_children_async(path), absent=[])
         return names
 
     def exists(self, path: str, watch: Callable[[Any], object] | None = None) -> ZnodeStat | None:
         """Return the node's record, None if it does not exist. ``watch`` is called once: at a change, or a broken connection."""
-        stat: ZnodeStat | None = self._ask("exists", lambda: self._client.exists_async(path, watch=watch))
+        stat: ZnodeStat | None = self._answer(self._client.exists_async(path, watch=watch))
         return stat
 
     def delete(self, path: str) -> bool:
         """Delete a node, and return whether it existed."""
-        return bool(self._ask("delete", lambda: self._client.delete_async(path), absent=False))
+        return bool(self._answer(self._client.delete_async(path), absent=False))
 
-    def _ask(self, command: str, send: Callable[[], Any], absent: Any = None) -> Any:
-        """Send a command and return the answer, ``absent`` if there is no such node. With a journal, reach the failpoints."""
-        if not self.journal.on:
-            return self._answer(send, absent)
-        request_context.sending(ConnectionLoss)
-        answer = self._answer(send, absent)
+    def _answer(self, asked: Any, absent: Any = None) -> Any:
+        """Return the answer, ``absent`` if there is no such node."""
         try:
-            request_context.sent(command, answer)
-        except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
-            raise ConnectionLoss from lost
-        return answer
-
-    def _answer(self, send: Callable[[], Any], absent: Any) -> Any:
-        try:
-            return send().get(timeout=CLIENT_OPTIONS["answer_timeout_s"])
+            return asked.get(timeout=CLIENT_OPTIONS["answer_timeout_s"])
         except NoNodeError:
             return absent
-
-    def _tell_of_heartbeats(self) -> None:
-        """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
-        connection = self._client._connection  # noqa: SLF001 - see above
-        send = connection._send_ping  # noqa: SLF001
-
-        def send_and_tell(connect_timeout: float) -> None:
-            request_context.sending(ConnectionDropped)
-            send(connect_timeout)
-            at = {"sent_ns": request_context.sent_ns, "renewed_ns": monotonic_ns()}
-            self.journal.record(Renewed(request="", key="session", command="ping", answer="sent", **at))
-
-        connection._send_ping = send_and_tell  # noqa: SLF001
 
 
 def connect(settings: Settings, journal: Journal) -> ZooKeeper:

@@ -15,16 +15,16 @@ from app.lock import Grant, NotAcquired, Refused
 from app.locks import stages
 from app.resources.mysql_row import Counter as Row
 from app.resources.mysql_versioned import Counter as Versioned
-from app.stores.mysql import GatedMySQL, MySQL
+from app.stores.mysql import MySQL
 from lab.evidence.history import History
 
 ALL = stages()
 GRANT = Grant("")
 
 
-@pytest.fixture(params=[MySQL, GatedMySQL])
-def store(request, mysql_url):
-    client = request.param(Endpoint.parse(mysql_url))
+@pytest.fixture(params=["without a journal", "with a journal"])
+def store(request, mysql_url, tmp_path):
+    client = MySQL(Endpoint.parse(mysql_url), Journal(tmp_path / "journal" if request.param == "with a journal" else None))
     yield client
     client.pool.dispose()
 
@@ -32,7 +32,7 @@ def store(request, mysql_url):
 @pytest.fixture
 def other(mysql_url):
     """Another replica's client."""
-    client = MySQL(Endpoint.parse(mysql_url))
+    client = MySQL(Endpoint.parse(mysql_url), Journal(None))
     yield client
     client.pool.dispose()
 
@@ -244,7 +244,7 @@ def increment(mysql_url, tmp_path):
     """One increment under mysql_for_update; what to do in its work, between reading and writing, can be given."""
     (tmp_path / "journal").mkdir()
     journal = Journal(tmp_path / "journal" / "replica-1.jsonl")
-    store = GatedMySQL(Endpoint.parse(mysql_url))
+    store = MySQL(Endpoint.parse(mysql_url), journal)
 
     def run(key, request, meddle=lambda store: None):
         class Meddled(Row):

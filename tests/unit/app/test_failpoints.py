@@ -76,7 +76,7 @@ def test_yes_lasts_for_the_phase(answers, said_yes):
     one = RequestContext()
     one.enter("acquire")
     for answer in answers:
-        one.sent("COMMAND", answer)
+        one.answered("COMMAND", answer)
 
     assert one.said_yes is said_yes
     one.enter("read")
@@ -101,7 +101,7 @@ def test_told_no(meanings, told_no):
     one = RequestContext()
     one.enter(ACQUIRE)
     for meaning in meanings:
-        one.sent("COMMAND", None, Meaning[meaning])
+        one.answered("COMMAND", None, Meaning[meaning])
 
     assert one.told_no is told_no
     one.enter(READ)
@@ -116,7 +116,7 @@ def test_stamp_of_the_last_command():
 
     one.sending()
     first_ns = one.sent_ns
-    one.sent("SET", None, Meaning.REFUSED)
+    one.answered("SET", None, Meaning.REFUSED)
     one.sending()
 
     assert 0 < first_ns < one.sent_ns
@@ -131,9 +131,9 @@ def test_script_before_the_grant(tmp_path):
     one.failpoints = failpoints
 
     one.begin("r1")
-    one.sent("SET", 0, Meaning.REFUSED)
-    one.sent("EVAL", 0, script="take the votes back")
-    one.sent("SET", 3, Meaning.AGREED)
+    one.answered("SET", 0, Meaning.REFUSED)
+    one.answered("EVAL", 0, script="take the votes back")
+    one.answered("SET", 3, Meaning.AGREED)
     one.enter(READ)
 
     assert not failpoints.is_yes("take the votes back", 0)
@@ -145,13 +145,13 @@ def test_failed_renewal(tmp_path, monkeypatch):
     failpoints = Failpoints(tmp_path, "replica-1")
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
     renewing, holder = RequestContext(), RequestContext()
-    renewing.sending(ConnectionError)  # no request has the lock yet
+    renewing.sending(error=ConnectionError)  # no request has the lock yet
 
     holder.begin("r1")
     holder.enter(READ)
     with pytest.raises(ConnectionError, match="fail_renewal-1 was injected"):
-        renewing.sending(ConnectionError)
-    renewing.sending(ConnectionError)
+        renewing.sending(error=ConnectionError)
+    renewing.sending(error=ConnectionError)
 
 
 def test_end_of_a_request_is_no_renewal(tmp_path, monkeypatch):
@@ -190,7 +190,7 @@ def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
         one.begin("r1")
         reached = []
         for answer in (refusal, refusal, grant):
-            one.sent("EVALSHA", answer, script="the hash")
+            one.answered("EVALSHA", answer, script="the hash")
             reached.append(failpoints.reached.count("acquire.after_first"))
         one.enter(READ)
         one.end()

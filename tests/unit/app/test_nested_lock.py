@@ -27,7 +27,7 @@ class Fake:
     def run(self, work):
         self.asked_ns = time.monotonic_ns()
         request_context.sending()
-        request_context.sent("SET", True)
+        request_context.answered("SET", True)
         if self.gives_up:
             raise NotAcquired(self.key, 0)
         self.entered_ns = time.monotonic_ns()
@@ -36,7 +36,7 @@ class Fake:
         finally:
             self.left_ns = time.monotonic_ns()
             request_context.sending()
-            request_context.sent("DEL", 1)
+            request_context.answered("DEL", 1)
             self.released_ns = time.monotonic_ns()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.stores.redis import key, meaning, script
+from app.stores.redis_commands import key, meaning, script, unpacked, waits_s, words
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ from app.stores.redis import key, meaning, script
         (("GET", "k"), None, "LOOKED"),
         (("GET", "k"), "token", "LOOKED"),
         (("WATCH", "k"), True, "NOTHING"),
+        (("SET", "k", "v", "NX"), ValueError(), "NOTHING"),
         (("EVALSHA", "hash", 1, "k"), None, "OPEN"),
         (("EVALSHA", "hash", 1, "k"), 0, "OPEN"),
         (("EVAL", "return 0", 1, "k"), 0, "OPEN"),
@@ -36,3 +37,33 @@ def test_key_and_script():
     assert (script(("EVALSHA", "hash", 1, "k", "v")), key(("EVALSHA", "hash", 1, "k", "v"))) == ("hash", "k")
     assert (script(("GET", "k")), key(("GET", "k"))) == ("", "k")
     assert key(("PING",)) == ""
+
+
+def test_words():
+    """A command is known by its name in capitals; a name of two words is two words."""
+    assert words(("GET", "k")) == ("GET", "k")
+    assert words((b"get", "k")) == ("GET", "k")
+    assert words(("SCRIPT LOAD", "text")) == ("SCRIPT", "LOAD", "text")
+
+
+def test_unpacked():
+    """The commands of a pipeline are read from what is sent, also where a word has an end of line in it."""
+    packed = b"*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nset\r\n$1\r\nk\r\n$4\r\na\r\nb\r\n*1\r\n$4\r\nEXEC\r\n"
+
+    assert unpacked(packed) == [("MULTI",), ("SET", b"k", b"a\r\nb"), ("EXEC",)]
+
+
+@pytest.mark.parametrize(
+    ("command", "seconds"),
+    [
+        (("BLPOP", "k", "l", 5), 5),
+        (("BLPOP", b"k", b"0"), 0),
+        (("BLMPOP", 2.5, 1, "k", "LEFT"), 2.5),
+        (("XREAD", "BLOCK", 1500, "STREAMS", "k", "0"), 1.5),
+        (("XREAD", "STREAMS", "k", "0"), None),
+        (("GET", "k"), None),
+    ],
+)
+def test_waits(command, seconds):
+    """How long a blocking command may wait is read from its words."""
+    assert waits_s(command) == seconds

@@ -1,0 +1,115 @@
+"""A connection of a lock to MariaDB or MySQL: here statements are counted, and faults are injected.
+
+All that a cursor or a pool sends goes through ``query``, ``begin``, ``commit`` or ``rollback`` of PyMySQL's connection. What
+PyMySQL sends by itself when it connects does not count, nor does a ping.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pymysql
+
+from app.failpoints import Meaning, ReplyLost, request_context
+from app.journal import Journal
+from app.stores import renewals
+
+LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
+NO_ANSWER = (0, 2006, LOST)
+DUPLICATE = 1062
+# the first word of a statement, after comments and after MariaDB's prefix that bounds it
+NAME = re.compile(r"(?:\s|/\*.*?\*/|\()*(?:SET\s+STATEMENT\s.*?\sFOR\s+)?\(?\s*(\w+)", re.IGNORECASE | re.DOTALL)
+LOCKS_ROWS = re.compile(r"\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b", re.IGNORECASE)
+NAMED_LOCK = re.compile(r"\b(?:GET_LOCK|RELEASE_LOCK)\s*\(", re.IGNORECASE)
+NOT_ABOUT_THE_LOCK = ("BEGIN", "START", "SAVEPOINT", "ROLLBACK", "SET", "USE", "SHOW", "CREATE")
+
+
+class LostReply(pymysql.OperationalError):
+    """The reply to a statement was lost, and the connection with it."""
+
+
+class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore] # PyMySQL has types only for some
+    """A connection that reaches the failpoints, counts statements, and journals those that are sent outside any request."""
+
+    def __init__(self, journal: Journal, **options: Any) -> None:
+        self.journal = journal
+        self.setting_up = False
+        super().__init__(**options)
+
+    def connect(self, sock: Any = None) -> None:
+        self.setting_up = True
+        try:
+            super().connect(sock)
+        finally:
+            self.setting_up = False
+
+    def query(self, sql: Any, unbuffered: bool = False) -> Any:
+        send = super().query
+        return self._counted(sql, lambda: send(sql, unbuffered))
+
+    def begin(self) -> None:
+        self._counted("BEGIN", super().begin)
+
+    def commit(self) -> None:
+        self._counted("COMMIT", super().commit)
+
+    def rollback(self) -> None:
+        self._counted("ROLLBACK", super().rollback)
+
+    def _counted(self, sql: Any, send: Callable[[], Any]) -> Any:
+        if self.setting_up or not request_context.counting:
+            return send()
+        statement = sql.decode(self.encoding, errors="replace") if isinstance(sql, (bytes, bytearray)) else str(sql)
+        name = _name(statement)
+        request_context.sending(name, error=pymysql.OperationalError)
+        try:
+            touched = send()
+        except Exception as error:
+            self._failed(name, error)
+            raise
+        answer = self._answer(name, statement, touched)
+        try:
+            request_context.answered(name, answer, _meaning(name, statement, answer))
+        except ReplyLost as lost:
+            self._force_close()
+            raise LostReply(LOST, "Lost connection to the server during query") from lost
+        renewals.record(self.journal, name, answer)
+        return touched
+
+    def _failed(self, name: str, error: Exception) -> None:
+        """Note an error: of the server, which is an answer, or of the connection, which is none."""
+        number = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else 0
+        if number in NO_ANSWER:
+            request_context.unanswered(name, error)
+        else:
+            request_context.answered(name, f"error: {number}", Meaning.REFUSED if number == DUPLICATE else Meaning.NOTHING)
+        renewals.record(self.journal, name, request_context.answer)
+
+    def _answer(self, name: str, statement: str, touched: Any) -> Any:
+        """Return the server's answer: how many rows. Of a lock by name it is the value that the server returned.
+
+        A COMMIT or ROLLBACK changes no row, but its OK does not mean that nothing was found.
+        """
+        if name in ("COMMIT", "ROLLBACK"):
+            return "OK"
+        rows = getattr(self._result, "rows", None)
+        if name == "SELECT" and rows and NAMED_LOCK.search(statement):
+            return int(rows[0][0] or 0)
+        return touched
+
+
+def _name(statement: str) -> str:
+    """Return the name of a statement: its first word."""
+    found = NAME.match(statement)
+    return found[1].upper() if found else ""
+
+
+def _meaning(name: str, statement: str, answer: Any) -> Meaning:
+    """Return what the answer to a statement means for a lock. The rows of a SELECT may hold anything."""
+    if name in ("INSERT", "UPDATE", "REPLACE") or (name == "SELECT" and NAMED_LOCK.search(statement)):
+        return Meaning.AGREED if answer else Meaning.REFUSED
+    if name == "SELECT" and not LOCKS_ROWS.search(statement):
+        return Meaning.LOOKED
+    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN

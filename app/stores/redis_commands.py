@@ -1,0 +1,101 @@
+"""What the commands of Redis and their answers mean for a lock, as far as that can be known without the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.failpoints import Meaning
+
+Command = Sequence[Any]  # its words; the first is its name, a text in capitals
+
+SCRIPTS = frozenset({"EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"})
+# these do nothing to a key where they answer zero or None
+CONDITIONAL = frozenset(
+    {"SETNX", "MSETNX", "HSETNX", "LPOP", "RPOP", "BLPOP", "BRPOP", "LMOVE", "BLMOVE", "RPOPLPUSH", "BRPOPLPUSH", "EXEC"}
+)
+LOOKS = frozenset(
+    {"GET", "MGET", "STRLEN", "EXISTS", "TYPE", "TTL", "PTTL", "HGET", "HMGET", "HGETALL", "HEXISTS", "HLEN", "LRANGE", "LINDEX",
+     "LLEN", "LPOS", "SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE", "ZCARD", "KEYS", "SCAN"}
+)  # fmt: skip
+NOT_ABOUT_THE_LOCK = frozenset(
+    {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
+     "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
+)  # fmt: skip
+LISTENING = frozenset({"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"})
+WAITS_LAST = frozenset(
+    {"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX"}
+)  # how long they wait is their last word
+WAITS_FIRST = frozenset({"BLMPOP", "BZMPOP"})  # how long they wait is their first word
+
+
+def words(command: Sequence[Any]) -> Command:
+    """Return the words of a command as Redis reads them: redis-py's name of a command can have two words."""
+    name = command[0]
+    if isinstance(name, bytes):
+        name = name.decode()
+    if name.isupper() and " " not in name:
+        return command if name is command[0] else (name, *command[1:])
+    return (*name.upper().split(" "), *command[1:])
+
+
+def unpacked(packed: bytes) -> list[Command]:
+    """Return the commands in a text of the Redis protocol: ``*2``, ``$3``, ``GET``, ``$1``, ``k``, each with an end of line."""
+    commands, at = [], 0
+
+    def number() -> int:
+        nonlocal at
+        end = packed.index(b"\r\n", at)
+        value, at = int(packed[at + 1 : end]), end + 2
+        return value
+
+    while at < len(packed):
+        command = []
+        for _ in range(number()):
+            length = number()
+            command.append(packed[at : at + length])
+            at += length + 2
+        commands.append(words(command))
+    return commands
+
+
+def waits_s(command: Command) -> float | None:
+    """Return how long a blocking command may wait, 0 without an end; None for a command that does not block."""
+    name = command[0]
+    if name in WAITS_LAST:
+        return float(command[-1])
+    if name in WAITS_FIRST:
+        return float(command[1])
+    if name in ("XREAD", "XREADGROUP"):
+        options = [word.decode() if isinstance(word, bytes) else str(word) for word in command]
+        return float(options[options.index("BLOCK") + 1]) / 1000 if "BLOCK" in options else None
+    return float(command[-1]) / 1000 if name == "WAIT" else None
+
+
+def text(word: object) -> str:
+    """Return a word of a command or an answer as text."""
+    return word.decode(errors="replace") if isinstance(word, bytes) else str(word)
+
+
+def script(command: Command) -> str:
+    """Return which script a command runs: its text, its hash or its name; empty for a command that runs none."""
+    return text(command[1]) if command[0] in SCRIPTS else ""
+
+
+def key(command: Command) -> str:
+    """Return the first key of a command, empty for a command without one."""
+    return text(next(iter(command[3:] if command[0] in SCRIPTS else command[1:]), ""))
+
+
+def meaning(command: Command, answer: object) -> Meaning:
+    """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
+    name = command[0]
+    if isinstance(answer, Exception):
+        return Meaning.NOTHING
+    if name == "SET" and "GET" not in command[3:] and b"GET" not in command[3:]:
+        return Meaning.AGREED if answer else Meaning.REFUSED  # only with a condition, NX for example, it can do nothing
+    if name in CONDITIONAL:
+        return Meaning.AGREED if answer else Meaning.REFUSED
+    if name in LOOKS:
+        return Meaning.LOOKED
+    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN

@@ -1,0 +1,189 @@
+"""The connections of a lock to Redis: here commands are counted, and faults are injected.
+
+All that redis-py sends goes through ``send_command`` or ``send_packed_command`` of a connection: single commands, pipelines,
+WATCH and MULTI, subscriptions. Which client sends it does not matter. ``counted`` is given to the client's pool as
+``redis_connect_func``, redis-py's hook for a new connection. The hook is one of the pool's ``connection_kwargs``. So each client
+that a library makes from these has it too. A replica also counts the clients that a library makes by the address alone
+(``count_all``). What redis-py sends by itself does not count: HELLO, AUTH, CLIENT SETINFO, SELECT, and
+the PING of a health check.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+import redis
+from redis.connection import AbstractConnection
+
+from app.endpoint import Address
+from app.failpoints import Meaning, ReplyLost, request_context
+from app.journal import Journal
+from app.stores import renewals
+from app.stores.redis_commands import LISTENING, Command, key, meaning, script, text, unpacked, waits_s, words
+
+
+class Counted(AbstractConnection):
+    """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
+
+    journal: Journal
+    # the commands that were sent and are not yet answered, each with whether it was sent alone; None does not count
+    awaited: deque[tuple[Command, bool] | None]
+    # the commands of the open MULTI
+    queued: list[Command]
+    # while redis-py introduces itself to the server
+    setting_up: bool
+    # from the first subscription on, answers come when they come: no command waits for its own
+    listening: bool
+
+    def introduce(self) -> None:
+        """Begin a new connection. What redis-py sends now does not count."""
+        self.awaited, self.queued = deque(), []
+        self.listening = False
+        self.setting_up = True
+        try:
+            self.on_connect()
+        finally:
+            self.setting_up = False
+
+    def send_command(self, *args: Any, **kwargs: Any) -> None:
+        packed = self._command_packer.pack(*args)
+        check_health = kwargs.get("check_health", True)
+        command = words(args)
+        if command[0] == "PING" and not check_health:  # of redis-py's health check
+            super().send_packed_command(packed, check_health)
+            if not self.setting_up and not self.listening:
+                self.awaited.append(None)
+        else:
+            self._send([command], packed, check_health)
+
+    def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+        if self.setting_up or not request_context.counting:
+            super().send_packed_command(command, check_health)
+            return
+        parts = [command] if isinstance(command, (str, bytes)) else command
+        packed = b"".join(part.encode() if isinstance(part, str) else part for part in parts)
+        self._send(unpacked(packed), [packed], check_health)
+
+    def _send(self, commands: list[Command], packed: Any, check_health: bool) -> None:
+        if self.setting_up or not request_context.counting:
+            super().send_packed_command(packed, check_health)
+            return
+        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError)
+        super().send_packed_command(packed, check_health)
+        for command in commands:
+            self.listening |= command[0] in LISTENING
+            if self.listening:
+                self._answered(command, "sent")
+            else:
+                self.awaited.append((command, len(commands) == 1))
+
+    def read_response(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.awaited:
+            return super().read_response(*args, **kwargs)
+        if (sent := self.awaited[0]) is None:
+            self.awaited.popleft()
+            return super().read_response(*args, **kwargs)
+        command, alone = sent
+        if self.socket_timeout is not None and (wait_s := waits_s(command)) is not None:
+            kwargs.setdefault("timeout", wait_s + self.socket_timeout if wait_s else None)
+        answer = self._read(command, *args, **kwargs)
+        try:
+            self._answered(command, answer)
+        except ReplyLost as lost:
+            if not alone or command[0] == "EXEC":  # no client sends half a pipeline again
+                self.disconnect()
+                raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
+            # behave as a client that sends a command again after a lost reply
+            self._send([command], self._command_packer.pack(*command), check_health=False)
+            answer = self._read(command, *args, **kwargs)
+            self._answered(command, answer)
+        return answer
+
+    def _read(self, command: Command, *args: Any, **kwargs: Any) -> Any:
+        """Read the answer to a command. An error is noted here, and raised."""
+        try:
+            answer = super().read_response(*args, **kwargs)
+        except redis.ResponseError as error:
+            self.awaited.popleft()
+            self._answered(command, error)
+            raise
+        except Exception as error:
+            request_context.unanswered(command[0], error)
+            renewals.record(self.journal, command[0], request_context.answer, key(command))
+            raise
+        self.awaited.popleft()
+        return answer
+
+    def _answered(self, command: Command, answer: Any) -> None:
+        """Note the answer, reach the failpoints, and journal a command outside any request."""
+        name, means = command[0], meaning(command, answer)
+        if name in ("MULTI", "EXEC", "DISCARD"):
+            if name == "EXEC" and isinstance(answer, list):
+                means = _of_transaction(self.queued, answer)
+            self.queued = []
+        elif answer in ("QUEUED", b"QUEUED"):
+            self.queued.append(command)
+            means = Meaning.NOTHING
+        readable = f"error: {answer}" if isinstance(answer, Exception) else text(answer) if isinstance(answer, bytes) else answer
+        request_context.answered(name, readable, means, script(command))
+        renewals.record(self.journal, name, readable, key(command))
+
+    def disconnect(self, *args: Any, **kwargs: Any) -> None:
+        self.awaited.clear()
+        super().disconnect(*args, **kwargs)
+
+
+def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
+    """Return what the answers to the commands of a transaction mean together: one that agreed is enough."""
+    meanings = {meaning(command, answer) for command, answer in zip(commands, answers, strict=False)}
+    return next(
+        (one for one in (Meaning.AGREED, Meaning.OPEN, Meaning.LOOKED, Meaning.REFUSED) if one in meanings), Meaning.NOTHING
+    )
+
+
+def counted(journal: Journal) -> Callable[[Any], None]:
+    """Return the hook for new connections: it turns each into one that is counted, whichever class of redis-py it has."""
+
+    def begin(connection: Any) -> None:
+        if not isinstance(connection, Counted):
+            kind: Any = type(connection)
+            connection.__class__ = _counted(kind)
+            connection.journal = journal
+        connection.introduce()
+
+    return begin
+
+
+def count_all(journal: Journal, addresses: Iterable[Address]) -> None:
+    """Count what any client of this process sends to these servers: also a client that a library makes by itself.
+
+    A connection with a hook of its own is left alone. The client of the counter has one, ``uncounted``.
+    """
+    servers = {(_host(address.host), address.port) for address in addresses}
+    introduce = AbstractConnection.on_connect_check_health
+
+    def introduce_counted(connection: Any, check_health: bool = True) -> None:
+        server = _host(getattr(connection, "host", "")), getattr(connection, "port", 0)
+        if connection.redis_connect_func is None and server in servers and not isinstance(connection, Counted):
+            counted(journal)(connection)
+        else:
+            introduce(connection, check_health)
+
+    AbstractConnection.on_connect_check_health = introduce_counted  # redis-py has no hook for all clients
+
+
+def uncounted(connection: Any) -> None:
+    """Begin a connection that is not a lock's: a hook for new connections."""
+    connection.on_connect()
+
+
+def _host(name: str) -> str:
+    return "127.0.0.1" if name == "localhost" else name
+
+
+@cache
+def _counted(kind: type[AbstractConnection]) -> type[AbstractConnection]:
+    return type(f"Counted{kind.__name__}", (Counted, kind), {})

@@ -1,0 +1,15 @@
+"""What is sent to the lock's store outside any request: by a renewing thread, above all. Each such command is journaled."""
+
+from __future__ import annotations
+
+from time import monotonic_ns
+
+from app.failpoints import RENEW, request_context
+from app.journal import Journal, Renewed
+
+
+def record(journal: Journal, command: str, answer: object, key: str = "", sent_ns: int = 0) -> None:
+    """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request."""
+    if request_context.phase is RENEW and journal.on:
+        at = {"sent_ns": sent_ns or request_context.sent_ns, "renewed_ns": monotonic_ns()}
+        journal.record(Renewed(request="", key=key, command=command, answer=str(answer), **at))

@@ -1,0 +1,195 @@
+"""kazoo's client, as a lock gets it: here commands are counted, and faults are injected.
+
+All that kazoo sends for a caller goes through ``_call``, whichever recipe asks for it: its own Lock, a transaction, a command
+with or without ``_async``. Heartbeats and the beginning of a session do not. The answer comes in another thread, and the caller
+takes it with ``get``. There the failpoints are reached, in the thread of the request. What kazoo sends from a callback, to make
+the nodes above a node for example, is counted for the request that caused it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic_ns
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import (
+    BadVersionError,
+    ConnectionClosedError,
+    ConnectionDropped,
+    ConnectionLoss,
+    NodeExistsError,
+    SessionExpiredError,
+)
+from kazoo.handlers.threading import AsyncResult, KazooTimeoutError, SequentialThreadingHandler
+
+from app.failpoints import RENEW, Meaning, ReplyLost, request_context
+from app.journal import Journal
+from app.stores import renewals
+
+EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
+LOOKS = ("exists", "getChildren", "getData", "getACL")
+CHANGES = ("create", "delete", "setData", "transaction")
+UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
+
+
+@dataclass(slots=True)
+class Sent:
+    """One command that was sent."""
+
+    command: str
+    # where the answer comes
+    result: Any
+    # whether its success means something for a lock: a folder that kazoo makes by itself does not
+    matters: bool
+    # whether the request has counted it: a callback cannot
+    counted: bool
+    # the request and the phase that it belongs to
+    cause: tuple[str, str]
+
+
+class Cause:
+    """What a thread has sent, also by callbacks, and not yet seen the answer to."""
+
+    def __init__(self) -> None:
+        self.sent: deque[Sent] = deque()
+        # the request and the phase of the last command that the thread sent itself
+        self.now = ("", RENEW)
+
+
+class _Here(threading.local):
+    """What this thread sends for: itself, or, within a callback, the thread that caused the callback."""
+
+    def __init__(self) -> None:
+        self.own = self.cause = Cause()
+
+
+here = _Here()
+
+
+class CountedResult(AsyncResult):
+    """An answer that may not have come yet."""
+
+    def __init__(self, handler: Any) -> None:
+        super().__init__(handler)
+        self._cause = here.cause
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """Return the value or raise the exception. Before that, note all answers that have come to this thread."""
+        try:
+            return super().get(block, timeout)
+        finally:
+            if here.cause is here.own and here.own.sent:
+                _note_answers(given_up=not self.ready())
+
+    def _do_callbacks(self) -> None:
+        """Call the callbacks as kazoo does. What they send is counted for the thread that made this result."""
+        for callback in self._callbacks:
+            call = partial(self._call_back, callback)
+            if self._handler.running:
+                self._handler.completion_queue.put(call)
+            else:
+                call()
+
+    def _call_back(self, callback: Any) -> None:
+        before, here.cause = here.cause, self._cause
+        try:
+            callback(self)
+        finally:
+            here.cause = before
+
+
+class CountedHandler(SequentialThreadingHandler):
+    """kazoo's handler, with results that are noted."""
+
+    def async_result(self) -> CountedResult:
+        return CountedResult(self)
+
+
+class CountedClient(KazooClient):
+    """A client that reaches the failpoints, counts commands, and journals what is sent outside any request."""
+
+    def __init__(self, journal: Journal, **options: Any) -> None:
+        super().__init__(handler=CountedHandler(), **options)
+        self.journal = journal
+        self._journal_heartbeats()
+
+    def _call(self, request: Any, async_object: Any) -> Any:
+        command, cause = _name(request), here.cause
+        if cause is here.own:
+            request_context.sending(command, error=ConnectionLoss)
+            cause.now = request_context.request, request_context.phase
+        if cause.now[1] is RENEW:
+            self._journal_answer(command, getattr(request, "path", ""), async_object)
+        else:
+            mine = cause is here.own
+            matters = command in CHANGES and (mine or bool(getattr(request, "flags", 0) & EPHEMERAL_OR_SEQUENTIAL))
+            cause.sent.append(Sent(command, async_object, matters, mine, cause.now))
+        return super()._call(request, async_object)
+
+    def _journal_answer(self, command: str, path: str, result: Any) -> None:
+        sent_ns = monotonic_ns()
+        result.rawlink(lambda result: renewals.record(self.journal, command, _text(result), path, sent_ns))
+
+    def _journal_heartbeats(self) -> None:
+        """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
+        send = self._connection._send_ping  # noqa: SLF001 - see above
+
+        def send_and_record(connect_timeout: float) -> None:
+            request_context.sending("ping", error=ConnectionDropped)
+            send(connect_timeout)
+            renewals.record(self.journal, "ping", "sent", "session")
+
+        self._connection._send_ping = send_and_record  # noqa: SLF001 - see above
+
+
+def _note_answers(given_up: bool) -> None:
+    """Note the answers that have come to what this thread has sent. Of an earlier phase, none is noted."""
+    for _ in range(len(here.own.sent)):
+        one = here.own.sent.popleft()
+        if one.cause != (request_context.request, request_context.phase):
+            continue
+        if not one.counted:
+            request_context.sending(one.command)
+            one.counted = True
+        try:
+            if one.result.ready() or given_up:
+                _note_answer(one)
+            else:
+                here.own.sent.append(one)
+        except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
+            raise ConnectionLoss from lost
+
+
+def _note_answer(one: Sent) -> None:
+    error = one.result.exception if one.result.ready() else KazooTimeoutError()
+    if isinstance(error, (*UNANSWERED, KazooTimeoutError)):
+        request_context.unanswered(one.command, error)
+    else:
+        request_context.answered(one.command, _text(one.result), _meaning(one, error))
+
+
+def _meaning(one: Sent, error: Exception | None) -> Meaning:
+    """Return what the answer to a command means for a lock."""
+    if one.command in LOOKS:
+        return Meaning.LOOKED
+    if not one.matters:
+        return Meaning.NOTHING
+    if error is not None:
+        return Meaning.REFUSED if isinstance(error, (NodeExistsError, BadVersionError)) else Meaning.NOTHING
+    failed = one.command == "transaction" and any(isinstance(part, Exception) for part in one.result.value)
+    return Meaning.REFUSED if failed else Meaning.AGREED
+
+
+def _text(result: Any) -> str:
+    """Return an answer as text: an error by its name."""
+    return str(result.value) if result.exception is None else type(result.exception).__name__
+
+
+def _name(request: Any) -> str:
+    """Return the name of a command as ZooKeeper has it: ``getChildren`` for kazoo's GetChildren2."""
+    name = type(request).__name__.rstrip("2")
+    return name[0].lower() + name[1:]

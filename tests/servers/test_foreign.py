@@ -1,0 +1,300 @@
+"""Locks of others: a library that uses a plain client of the store is counted, and faults are injected into it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+import pytest
+import redis
+from redis.connection import AbstractConnection
+
+from app.endpoint import Endpoint
+from app.failpoints import Failpoints, InjectedError, Injection, RequestContext, request_context
+from app.increment import Increment
+from app.journal import AnyEvent, Got, Journal, Released, Renewed
+from app.lock import NotAcquired
+from app.locks import stage as load_stage
+from app.resources.read_then_write import Counter
+from app.settings import Settings
+from app.stores import count_all, lock_store
+from app.stores.redis import counter_redis
+from tests.command import run
+
+FOREIGN = Path(__file__).with_name("foreign")
+NAMES = sorted(path.stem for path in FOREIGN.glob("*.py"))
+# how many commands an acquire without waiting and a release send
+COMMANDS = {
+    "etcd3gw_lock": (2, 1),  # LeaseGrant, Txn; Txn
+    "kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
+    "mysql_get_lock": (1, 1),
+    "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
+    "redis_pipeline": (1, 5),  # SET; WATCH, GET, MULTI, DEL, EXEC
+    "redis_pubsub": (2, 1),  # SUBSCRIBE, SET; EVALSHA
+    "redis_py_lock": (1, 1),
+    "redis_watch": (5, 5),  # WATCH, GET, MULTI, PSETEX, EXEC; the same with DEL
+    "redlock_of_clients": (5, 5),  # one for each node
+}
+
+
+class Lab:
+    """One replica: the locks, their stores, its journal, and the faults that it is to inject."""
+
+    def __init__(self, folder: Path, urls, monkeypatch) -> None:
+        self.folder = folder
+        self.urls = urls
+        self.monkeypatch = monkeypatch
+        self.journal = Journal(folder / "journal")
+        self.stores = {}
+        self.key = f"lab:test:{uuid4().hex}"
+
+    def store(self, name: str):
+        if name not in self.stores:
+            where = {f"{name}_url": Endpoint.parse(self.urls(name))}
+            self.stores[name] = lock_store(name, Settings(**where), self.journal)
+        return self.stores[name]
+
+    def lock(self, name: str, wait_ms: int = 5000):
+        stage = load_stage(str(FOREIGN / f"{name}.py"))
+        return stage.lock(self.store(stage.store), self.key, 2000, wait_ms, 5)
+
+    def increment(self, name: str, wait_ms: int = 5000, work_ms: int = 0, request: str = "r1"):
+        counter = Counter(counter_redis(Settings(counter_url=Endpoint.parse(self.urls("redis")))), f"{self.key}:counter")
+        return Increment(request, counter, self.journal, work_ms).run(self.lock(name, wait_ms))
+
+    def prepare(self, failpoint: str, action: str) -> None:
+        injection = Injection(name="fault-1", gate=failpoint, action=action)
+        text = json.dumps({field: getattr(injection, field) for field in Injection.__slots__})
+        (self.folder / "fault-1.json").write_text(text, encoding="utf-8")
+        self.activate(Failpoints(self.folder, "replica-1"))
+
+    def activate(self, failpoints: Failpoints) -> None:
+        self.monkeypatch.setattr(RequestContext, "failpoints", failpoints)
+
+    def events(self, kind: type) -> list:
+        decode = msgspec.json.Decoder(AnyEvent).decode
+        lines = (self.folder / "journal").read_bytes().splitlines()
+        return [event for event in map(decode, lines) if isinstance(event, kind)]
+
+    def close(self) -> None:
+        for store in self.stores.values():
+            store.close()
+
+
+@pytest.fixture
+def lab(redis_port, store_url, tmp_path, monkeypatch):
+    here = f"127.0.0.1:{redis_port}"
+    made = Lab(tmp_path, lambda name: here if name == "redis" else store_url(name), monkeypatch)
+    yield made
+    made.close()
+
+
+def test_every_foreign_lock_is_counted():
+    """Every foreign lock has its number of commands here."""
+    assert set(NAMES) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_are_counted(lab, name):
+    """The commands of a library are counted one by one, in the acquire and in the release."""
+    for number in range(3):  # the first request loads scripts and makes folders
+        lab.increment(name, request=f"r{number}")
+
+    got, released = lab.events(Got)[-1], lab.events(Released)[-1]
+
+    assert (got.commands, released.commands) == COMMANDS[name]
+    assert got.asked_ns < got.sent_ns < got.got_ns
+    assert not got.told_no
+    assert released.result == "ok"
+    assert [event for event in lab.events(Renewed) if event.command != "ping"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_failpoints_are_reached(lab, name):
+    """A library reaches the failpoints of a stage: once after the first yes, once before the last command of the release."""
+    points = []
+
+    class Spy(Failpoints):
+        def reach(self, phase, moment, request):
+            points.append(f"{phase}.{moment}")
+
+    lab.increment(name, request="r1")  # the first request loads scripts and makes folders
+    lab.activate(Spy(lab.folder, "replica-1"))
+    lab.increment(name, request="r2")
+    points.clear()
+    lab.increment(name, request="r3")
+
+    assert points.count("acquire.after_first") == points.count("release.before_last") == 1
+    assert points.index("acquire.after_first") < points.index("read.before") < points.index("release.before_last")
+
+
+@pytest.mark.parametrize("failpoint", ["acquire.after_first", "release.before_last"])
+@pytest.mark.parametrize("name", NAMES)
+def test_faults_are_injected(lab, name, failpoint):
+    """A fault is injected into the request of a library, and recorded with it."""
+
+    def requests() -> None:
+        for number in (2, 3):  # what the last command of a release is, is known after the first release with failpoints
+            lab.increment(name, request=f"r{number}")
+
+    lab.increment(name, request="r1")
+    lab.prepare(failpoint, "raise")
+
+    with pytest.raises(InjectedError):
+        requests()
+
+    expected = "r2" if failpoint == "acquire.after_first" else "r3"
+    assert json.loads((lab.folder / "fault-1.struck").read_text(encoding="utf-8"))["request"] == expected
+
+
+def test_lost_reply_of_a_transaction(lab):
+    """A client does not send a transaction again whose reply was lost. The lock of the request is in its own way."""
+    lab.increment("redis_watch")
+    lab.prepare("acquire.after_first", "lose_reply")
+
+    with pytest.raises(NotAcquired):
+        lab.increment("redis_watch", wait_ms=200)
+
+    assert lab.store("redis").exists(lab.key)
+    assert (lab.folder / "fault-1.struck").exists()
+
+
+def test_lost_reply_of_a_database(lab):
+    """A statement whose reply was lost loses its connection, and with it the lock by name."""
+    lab.increment("mysql_get_lock")
+    lab.prepare("acquire.after_first", "lose_reply")
+
+    with pytest.raises(lab.store("mysql").Error):
+        lab.increment("mysql_get_lock")
+
+    assert lab.increment("mysql_get_lock", wait_ms=500).wrote == 2
+
+
+def test_blocking_read_outlasts_the_time_out(lab):
+    """A command that waits longer than the client's time-out gets its answer all the same."""
+    client = lab.store("redis").plain(socket_timeout=0.2)
+    pushed = threading.Timer(0.6, lambda: lab.store("redis").rpush(lab.key, "token"))
+    pushed.start()
+
+    assert client.blpop([lab.key], timeout=5) == (lab.key, "token")
+    assert client.blpop([lab.key], timeout=0.5) is None
+    pushed.join()
+
+
+def test_refusals_are_told(lab):
+    """A lock that goes in although SET NX gave None was told no; one that only read a value was not."""
+    store = lab.store("redis")
+    store.set(lab.key, "another")
+
+    request_context.begin("r1")
+    store.set(lab.key, "mine", nx=True)
+    told_no = request_context.told_no
+    store.get(lab.key)
+    looked = request_context.told_no
+    request_context.end()
+
+    assert (told_no, looked) == (True, False)
+
+
+def test_commands_outside_requests_are_journaled(lab):
+    """What any thread sends outside a request is journaled with its name, its key, and when it was sent."""
+    began_ns = time.monotonic_ns()
+    lab.store("redis").set(lab.key, "mine", px=2000)
+    lab.store("redis").plain(decode_responses=False).pexpire(lab.key, 3000)
+    with lab.store("redis").pipeline(transaction=False) as pipeline:
+        pipeline.get(lab.key).delete(lab.key).execute()
+    lab.store("redis_nodes").all("GET", lab.key)
+    lab.store("zookeeper").plain(4000).create(f"/{uuid4().hex}", ephemeral=True)
+    lab.store("etcd").plain().put(lab.key, "mine")
+    lab.store("mysql").execute("DELETE FROM lock_table WHERE lock_name = %s", lab.key)
+
+    sent = [event for event in lab.events(Renewed) if event.command != "ping"]
+    assert [(event.command, event.answer) for event in sent[:5]] == [
+        ("SET", "OK"),
+        ("PEXPIRE", "1"),
+        ("GET", "mine"),
+        ("DEL", "1"),
+        ("GET", "0"),
+    ]
+    assert {event.key for event in sent[:5]} == {lab.key}
+    assert {event.command for event in sent[5:]} == {"create", "Put", "DELETE"}
+    assert all(began_ns < event.sent_ns < event.renewed_ns for event in sent)
+
+
+def test_setting_up_does_not_count(lab):
+    """What a client sends to introduce itself, or to see whether its connection lives, is no command of the lock."""
+    request_context.begin("r1")
+    before = request_context.commands
+    client = lab.store("redis").plain(health_check_interval=0.01, client_name="mine", db=3)
+    client.get(lab.key)
+    time.sleep(0.05)
+    client.get(lab.key)
+    lab.store("mysql").plain().close()
+    lab.store("zookeeper").plain(4000)
+    after = request_context.commands
+    request_context.end()
+
+    assert after - before == 2
+
+
+def test_own_clients_are_counted(lab, monkeypatch):
+    """A replica counts a client that a library made by the address of the lock's server, and not the client of the counter."""
+    monkeypatch.setattr(AbstractConnection, "on_connect_check_health", AbstractConnection.on_connect_check_health)
+    here = Endpoint.parse(lab.urls("redis"))
+    settings = Settings(redis_url=here, counter_url=here)
+    count_all(["redis", "mysql"], settings, lab.journal)
+    own = redis.Redis(host="localhost", port=here.first.port)
+    elsewhere = redis.Redis(host="localhost", port=Endpoint.parse(lab.urls("redis_nodes")).first.port)
+
+    request_context.begin("r1")
+    own.set(lab.key, "mine", nx=True)
+    elsewhere.get(lab.key)
+    counter_redis(settings).get(lab.key)
+    commands = request_context.commands
+    request_context.end()
+
+    assert commands == 1
+
+
+def test_names_of_statements(lab):
+    """A statement is named by its first word, after comments and the prefix that bounds its time."""
+    connection = lab.store("mysql").plain()
+    seen = []
+    request_context.begin("r1")
+    with connection.cursor() as cursor:
+        for statement in (
+            "/* mine */ select 1",
+            "SET STATEMENT max_statement_time = 1 FOR INSERT IGNORE INTO lock_table (lock_name) VALUES ('a')",
+            "(SELECT 1) UNION (SELECT 2)",
+        ):
+            cursor.execute(statement)
+            seen.append(request_context.command)
+        connection.begin()
+        connection.rollback()
+        seen.append(request_context.command)
+        cursor.execute("DELETE FROM lock_table WHERE lock_name = 'a'")
+    request_context.end()
+    connection.close()
+
+    assert seen == ["SELECT", "INSERT", "SELECT", "ROLLBACK"]
+
+
+@pytest.mark.parametrize("name", ["redis_blpop", "redis_watch", "mysql_get_lock"])
+def test_rush_keeps(tmp_path, name):
+    """A sound lock of a library is kept under a small rush, and was counted."""
+    done = run("rush", str(FOREIGN / f"{name}.py"), tmp_path, requests=400, users=20)
+
+    assert (done.status, done.verdict["verdict"]) == (0, "KEPT")
+    assert done.verdict["sent_per_increment"] >= 2
+
+
+@pytest.mark.parametrize("name", ["redis_pipeline", "kazoo_lock", "etcd3gw_lock"])
+def test_release_is_interrupted(tmp_path, name):
+    """A fault that needs the last command of a release is injected into the release of a library."""
+    done = run("release_race", str(FOREIGN / f"{name}.py"), tmp_path)
+
+    assert (done.status, done.verdict["verdict"]) == (0, "KEPT")
