@@ -22,21 +22,30 @@ NOT_ABOUT_THE_LOCK = frozenset(
     {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
      "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
 )  # fmt: skip
+KINDS = (
+    dict.fromkeys(SCRIPTS, Meaning.OPEN)
+    | dict.fromkeys(LOOKS, Meaning.LOOKED)
+    | dict.fromkeys(NOT_ABOUT_THE_LOCK, Meaning.NOTHING)
+    | {"DEL": Meaning.OPEN}
+)
+# the names that need no reading; other names are read word by word
+ONE_WORD = frozenset({"SET", *KINDS, *CONDITIONAL})
 LISTENING = frozenset({"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"})
 WAITS_LAST = frozenset(
     {"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX"}
 )  # how long they wait is their last word
 WAITS_FIRST = frozenset({"BLMPOP", "BZMPOP"})  # how long they wait is their first word
+WAITING = WAITS_LAST | WAITS_FIRST | {"XREAD", "XREADGROUP", "WAIT"}
+TRANSACTION = frozenset({"MULTI", "EXEC", "DISCARD"})
 
 
 def words(command: Sequence[Any]) -> Command:
     """Return the words of a command as Redis reads them: redis-py's name of a command can have two words."""
     name = command[0]
-    if isinstance(name, bytes):
-        name = name.decode()
-    if name.isupper() and " " not in name:
-        return command if name is command[0] else (name, *command[1:])
-    return (*name.upper().split(" "), *command[1:])
+    if name in ONE_WORD:
+        return command
+    names = (name.decode() if isinstance(name, bytes) else str(name)).upper().split(" ")
+    return (*names, *command[1:])
 
 
 def unpacked(packed: bytes) -> list[Command]:
@@ -79,7 +88,9 @@ def text(word: object) -> str:
 
 def script(command: Command) -> str:
     """Return which script a command runs: its text, its hash or its name; empty for a command that runs none."""
-    return text(command[1]) if command[0] in SCRIPTS else ""
+    if command[0] not in SCRIPTS:
+        return ""
+    return command[1] if isinstance(command[1], str) else text(command[1])
 
 
 def key(command: Command) -> str:
@@ -92,10 +103,8 @@ def meaning(command: Command, answer: object) -> Meaning:
     name = command[0]
     if isinstance(answer, Exception):
         return Meaning.NOTHING
-    if name == "SET" and "GET" not in command[3:] and b"GET" not in command[3:]:
-        return Meaning.AGREED if answer else Meaning.REFUSED  # only with a condition, NX for example, it can do nothing
-    if name in CONDITIONAL:
-        return Meaning.AGREED if answer else Meaning.REFUSED
-    if name in LOOKS:
-        return Meaning.LOOKED
-    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN
+    if name in KINDS:
+        return KINDS[name]
+    if name in CONDITIONAL or (name == "SET" and "GET" not in command[3:] and b"GET" not in command[3:]):
+        return Meaning.AGREED if answer else Meaning.REFUSED  # a SET without a condition, NX for example, is never refused
+    return Meaning.OPEN

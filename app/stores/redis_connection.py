@@ -19,10 +19,22 @@ import redis
 from redis.connection import AbstractConnection
 
 from app.endpoint import Address
-from app.failpoints import Meaning, ReplyLost, request_context
+from app.failpoints import RENEW, Meaning, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
-from app.stores.redis_commands import LISTENING, Command, key, meaning, script, text, unpacked, waits_s, words
+from app.stores.redis_commands import (
+    LISTENING,
+    TRANSACTION,
+    WAITING,
+    Command,
+    key,
+    meaning,
+    script,
+    text,
+    unpacked,
+    waits_s,
+    words,
+)
 
 
 class Counted(AbstractConnection):
@@ -51,13 +63,16 @@ class Counted(AbstractConnection):
     def send_command(self, *args: Any, **kwargs: Any) -> None:
         packed = self._command_packer.pack(*args)
         check_health = kwargs.get("check_health", True)
+        if self.setting_up or not request_context.counting:
+            super().send_packed_command(packed, check_health)
+            return
         command = words(args)
         if command[0] == "PING" and not check_health:  # of redis-py's health check
             super().send_packed_command(packed, check_health)
-            if not self.setting_up and not self.listening:
+            if not self.listening:
                 self.awaited.append(None)
-        else:
-            self._send([command], packed, check_health)
+            return
+        self._send([command], packed, check_health)
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if self.setting_up or not request_context.counting:
@@ -68,17 +83,15 @@ class Counted(AbstractConnection):
         self._send(unpacked(packed), [packed], check_health)
 
     def _send(self, commands: list[Command], packed: Any, check_health: bool) -> None:
-        if self.setting_up or not request_context.counting:
-            super().send_packed_command(packed, check_health)
-            return
         request_context.sending(commands[-1][0], len(commands), redis.ConnectionError)
         super().send_packed_command(packed, check_health)
+        alone = len(commands) == 1
         for command in commands:
-            self.listening |= command[0] in LISTENING
-            if self.listening:
+            if self.listening or command[0] in LISTENING:
+                self.listening = True
                 self._answered(command, "sent")
             else:
-                self.awaited.append((command, len(commands) == 1))
+                self.awaited.append((command, alone))
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
         if not self.awaited:
@@ -87,23 +100,8 @@ class Counted(AbstractConnection):
             self.awaited.popleft()
             return super().read_response(*args, **kwargs)
         command, alone = sent
-        if self.socket_timeout is not None and (wait_s := waits_s(command)) is not None:
+        if command[0] in WAITING and self.socket_timeout is not None and (wait_s := waits_s(command)) is not None:
             kwargs.setdefault("timeout", wait_s + self.socket_timeout if wait_s else None)
-        answer = self._read(command, *args, **kwargs)
-        try:
-            self._answered(command, answer)
-        except ReplyLost as lost:
-            if not alone or command[0] == "EXEC":  # no client sends half a pipeline again
-                self.disconnect()
-                raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
-            # behave as a client that sends a command again after a lost reply
-            self._send([command], self._command_packer.pack(*command), check_health=False)
-            answer = self._read(command, *args, **kwargs)
-            self._answered(command, answer)
-        return answer
-
-    def _read(self, command: Command, *args: Any, **kwargs: Any) -> Any:
-        """Read the answer to a command. An error is noted here, and raised."""
         try:
             answer = super().read_response(*args, **kwargs)
         except redis.ResponseError as error:
@@ -112,24 +110,39 @@ class Counted(AbstractConnection):
             raise
         except Exception as error:
             request_context.unanswered(command[0], error)
-            renewals.record(self.journal, command[0], request_context.answer, key(command))
+            self._journal(command)
             raise
         self.awaited.popleft()
+        try:
+            self._answered(command, answer)
+        except ReplyLost as lost:
+            if not alone or command[0] == "EXEC":  # no client sends half a pipeline again
+                self.disconnect()
+                raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
+            # behave as a client that sends a command again after a lost reply
+            self._send([command], self._command_packer.pack(*command), check_health=False)
+            return self.read_response(*args, **kwargs)
         return answer
 
     def _answered(self, command: Command, answer: Any) -> None:
         """Note the answer, reach the failpoints, and journal a command outside any request."""
-        name, means = command[0], meaning(command, answer)
-        if name in ("MULTI", "EXEC", "DISCARD"):
-            if name == "EXEC" and isinstance(answer, list):
+        means = meaning(command, answer)
+        if command[0] in TRANSACTION:
+            if isinstance(answer, list):
                 means = _of_transaction(self.queued, answer)
             self.queued = []
-        elif answer in ("QUEUED", b"QUEUED"):
+        elif answer == "QUEUED" or answer == b"QUEUED":  # noqa: PLR1714 - quicker than a membership: this is each command
             self.queued.append(command)
             means = Meaning.NOTHING
-        readable = f"error: {answer}" if isinstance(answer, Exception) else text(answer) if isinstance(answer, bytes) else answer
-        request_context.answered(name, readable, means, script(command))
-        renewals.record(self.journal, name, readable, key(command))
+        elif isinstance(answer, (bytes, Exception)):
+            answer = text(answer) if isinstance(answer, bytes) else f"error: {answer}"
+        request_context.answered(command[0], answer, means, script(command))
+        self._journal(command)
+
+    def _journal(self, command: Command) -> None:
+        """Journal a command outside any request."""
+        if request_context.phase is RENEW:
+            renewals.record(self.journal, command[0], request_context.answer, key(command))
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()

@@ -71,7 +71,8 @@ def test_failpoints_in_order(increment, activate, tmp_path, name):
     increment(name)
 
     phases = ["acquire", "read", "think", "write", "release"]
-    assert [point for point in spy.reached if point.endswith("before")][:5] == [f"{phase}.before" for phase in phases]
+    reached = [point for point in spy.reached if not point.startswith("renew")]  # a heartbeat comes at any time
+    assert [point for point in reached if point.endswith("before")][:5] == [f"{phase}.before" for phase in phases]
     assert spy.reached.count("acquire.after_first") == 1
     assert spy.reached.count("release.before_last") == 1
     assert spy.reached.index("acquire.after_first") < spy.reached.index("read.before") < spy.reached.index("release.before_last")

@@ -185,8 +185,8 @@ def test_blocking_read_outlasts_the_time_out(lab):
     pushed.join()
 
 
-def test_refusals_are_told(lab):
-    """A lock that goes in although SET NX gave None was told no; one that only read a value was not."""
+def test_refusals(lab):
+    """A lock that goes in although SET NX gave None was refused; a lock that only read a value was not."""
     store = lab.store("redis")
     store.set(lab.key, "another")
 
