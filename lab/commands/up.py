@@ -28,6 +28,8 @@ def keep_up(stage_names: str, scenario_name: str, given: Mapping[str, Any]) -> i
     found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
     if not found:
         raise BadInput(f"no stage was named; the stages: {', '.join(stages())}")
+    if len({stage.name for stage in found}) < len(found):
+        raise BadInput(f"--stage names a stage more than once: {', '.join(stage.name for stage in found)}")
     first = next((stage for stage in found if stage.store), found[0])
     # without faults: a run injects them, and notes what they did
     scenario = dataclasses.replace(override(scenarios.load(scenario_name), first, given), faults=())

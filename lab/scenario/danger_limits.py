@@ -46,11 +46,17 @@ def _grants(scenario: Scenario) -> Limit:
 def _handovers(scenario: Scenario) -> Limit:
     if scenario.rate is None and scenario.users == 1:
         return Limit(0, "users = 1, and a single user never waits for the lock of another request")
-    return _grants(scenario)
+    return Limit(0, "wait_ms = 0, and no request waits") if scenario.wait_ms == 0 else _grants(scenario)
 
 
 def _handovers_between_replicas(scenario: Scenario) -> Limit:
     return _handovers(scenario) if scenario.replicas > 1 else Limit(0, "replicas = 1")
+
+
+def _waited(scenario: Scenario) -> Limit:
+    wait_ms, retry_ms = scenario.wait_ms, scenario.retry_ms
+    short = Limit(0, f"wait_ms = {wait_ms} is shorter than retry_ms = {retry_ms}")
+    return short if wait_ms < retry_ms else _grants(scenario)
 
 
 def _asked_while_struck(scenario: Scenario) -> Limit:
@@ -89,7 +95,7 @@ LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "struck_past_ttl": _long_faults,
     "tries": _grants,
     "turned_away": _grants,
-    "waited": _grants,
+    "waited": _waited,
 }
 
 

@@ -83,7 +83,11 @@ class System(Protocol):
 
 
 class Fault(Protocol):
-    """One fault of a scenario. The class attributes are the same for each fault of the kind; the fields are TOML keys."""
+    """One fault of a scenario. The class attributes are the same for each fault of the kind; the fields are TOML keys.
+
+    The types and defaults of the fields are the limits of the keys: a number may be zero, and a list empty, only where its
+    default is (``check_parameters`` of ``toml_types.py``).
+    """
 
     # what the fault acts on
     target: ClassVar[Target]

@@ -107,7 +107,7 @@ def _name(form: Mapping[str, str], field: str) -> str:
 def _number(name: str, kind: Callable[[str], float], text: str) -> float:
     try:
         number = kind(text.strip() or "0")
-        if math.isfinite(number):
+        if math.isfinite(number) and text.isascii():
             return number
     except ValueError:
         pass

@@ -95,6 +95,8 @@ INTO_A_FILE = [
         (("up", "--stage", "lua", "--replicas", "100000"), ["--replicas must be at most", "on this machine"]),
         (("ladder", "--users", "9" * 9), ["--users must be at most", "on this machine"]),
         (("sweep", "ttl", "--requests", "9" * 20), ["--requests must be at most", "on this machine"]),
+        (("run", "rush", "--stage", "lua", "--ttl-ms", "\u0663\u0660"), ["--ttl-ms must be written with the digits 0 to 9"]),
+        (("up", "--stage", "lua,none,lua"), ["--stage names a stage more than once: lua, none, lua"]),
         (("run", "./nowhere.toml", "--stage", "lua"), ["no file 'nowhere.toml'", "rush"]),
         (("up", "--stage", "lua", "--scenario", "rsh"), ["no scenario 'rsh'", "Did you mean 'rush'"]),
         (("matrix", "--stage", "./nowhere.py"), ["no file './nowhere.py'", "lua"]),

@@ -166,6 +166,8 @@ TABLES = [
     ({"danger": {"asked_while_struck": 1}}, ["danger.asked_while_struck = 1", "0 faults"]),
     ({"danger": {"handovers": 5001}}, ["danger.handovers = 5001", "5000 requests", "at most 5000"]),
     ({"users": 1, "danger": {"handovers": 1}}, ["danger.handovers = 1", "a single user never waits"]),
+    ({"wait_ms": 0, "danger": {"handovers": 1}}, ["danger.handovers = 1", "wait_ms = 0, and no request waits"]),
+    ({"wait_ms": 20, "danger": {"waited": 1}}, ["danger.waited = 1", "wait_ms = 20 is shorter than retry_ms = 30"]),
     ({"replicas": 1, "danger": {"handovers_between_replicas": 1}}, ["danger.handovers_between_replicas = 1", "replicas = 1"]),
     ({"danger": {"least_of_even_share_percent": 101}}, ["danger.least_of_even_share_percent = 101", "at most 100"]),
     ({"danger": {"least_share_percent": 34}}, ["danger.least_share_percent = 34", "at most 33"]),
