@@ -26,7 +26,7 @@ EVERY_S = 0.1
 UNWATCHED_EVERY_S = 0.2  # no browser listens; a browser that connects later still gets a curve
 FIGURES = (
     *("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final"),
-    "kept_per_s",
+    *("kept_per_s", "headline", "lost_otherwise"),
 )
 
 

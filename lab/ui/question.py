@@ -6,12 +6,14 @@ crash frees the lock, a run that loses nothing may still have refused most reque
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.lock import Claim
+from lab.judge.checks.reentrant import INNER_RELEASE
 from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement, Verdict
@@ -68,6 +70,8 @@ class Question:
     answering: Answering
     # the figure that the page shows while the run goes on: ``gap``, what is missing in the counter, or ``failed``
     live: str = "failed"
+    # whether a refused request is what the claim promises
+    refusals_are_good: bool = False
 
     def shown(self, judgement: Judgement) -> Shown:
         """Return what the run answers, and how it is drawn."""
@@ -76,22 +80,23 @@ class Question:
         if self.live != "gap" and judgement.lost:
             words += f"; {counted(judgement.lost, 'increment')} lost otherwise"
         choice = None if judgement.verdict is Verdict.VOID else answer.choice
-        return Shown(choice, answer.number, words, _tone(judgement, counts_losses=self.live == "gap"))
+        return Shown(choice, answer.number, words, self._tone(judgement, answer.number))
+
+    def _tone(self, judgement: Judgement, number: str) -> Tone:
+        """Return how the big figure is drawn: losses by another cause, and refusals that no claim counts, are not green."""
+        if judgement.verdict in (Verdict.BROKEN, Verdict.ADMITTED):
+            return Tone.BAD
+        if judgement.verdict is not Verdict.KEPT:
+            return Tone.PLAIN
+        if judgement.lost:
+            return Tone.BAD if self.live == "gap" else Tone.PLAIN
+        refused = judgement.failed > 0 and number == str(judgement.failed) and not self.refusals_are_good
+        return Tone.PLAIN if refused else Tone.GOOD
 
 
 def own(judgement: Judgement, claim: str) -> list[Violation]:
     """Return the violations of one claim."""
     return [violation for violation in judgement.violations if violation.claim == claim]
-
-
-def _tone(judgement: Judgement, *, counts_losses: bool) -> Tone:
-    if judgement.verdict in (Verdict.BROKEN, Verdict.ADMITTED):
-        return Tone.BAD
-    if judgement.verdict is not Verdict.KEPT:
-        return Tone.PLAIN
-    if judgement.lost:
-        return Tone.BAD if counts_losses else Tone.PLAIN
-    return Tone.GOOD
 
 
 def losses() -> Question:
@@ -103,9 +108,8 @@ def losses() -> Question:
 
 def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
     if broken and not judgement.lost:  # a broken promise is no 0
-        inside = sum(int(number) for one in broken for number in re.findall(r"inside at once (\d+)", one.what))
-        if inside:
-            return Answer(0, str(inside), "times two holders were inside at once; no increment was lost in the end")
+        if inside := _inside(broken):
+            return Answer(0, inside, "times two holders were inside at once; no increment was lost in the end")
         return Answer(0, _number(broken), "increments were destroyed, and later writes restored them")
     lost = judgement.lost
     return Answer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
@@ -130,24 +134,34 @@ def _next_grant(judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), "until the next request got in")
 
 
+REENTRY = {"waited for itself": 1, INNER_RELEASE: 2, "the lock stayed after its last release": 3}  # mechanism → choice
+
+
 def waits_for_itself() -> Question:
     """Return the question of a lock that its holder takes again."""
     return Question(
         text="What happens to a holder that asks for its own lock again?",
-        choices=("it gets the lock", "it waits for itself", "its inner release frees the lock"),
+        choices=(
+            "it gets the lock",
+            "it waits for itself",
+            "its inner release frees the lock",
+            "its releases do not free the lock",
+        ),
         answering=_waits_for_itself,
     )
 
 
 def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> Answer:
-    if not broken or any(isinstance(one, Wait) for violation in broken for one in violation.evidence):
-        return _waited(judgement, broken)
+    if not broken:
+        return _refused(PROMISED, judgement)
+    choice = REENTRY.get(broken[0].mechanism, REENTRY[INNER_RELEASE])
+    if choice != REENTRY[INNER_RELEASE]:
+        return dataclasses.replace(_waited(judgement, broken), choice=choice)
+    if judgement.lost:
+        return Answer(choice, str(judgement.lost), "increments lost, because the inner release freed the lock")
     freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
-    return Answer(
-        2,
-        _number(freed or broken),
-        "requests lost the lock at their inner release" if freed else "is the first figure of the harm",
-    )
+    words = "requests lost the lock at their inner release" if freed else "times two holders were inside at once"
+    return Answer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
 
 
 def deadlock() -> Question:
@@ -170,7 +184,10 @@ def _waited(judgement: Judgement, broken: list[Violation]) -> Answer:
 def minority() -> Question:
     """Return the question of a lock whose majority of stores is down."""
     return Question(
-        text="Three of the five servers are down. Which requests get the lock?", choices=("none", "some"), answering=_minority
+        text="Three of the five servers are down. Which requests get the lock?",
+        choices=("none", "some"),
+        answering=_minority,
+        refusals_are_good=True,
     )
 
 
@@ -187,6 +204,7 @@ def try_once() -> Question:
         text="The lock is held. What does a request get that does not want to wait?",
         choices=("a no at once", "it waits for the lock all the same"),
         answering=_try_once,
+        refusals_are_good=True,
     )
 
 
@@ -230,13 +248,17 @@ def _overtaken(_judgement: Judgement, broken: list[Violation]) -> Answer:
 def work_done_twice() -> Question:
     """Return the question of requests that may do their work again."""
     return Question(
-        text="How often does a request do its work?", choices=("once", "some requests do it twice"), answering=_work_done_twice
+        text="How often does a request do its work?",
+        choices=("once", "some requests do it twice", "some never do it"),
+        answering=_work_done_twice,
     )
 
 
 def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> Answer:
     twice = judgement.duplicated
-    return Answer(int(bool(broken) or twice > 0), str(twice), "writes more than one for each request")
+    if broken and not twice:
+        return Answer(2, _number(broken), "acknowledged requests whose work was never done")
+    return Answer(int(twice > 0), str(twice), "writes more than one for each request")
 
 
 def refused_holders() -> Question:
@@ -290,6 +312,12 @@ def _of_any(judgement: Judgement, broken: list[Violation]) -> Answer:
 
 def _refused(choice: int, judgement: Judgement) -> Answer:
     return Answer(choice, str(judgement.failed), f"of {counted(judgement.requests, 'request')} refused")
+
+
+def _inside(broken: list[Violation]) -> str:
+    """Return how often two holders were inside at once; empty if never."""
+    often = sum(int(number) for one in broken for number in re.findall(r"inside at once (\d+)", one.what))
+    return str(often) if often else ""
 
 
 def _number(broken: list[Violation]) -> str:

@@ -173,12 +173,15 @@ def test_live_page_ends_with_the_verdict(pages):
     figures = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "kept_per_s": 76.5}
     answer = {"choice": 1, "number": "447", "words": "of 600 acknowledged increments lost", "tone": "bad"}
 
-    result = figures | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "ADMITTED", "why": "w", "answer": answer}
+    result = figures | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "KEPT", "why": "w", "answer": answer}
+    result |= {"headline": "KEPT, 447 lost otherwise", "lost_otherwise": 447}
     state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
 
     live.locator("#outcome").wait_for()
     assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
     assert live.locator("#kept_per_s").inner_text() in ("76", "77")
+    assert live.locator("#outcome .verdict").get_attribute("class") == "verdict KEPT otherwise"
+    assert live.locator("#outcome-title").inner_text().startswith("KEPT, 447 lost otherwise")
 
 
 def test_nothing_is_green_before_the_verdict(pages):

@@ -145,7 +145,7 @@
     const one = message.result, { answer } = one, { predicted } = about, { choices: all } = questions[one.scenario];
     const number = /^\d+$/.test(answer.number) ? thin(Number(answer.number)) : answer.number;
     const title = $("outcome-title");
-    title.replaceChildren(cell("span", one.verdict, `verdict ${one.verdict}`), ` ${one.stage} under ${one.scenario}: ${number} ${answer.words}` + (one.duplicated ? `, ${thin(one.duplicated)} duplicated` : ""));
+    title.replaceChildren(cell("span", one.headline, `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${one.stage} under ${one.scenario}: ${number} ${answer.words}` + (one.duplicated ? `, ${thin(one.duplicated)} duplicated` : ""));
     $("why").textContent = one.why;
     $("against").textContent = answer.choice === null ? "This run proves nothing, so no prediction counts."
       : sum(predicted) ? `Predictions: ${listed(predicted, all)}. The answer is “${all[answer.choice]}”: ${predicted[answer.choice]} of ${sum(predicted)} right.`

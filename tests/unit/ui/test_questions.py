@@ -172,6 +172,31 @@ def test_two_inside_are_no_zero():
     assert shown.words.startswith("times two holders were inside at once")
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "what", "choice", "number"),
+    [
+        ("the inner release freed it", "two holders were inside at once 4 times", 2, "4"),
+        ("the lock stayed after its last release", "3 requests gave up", 3, "3"),
+    ],
+)
+def test_ways_to_fail_a_reentry(mechanism, what, choice, number):
+    """A lock that is taken twice can be freed too early, or stay."""
+    shown = questions.shown(judgement("reentrant", "ADMITTED", [Violation("reentrant", mechanism, what, [])], failed=3))
+
+    assert (shown.choice, shown.number) == (choice, number)
+
+
+def test_work_that_was_never_done_is_no_zero():
+    """An acknowledged request whose work was never done is counted."""
+    broken = [
+        Violation("counts_once", "acknowledged, but the work was never done", "5 requests acknowledged without a write", [])
+    ]
+
+    shown = questions.shown(judgement("counts_once", "BROKEN", broken))
+
+    assert (shown.choice, shown.number, shown.tone) == (2, "5", Tone.BAD)
+
+
 def test_figure_of_another_broken_claim():
     """Where the run broke only another promise, the figure is that promise's."""
     broken = [Violation("counts_once", "the work was done again", "9 writes more than one for each request", [])]
@@ -179,6 +204,14 @@ def test_figure_of_another_broken_claim():
     shown = questions.shown(judgement("exclusive", "BROKEN", broken, duplicated=9))
 
     assert (shown.choice, shown.number, shown.tone) == (PROMISED, "9", Tone.BAD)
+
+
+@pytest.mark.parametrize(("claim", "tone"), [("freed_after_crash", Tone.PLAIN), ("answers_a_try_at_once", Tone.GOOD)])
+def test_refusals_are_green_only_where_they_are_promised(claim, tone):
+    """Three refused requests are no green 3, unless the claim promises that requests are refused."""
+    shown = questions.shown(judgement(claim, "KEPT", failed=3))
+
+    assert (shown.number, shown.tone) == ("3", tone)
 
 
 def test_losses_by_another_cause_are_named():
