@@ -9,6 +9,7 @@ that was written, and no other thread can split a line.
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from time import monotonic_ns
@@ -201,16 +202,53 @@ class Stalled(Event, tag="stalled"):
 AnyEvent = Got | Writing | Wrote | WroteAgain | Refusal | Released | GaveUp | Renewed | Started | Stalled
 
 
+class LineFile:
+    """A file to which lines are appended, each by one ``write``. After a line that could not be written it takes no more."""
+
+    def __init__(self, path: Path) -> None:
+        self.failure: OSError | None = None  # why a line could not be written
+        self._path = path
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+    def append(self, line: bytes) -> None:
+        """Append a line. Raises OSError; after the first one always."""
+        if self.failure is not None:
+            raise self.failure
+        try:
+            written = os.write(self._file, line)
+            if written == len(line):
+                return
+            os.write(self._file, line[written:])  # to learn the reason
+            number = errno.ENOSPC
+        except OSError as error:
+            number = error.errno or errno.EIO
+        self.failure = OSError(number, os.strerror(number), str(self._path))
+        raise self.failure
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
 class Journal:
-    """The file that a replica writes its events to. Without a path it writes nothing, at no cost worth measuring."""
+    """The file that a replica writes its events to. Without a path it writes nothing, at no cost worth measuring.
+
+    A request whose event cannot be written fails, and so do all later ones: no increment is acknowledged that is not on record.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._encode = msgspec.json.Encoder().encode
-        self._file = None if path is None else os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._file = None if path is None else LineFile(path)
         self.on = self._file is not None
         self.record(Started(request="", started_ns=monotonic_ns(), pid=os.getpid()))
 
     def record(self, event: AnyEvent) -> None:
-        """Append one event."""
+        """Append one event. Raises OSError."""
         if self._file is not None:
-            os.write(self._file, self._encode(event) + b"\n")
+            self._file.append(self._encode(event) + b"\n")
+
+    @property
+    def failure(self) -> str:
+        """Return why an event could not be written; empty if all were."""
+        failure = self._file and self._file.failure
+        return f"{failure.filename}: {failure.strerror}" if failure else ""

@@ -142,7 +142,7 @@ def create_app(**flags: Any) -> Flask:
     @app.get("/health")
     def health() -> dict[str, Any]:
         about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
-        return about | {"in_flight": in_flight.count, "client_options": client_options}
+        return about | {"in_flight": in_flight.count, "unwritten": journal.failure, "client_options": client_options}
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:

@@ -12,7 +12,8 @@ from rich.console import Console
 from app.lock import Stage
 from lab.containers.backend import cluster, engine
 from lab.containers.workers import load_workers
-from lab.evidence.run_folder import RunFolder, RunRecord, save
+from lab.errors import ExitStatus, in_short, of_the_place
+from lab.evidence.run_folder import RunFolder, RunRecord, kept_on_failure, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
@@ -27,7 +28,7 @@ from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Conducted:
     """A run that was made and judged. The findings are kept for drawing."""
 
@@ -35,6 +36,15 @@ class Conducted:
     record: RunRecord
     judgement: Judgement
     findings: Findings
+    # why a file of the run could not be written; empty if all were
+    unwritten: str = ""
+
+    @property
+    def exit_status(self) -> int:
+        """Return the exit status of a command whose one run this is."""
+        if self.record.interrupted:
+            return ExitStatus.INTERRUPTED
+        return ExitStatus.CANNOT_WRITE if self.unwritten else self.judgement.exit_status
 
 
 def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
@@ -62,9 +72,14 @@ def conduct(
 ) -> Conducted:
     """Make one run and judge it. Its folder is not yet published. Raises as ``lab.run.runner.run`` does."""
     folder, record = run(supervisor, stage, scenario, drive, command, cluster(), engine(), reports, on_up)
-    judgement, findings = judge(folder.path)
-    save(folder.path / "verdict.json", judgement)
-    return Conducted(folder, record, judgement, findings)
+    with kept_on_failure(folder):
+        judgement, findings = judge(folder.path)
+    done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)
+    try:
+        save(folder.path / "verdict.json", judgement)
+    except OSError as error:
+        done.unwritten = done.unwritten or in_short(error)
+    return done
 
 
 def conduct_with_progress(supervisor: Supervisor, stage: Stage, scenario: Scenario, command: str, console: Console) -> Conducted:
@@ -77,16 +92,31 @@ def finish(done: Conducted, draw: bool = True) -> Path:
     """Draw a run, or only keep what pictures are made from; publish its folder, and write the site. Return what to look at.
 
     The folder is published even when drawing fails or is interrupted: the evidence and the verdict are complete before.
+    Nothing is drawn of a run whose evidence could not be written, and a disk that is full now is only reported.
     """
+    try:
+        if not done.unwritten:
+            _draw(done, draw)
+    finally:
+        done.folder.publish()
+        publish_site(done.folder.path.parents[1])
+        if done.unwritten:
+            sys.stderr.write(f"error: a part of the run could not be written: {done.unwritten}\n")
+    found = [path for name in ("report.html", "verdict.json") if (path := done.folder.path / name).exists()]
+    return done.folder.path if done.unwritten or not found else found[0 if draw else -1]
+
+
+def _draw(done: Conducted, draw: bool) -> None:
+    """Draw a run, or only keep what pictures are made from. On a full disk, note that this was not possible."""
     try:
         if draw:
             report_run(done.folder.path, (done.judgement, done.findings))
         else:
             keep(done.folder.path, done.judgement, done.findings)
-    finally:
-        done.folder.publish()
-        publish_site(done.folder.path.parents[1])
-    return done.folder.path / ("report.html" if draw else "verdict.json")
+    except OSError as error:
+        if not of_the_place(error):
+            raise
+        done.unwritten = in_short(error)
 
 
 def publish_site(reports: Path = REPORTS) -> None:

@@ -8,6 +8,8 @@ http://127.0.0.1:PORT`` works as well, against any server that answers POST /inc
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from pathlib import Path
 from time import monotonic_ns
 
@@ -16,6 +18,7 @@ from gevent.pool import Group
 from locust import FastHttpUser, events, task
 from locust.runners import WorkerRunner
 
+from lab.errors import ExitStatus, in_short
 from lab.evidence.history import Recorder, Request, outcome_of
 from lab.interrupts import end_with_parent
 from lab.load.tickets import Ticket, Tickets, end_when_done, share
@@ -37,6 +40,7 @@ def answer_of(body: bytes | None) -> Answer:
 decode = msgspec.json.Decoder(Answer).decode
 recorder: Recorder | None = None
 tickets: Tickets | None = None
+worker_of_this_machine = False  # started by the master, and not in a container of its own
 locust_plugin.attach(events)  # under ``lab ui``, each test is a run of the lab
 
 
@@ -58,7 +62,9 @@ def add_options(parser):
 
 @events.init.add_listener
 def stay_with_master(environment, **_):
+    global worker_of_this_machine
     if isinstance(environment.runner, WorkerRunner) and environment.parsed_options.processes:
+        worker_of_this_machine = True
         end_with_parent()
 
 
@@ -71,6 +77,18 @@ def begin(environment, **_):
     recorder = Recorder(Path(record)) if record else None
     tickets = share(environment, options.requests)
     end_when_done(environment, tickets)
+
+
+def record(request: Request) -> None:
+    """Record a request, or end Locust: what follows would not be on record."""
+    try:
+        recorder.record(request)
+    except OSError as error:
+        sys.stderr.write(f"error: {in_short(error)}\n")
+        sys.stderr.flush()
+        if worker_of_this_machine:
+            os.kill(os.getppid(), signal.SIGKILL)  # the master would wait for this worker
+        os._exit(ExitStatus.CANNOT_WRITE)
 
 
 class Rush(FastHttpUser):
@@ -103,5 +121,5 @@ class Rush(FastHttpUser):
                 answer = answer_of(body)
                 value = answer.value if status == 200 else None
                 times = intended_ns, start_ns, end_ns
-                recorder.record(Request(ticket.request_id, *times, outcome_of(status), status, answer.replica, value))
+                record(Request(ticket.request_id, *times, outcome_of(status), status, answer.replica, value))
         tickets.done()

@@ -32,6 +32,8 @@ def check_again(name: str, as_json: bool) -> int:
     """Judge a run folder again and print the verdict. Return the exit status of this verdict, whatever ``verdict.json`` has."""
     folder = run_folder.find(name)
     judgement, findings = judge(folder)
+    if findings.losses_unwritten:
+        sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}\n")
     disagreement = disagreement_with(folder, judgement)
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")

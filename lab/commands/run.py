@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab.containers.backend import as_many_as_are_up
-from lab.errors import ExitStatus
+from lab.evidence import run_folder
 from lab.interrupts import interruptible
+from lab.paths import shown
 from lab.pipeline import conduct_with_progress, finish
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
@@ -17,6 +18,7 @@ from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 from lab.servers import external_stores
 from lab.servers.supervised import supervised
+from lab.text import counted
 
 
 def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool = True) -> int:
@@ -28,14 +30,19 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
     scenario = override(scenarios.load(scenario_name), stage, as_many_as_are_up(given))
     scenario = dataclasses.replace(scenario, notes=(*scenario.notes, *external_stores.note(stage, external_stores.urls())))
     out, err = terminal(quiet=as_json), terminal(stderr=True)
+    if left := run_folder.take_abandoned():
+        runs = counted(len(left), "unfinished run")
+        sys.stderr.write(
+            f"note: a lab that was killed left {runs}; `.venv/bin/lab clean` removes what is left ({shown(left[0])})\n"
+        )
     introduce(out, stage, scenario)
     with supervised() as supervisor:
         done = conduct_with_progress(supervisor, stage, scenario, command, err)
     if as_json:
-        sys.stdout.write((done.folder.path / "verdict.json").read_text(encoding="utf-8"))
+        sys.stdout.write(run_folder.as_json(done.judgement))
         sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
     summarise(out, done.judgement, done.findings)
     with interruptible():  # an interrupt ends the drawing, and the run keeps its verdict and gets its name
         page = finish(done, draw)
     where_to_look(out, page)
-    return ExitStatus.INTERRUPTED if done.record.interrupted else done.judgement.exit_status
+    return done.exit_status

@@ -8,7 +8,6 @@ store reported of its keys.
 from __future__ import annotations
 
 import contextlib
-import os
 from bisect import bisect_left
 from collections.abc import Iterator
 from enum import StrEnum
@@ -19,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent
+from app.journal import AnyEvent, LineFile
 from lab.evidence.damage import Flaw, Flaws
 from lab.evidence.fault_record import FaultRecord
 
@@ -86,12 +85,12 @@ class Recorder:
     """Append one line for each request. Several processes may share the file."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._file = LineFile(path)
         self._encode = msgspec.json.Encoder().encode
 
     def record(self, request: Request) -> None:
-        """Append one request."""
-        os.write(self._file, self._encode(request) + b"\n")
+        """Append one request. Raises OSError."""
+        self._file.append(self._encode(request) + b"\n")
 
 
 class History:

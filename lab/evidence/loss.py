@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from pathlib import Path
+from typing import IO
+
 import msgspec
+
+from lab.errors import in_short
 
 
 class GrantFacts(msgspec.Struct, gc=False):
@@ -39,3 +46,47 @@ class Loss(msgspec.Struct, tag="loss", tag_field="what", gc=False):
     culprit: GrantFacts
     # the grant whose value was overwritten; None where the evidence does not name it
     victim: GrantFacts | None
+
+
+class LossFile:
+    """``losses.jsonl`` of a run while it is judged. The file appears when it is complete.
+
+    Where it cannot be written, the losses are dropped and ``failure`` has the reason: a run in a read-only folder can be judged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.failure = ""
+        self._path = folder / "losses.jsonl"
+        self._temporary = folder / f".losses.jsonl.{os.getpid()}"
+        self._encode = msgspec.json.Encoder().encode
+        self._file: IO[bytes] | None = None
+        try:
+            self._file = self._temporary.open("wb")
+        except OSError as error:
+            self._give_up(error)
+
+    def add(self, loss: Loss) -> None:
+        """Add a line."""
+        if self._file is not None:
+            try:
+                self._file.write(self._encode(loss) + b"\n")
+            except OSError as error:
+                self._give_up(error)
+
+    def close(self) -> None:
+        """Give the file its name."""
+        if self._file is not None:
+            try:
+                self._file.close()
+                self._temporary.replace(self._path)
+            except OSError as error:
+                self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.failure = in_short(OSError(error.errno, error.strerror, str(self._path)))
+        with contextlib.suppress(OSError):  # what is left in the buffer cannot be written either
+            if self._file is not None:
+                self._file.close()
+        self._file = None
+        with contextlib.suppress(OSError):
+            self._temporary.unlink(missing_ok=True)

@@ -23,7 +23,9 @@ from typing import Any
 
 import msgspec
 
-from lab.errors import BadInput, LabError, MissingProgram, RunFailed
+from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
+from lab.evidence import run_tables
+from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
 from lab.paths import REPORTS, shown
 
@@ -52,6 +54,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     started_utc: str
     # ``complete``, or why the run was cut short
     ended: str = "complete"
+    # why a part of the evidence is missing, where a file could not be written
+    unwritten: str = ""
     # the counter before the run, and after it; None if nobody could read it
     start: int = 0
     final: int | None = None
@@ -98,40 +102,58 @@ class RunFolder:
 
     @staticmethod
     def create(scenario: str, stage: str, reports: Path = REPORTS) -> RunFolder:
-        """Make a hidden, locked folder for a run that starts now. Raises BadInput where this is not possible."""
+        """Make a hidden, locked folder for a run that starts now. Raises CannotWrite where this is not possible."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
         try:
-            path.mkdir(parents=True)
-        except PermissionError:
-            raise BadInput(
-                f"{reports} cannot be written to by user {os.getuid()}; in a container, that is LAB_UID and LAB_GID of .env"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with _alone(path.parent):  # no other lab may find the folder before it is locked
+                path.mkdir()
+                lock = os.open(path, os.O_RDONLY)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            user = f" by user {os.getuid()}; in a container, that is LAB_UID and LAB_GID of .env"
+            raise CannotWrite(
+                f"a folder for the run cannot be made: {in_short(error)}{user if isinstance(error, PermissionError) else ''}"
             ) from None
-        lock = os.open(path, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return RunFolder(name, path, lock)
+        folder = RunFolder(name, path, lock)
+        if lack := shortage(path):
+            folder.discard()
+            raise CannotWrite(f"{shown(reports.resolve())} has no room for a run: {lack}")
+        return folder
 
     def publish(self) -> None:
-        """Give the folder its name, once, and point ``latest`` to it. By either name, a reader finds a complete run."""
+        """Give the folder its name, once, and point ``latest`` to it. By either name, a reader finds a complete run.
+
+        Raises CannotWrite where the folder cannot get its name: the run stays where it is.
+        """
         if self.path.name == self.name:
             return
         final = self.path.parent / self.name
-        self.path.rename(final)
+        try:
+            self.path.rename(final)
+        except OSError as error:
+            os.close(self._lock)
+            raise CannotWrite(f"the run cannot get its name: {in_short(error)}. It is kept: {shown(self.path)}") from None
         self.path = final
-        link = final.parent / f".latest-{os.getpid()}"
-        link.unlink(missing_ok=True)
-        link.symlink_to(self.name)
-        link.replace(final.parent / "latest")
         os.close(self._lock)
+        link = final.parent / f".latest-{os.getpid()}"
+        try:
+            link.unlink(missing_ok=True)
+            link.symlink_to(self.name)
+            link.replace(final.parent / "latest")
+        except OSError as error:
+            raise CannotWrite(f"`latest` cannot point to the run: {in_short(error)}. The run is {shown(final)}") from None
 
     def fail(self) -> Path:
         """Keep the folder of a run that failed, under a name that no list of runs has. Return where it is now."""
         kept = self.path.with_name(f".{self.name}.failed")
-        self.path.rename(kept)
-        self.path = kept
+        with contextlib.suppress(OSError):  # where the disk does not take the name, the folder keeps its own
+            self.path.rename(kept)
+            self.path = kept
         os.close(self._lock)
-        return kept
+        return self.path
 
     def discard(self) -> None:
         """Remove the folder. A server that is just ending may write again: then remove it again."""
@@ -150,15 +172,20 @@ def kept_on_failure(folder: RunFolder) -> Iterator[None]:
     """
     try:
         yield
-    except (BadInput, MissingProgram):  # refused before anything was started
-        folder.discard()
+    except (BadInput, MissingProgram):
+        if (folder.path / "run.json").exists():
+            folder.fail()
+        else:  # refused before anything was started
+            folder.discard()
         raise
     except Exception as error:
-        (folder.path / TRACEBACK).write_text(traceback.format_exc(), encoding="utf-8")
+        with contextlib.suppress(OSError):  # the disk may be full: the error is reported all the same
+            (folder.path / TRACEBACK).write_text(traceback.format_exc(), encoding="utf-8")
         where = f"The folder of the failed run is kept: {shown(folder.fail())} (with logs/ and {TRACEBACK})"
         if isinstance(error, LabError):
             raise type(error)(f"{error}\n{where}") from error
-        raise RunFailed(f"the run failed: {described(error)}\n{where}") from error
+        kind = CannotWrite if of_the_place(error) else RunFailed
+        raise kind(f"the run failed: {described(error)}\n{where}") from error
 
 
 def described(error: Exception) -> str:
@@ -166,10 +193,39 @@ def described(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
+@contextlib.contextmanager
+def _alone(runs: Path) -> Iterator[None]:
+    """While the block runs, keep other labs from making or taking folders of runs."""
+    lock = os.open(runs, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def take_abandoned(reports: Path = REPORTS) -> list[Path]:
+    """Keep the unfinished runs of killed labs as failed runs. Return where they are now. Empty folders are removed."""
+    runs, taken = reports / "runs", []
+    if not runs.is_dir():
+        return []
+    with contextlib.suppress(OSError), _alone(runs):  # in a place that cannot be written, nothing is taken
+        for path in _abandoned(reports):
+            if any(file.is_file() for file in path.rglob("*")):
+                taken.append(path.rename(path.with_suffix(".failed")))
+            else:
+                shutil.rmtree(path)
+    return taken
+
+
 def save(path: Path, record: Any) -> None:
     """Write a record as JSON, completely or not at all."""
-    text = json.dumps(msgspec.to_builtins(record), indent=1, ensure_ascii=False) + "\n"
-    replace(path, text.encode())
+    replace(path, as_json(record).encode())
+
+
+def as_json(record: Any) -> str:
+    """Return a record as the text of its file."""
+    return json.dumps(msgspec.to_builtins(record), indent=1, ensure_ascii=False) + "\n"
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -193,6 +249,10 @@ def load(folder: Path) -> RunRecord:
         raise BadInput(f"{path} cannot be read: {error}") from None
     if record.schema != SCHEMA:
         raise BadInput(f"{path} has the schema {record.schema}; this lab reads schema {SCHEMA}")
+    try:
+        run_tables.check(record.scenario, record.stage)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{path} cannot be read: {error}") from None
     return record
 
 
@@ -231,9 +291,10 @@ def finished(reports: Path = REPORTS) -> list[Path]:
 def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
     """Remove all but the newest ``keep`` runs, all failed runs, and what killed labs left half done. Return what was removed."""
     failed = sorted((reports / "runs").glob(".*.failed"))
-    gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]
-    for path in gone:
-        shutil.rmtree(path)
+    with _alone(reports / "runs") if (reports / "runs").is_dir() else contextlib.nullcontext():
+        gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]
+        for path in gone:
+            shutil.rmtree(path)
     latest = reports / "runs" / "latest"
     if latest.is_symlink() and not latest.exists():
         latest.unlink()

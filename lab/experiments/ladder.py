@@ -36,6 +36,8 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
         where_to_look(console, finish(done))
         if done.record.interrupted:
             return ExitStatus.INTERRUPTED
+        if done.unwritten:
+            return done.exit_status
         folders.append(done.folder.path)
         judgements.append((done.judgement, scenario.replicas))
     into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from app.lock import Stage
-from lab.errors import BadInput, ExitStatus, NotReady, choose_from, worst
+from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from, worst
 from lab.experiments import sweep_result, sweeps
 from lab.experiments.statistics import need_scipy
 from lab.experiments.sweep import START_S, Sweep, numbers
@@ -186,6 +186,8 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
     finish(done, draw=False)
     if done.record.interrupted:
         raise KeyboardInterrupt
+    if done.unwritten:
+        raise CannotWrite(f"the sweep ends here: {done.unwritten}")
     return sweep_result.point(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
 
 

@@ -100,6 +100,8 @@ class Findings:
     # requests that were acknowledged, and for which no replica wrote; the first of them
     unwritten: int = 0
     first_unwritten: list[Unwritten] = field(default_factory=list)
+    # why ``losses.jsonl`` could not be written; empty if it was
+    losses_unwritten: str = ""
     # where the load's record and the journals disagree: the first examples
     mismatches: list[str] = field(default_factory=list)
     # the requests about which they disagree; an empty name stands for requests that are in the journals only

@@ -12,14 +12,14 @@ claim is reported next to the verdict; if the stage makes that claim, the verdic
 
 from __future__ import annotations
 
+import contextlib
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from lab.evidence import run_folder
 from lab.evidence.history import History, Outcome
+from lab.evidence.loss import LossFile
 from lab.evidence.run_folder import RunRecord
 from lab.judge import analysis, analysis_without_clock, completeness
 from lab.judge.checks import checks
@@ -34,13 +34,16 @@ from lab.text import counted
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
-    """Judge a run folder: read the history once, write every loss to ``losses.jsonl``, and weigh. Writes no other file."""
+    """Judge a run folder: read the history once, write every loss to ``losses.jsonl``, and weigh. Writes no other file.
+
+    Where that file cannot be written, the run is judged all the same: ``Findings.losses_unwritten`` has the reason.
+    """
     record = run_folder.load(folder)
-    encode = msgspec.json.Encoder().encode
-    with (folder / "losses.jsonl").open("wb") as losses:
+    with contextlib.closing(LossFile(folder)) as losses:
         analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
-        findings = analyse(History(folder), _run_facts(record), lambda loss: losses.write(encode(loss) + b"\n"))
+        findings = analyse(History(folder), _run_facts(record), losses.add)
     findings.damage += completeness.missing(folder, record, findings)
+    findings.losses_unwritten = losses.failure
     return weigh(record, findings), findings
 
 
@@ -187,7 +190,7 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
     broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism == NEVER_DONE]
-    if broken:
+    if broken and not record.unwritten:  # where a file could not be written, nothing is proved by the rest
         wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
         damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
         return Verdict.BROKEN, "; ".join([*(_broke(violation, claims) for violation in broken), *damage])

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from lab.errors import ExitStatus
 from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.scenario.scenario import Scenario
@@ -22,6 +23,8 @@ PATIENCE_S = 30.0  # Locust hangs if nothing ends for this long plus one request
 
 class LoadFailed(Exception):  # noqa: N818 - says what happened
     """Locust itself failed; the message quotes the end of its log."""
+
+    unwritten = ""  # why requests are not on record
 
 
 class Load:
@@ -63,7 +66,9 @@ class Load:
         self._lines.grew()
         on_progress(self._lines.count)
         if status != 0:
-            raise LoadFailed(f"locust ended with {status}; the end of its log:\n{last_words(self._log)}")
+            failure = LoadFailed(f"locust ended with {status}; the end of its log:\n{last_words(self._log)}")
+            failure.unwritten = f"{self._record} could not be written" if status == ExitStatus.CANNOT_WRITE else ""
+            raise failure
 
     def stop(self) -> None:
         """End Locust now, if it still runs."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from app.lock import LEASE_GIVES_UP, Stage
+from lab.errors import in_short
+from lab.evidence.free_space import shortage
 from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import INTERRUPTED, RunFolder, RunRecord, described, kept_on_failure, save
 from lab.interrupts import unless_interrupted
@@ -102,11 +104,13 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
 
     def well() -> bool:
         lost.extend(name for name in system.dead() if name not in lost)
-        return not lost
+        record.unwritten = record.unwritten or shortage(folder.path)
+        return not lost and not record.unwritten
 
     record.client_options = system.client_options()
     with contextlib.ExitStack() as watching:
-        for recorder in system.event_recorders(folder.path / "server.jsonl"):
+        recorders = system.event_recorders(folder.path / "server.jsonl")
+        for recorder in recorders:
             watching.callback(recorder.close)
         before = system.commands()
         try:
@@ -114,17 +118,23 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
                 drive(system, folder.path, lambda: unless_interrupted() or well())
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"
+            record.unwritten = failure.unwritten
         except CutShort as cut:
             record.ended = str(cut)
         except KeyboardInterrupt as interrupt:
             record.ended = _ended_by(interrupt)
-        if not record.interrupted and not well():
+        if not record.interrupted and not well() and lost:
             record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
         with settling(record):
             # a run that was cut short does not wait for answers: a moment shows whether requests are still inside; after an
             # interrupt the lab does not even ask, because busy replicas would answer late
             patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
             record.in_flight_left = record.interrupted or not system.quiet(patience_s)
+            failures = [in_short(recorder.failure) for recorder in recorders if recorder.failure]
+            why = "; ".join(dict.fromkeys(filter(None, [record.unwritten, *system.unwritten(), *failures])))
+            record.unwritten = why.replace(f"{folder.path}/", "")
+            if record.unwritten and not record.interrupted:
+                record.ended = f"a part of the evidence could not be written: {record.unwritten}"
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # after the commands are counted: this reading is not one of them
             record.final = None if parts is None else sum(parts.values())

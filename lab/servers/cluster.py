@@ -84,6 +84,14 @@ class Cluster:
             time.sleep(0.02)
         return False
 
+    def unwritten(self) -> list[str]:
+        """Return why replicas could not write their journals. A replica that does not answer is left out."""
+        found = []
+        for replica in self.replicas:
+            with contextlib.suppress(OSError):
+                found.append(str(health(replica.port, replica.host).get("unwritten", "")))
+        return [why for why in found if why]
+
     @property
     def fault_target(self) -> FaultTarget:
         """Return what faults act on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from time import monotonic_ns
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 import redis
 
+from app.journal import LineFile
 from lab.evidence.history import KeyEvent
 from lab.servers.server import LOOPBACK
 
@@ -34,7 +34,7 @@ class RedisEvents:
         if not killed:
             self._subscribe()
         self._node = node
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._file = LineFile(path)
         self._encode = msgspec.json.Encoder().encode
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="redis events", daemon=True)
@@ -46,7 +46,12 @@ class RedisEvents:
         self._thread.join(timeout=2.0)
         self._subscription.close()
         self._client.close()
-        os.close(self._file)
+        self._file.close()
+
+    @property
+    def failure(self) -> OSError | None:
+        """Return why an event could not be written; None if all were."""
+        return self._file.failure
 
     def _subscribe(self) -> None:
         self._subscription.psubscribe(CHANNELS)
@@ -68,4 +73,4 @@ class RedisEvents:
         event = message["channel"].rpartition(":")[2]
         if event not in ("set", "expire", "hincrby", "del", "expired"):
             return
-        os.write(self._file, self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")
+        self._file.append(self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")

@@ -16,6 +16,10 @@ from lab.servers.server import Reachable, Server
 class EventRecorder(Protocol):
     """A thread that records what a store reports, until it is closed."""
 
+    @property
+    def failure(self) -> OSError | None:
+        """Return why an event could not be written; None if all were."""
+
     def close(self) -> None: ...
 
 

@@ -21,6 +21,7 @@ from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import load, names
 from lab.text import in_few_words
+from tests.builders import made_run
 
 
 @pytest.fixture
@@ -146,6 +147,20 @@ def test_check_of_no_run(said, tmp_path, file, content, words):
 
     assert (status, out) == (2, "")
     assert [word for word in words if word not in err] == []
+
+
+def test_check_without_writing(said, tmp_path):
+    """A run in a place that cannot be written is judged all the same, and the command reports that it wrote nothing."""
+    folder = made_run(tmp_path / "made")
+    expected = said("check", "made")
+    (folder / "losses.jsonl").unlink()
+    (folder / "losses.jsonl").mkdir()  # root may write to a read-only folder, but not to this
+
+    status, out, err = said("check", "made")
+
+    assert (status, out) == expected[:2]
+    assert err == f"note: nothing was written: {folder}/losses.jsonl: Is a directory\n"
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
 def test_error_of_the_lab_is_not_broken(said, monkeypatch):

@@ -34,6 +34,16 @@ def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
     assert weigh(record_of_ten(claims, ended), findings_of_ten(lost, handovers)).verdict == verdict
 
 
+def test_missing_evidence_proves_nothing():
+    """Where a part of the evidence could not be written, the run is VOID, also where the rest looks like a broken promise."""
+    record = record_of_ten(["exclusive"], "the disk is full")
+    record.unwritten = "the disk is full"
+
+    judgement = weigh(record, findings_of_ten({"granted twice": 1}))
+
+    assert (judgement.verdict, judgement.why) == ("VOID", "the disk is full")
+
+
 def test_other_violation_is_reported():
     """A violation by another cause is reported next to the verdict."""
     judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({"the TTL ran out in the work": 3}))

@@ -1,0 +1,47 @@
+"""The tables of ``run.json`` that have no type of their own, as far as the lab reads them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class ScenarioTable(msgspec.Struct):
+    """What must be in the table of the scenario. Older runs may lack the keys that have a default."""
+
+    name: str
+    title: str
+    tests: str
+    requests: int
+    users: int
+    replicas: int
+    retry_ms: int | float
+    ttl_ms: int | None
+    danger: dict[str, int]
+    nested: str = ""
+    store_persists: bool = False
+    wait_ms: int | float = 0
+    lease_ms: int | None = None
+    faults: list[dict[str, Any]] = []
+    notes: list[str] = []
+
+
+class StageTable(msgspec.Struct):
+    """What must be in the table of the stage."""
+
+    name: str
+    store: str | None
+    claims: list[str]
+    idea: str = ""
+    resource: str = ""
+    ttl_ms: int | None = None
+
+
+def check(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
+    """Raise msgspec.ValidationError where a key is missing or has a wrong type; the message names its table."""
+    for name, table, kind in (("scenario", scenario, ScenarioTable), ("stage", stage, StageTable)):
+        try:
+            msgspec.convert(table, kind)
+        except msgspec.ValidationError as error:
+            raise msgspec.ValidationError(f"in its table {name}: {error}") from None

@@ -1,0 +1,42 @@
+"""A run whose output or whose files cannot be written any more: it is kept as far as it came, and its status reports why."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from lab.errors import ExitStatus
+from tests.command import LAB, Done
+
+RUN = f'"{LAB}" run rush --stage lua --requests'
+
+
+def shell(script: str, folder: Path) -> Done:
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return Done(done.returncode, done.stdout, done.stderr, (folder / "reports" / "runs" / "latest").resolve())
+
+
+def test_output_that_nobody_reads(tmp_path):
+    """A run whose reader ends after the first line is completed and published."""
+    done = shell(f"{RUN} 300 | head -1; exit ${{PIPESTATUS[0]}}", tmp_path)
+
+    assert (done.status, done.err) == (ExitStatus.OUTPUT_CLOSED, "")
+    assert done.verdict["acknowledged"] == 300
+    assert (done.folder / "report.html").exists()
+
+
+def test_files_that_take_no_more(tmp_path):
+    """Where journals cannot be written any more, the run ends, is VOID with that reason, and is kept.
+
+    A limit on the size of files stands for a full disk: a test may not fill one.
+    """
+    done = shell(f"ulimit -f 100; {RUN} 5000", tmp_path)
+
+    assert done.status == ExitStatus.CANNOT_WRITE, done.err
+    assert done.verdict["verdict"] == "VOID"
+    assert done.verdict["why"].startswith("a part of the evidence could not be written: ")
+    assert "Traceback" not in done.err
+    record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
+    assert ".jsonl" in record["unwritten"]
+    assert f"error: a part of the run could not be written: {record['unwritten']}\n" in done.err

@@ -1,0 +1,116 @@
+"""The folder of a run: who may take it, and what happens where it cannot be made or named."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from lab.errors import BadInput, CannotWrite
+from lab.evidence import run_folder
+from lab.evidence.run_folder import RunFolder, as_json, take_abandoned
+from tests.builders import record_of_ten
+
+
+def killed(reports: Path, stage: str, *files: str) -> Path:
+    """Make what a killed lab leaves: an unfinished folder without a lock."""
+    folder = RunFolder.create("rush", stage, reports)
+    for name in files:
+        (folder.path / name).write_text("{}\n", encoding="utf-8")
+    os.close(folder._lock)
+    return folder.path
+
+
+def test_unfinished_run_of_a_killed_lab(tmp_path):
+    """The unfinished run of a killed lab becomes a failed run, once; an empty one is removed, and a run in progress stays."""
+    left, empty = killed(tmp_path, "lua", "requests.jsonl"), killed(tmp_path, "ttl")
+    running = RunFolder.create("rush", "uuid", tmp_path)
+
+    (taken,) = take_abandoned(tmp_path)
+
+    assert taken == left.with_suffix(".failed")
+    assert (taken / "requests.jsonl").exists()
+    assert not empty.exists()
+    assert running.path.exists()
+    assert take_abandoned(tmp_path) == []
+    assert run_folder.clean(20, tmp_path) == [taken]
+
+
+def test_no_runs_to_take(tmp_path):
+    """Before the first run there is nothing to take."""
+    assert take_abandoned(tmp_path / "reports") == []
+
+
+def test_folder_is_locked_before_others_see_it(tmp_path):
+    """A folder is made while no lab looks for folders of killed labs: until it is locked, it looks like one."""
+    (tmp_path / "runs").mkdir()
+    making = threading.Thread(target=RunFolder.create, args=("rush", "lua", tmp_path))
+
+    with run_folder._alone(tmp_path / "runs"):
+        making.start()
+        making.join(0.3)
+        assert not list(tmp_path.glob("runs/.*"))
+    making.join()
+
+    assert len(list(tmp_path.glob("runs/.*.part"))) == 1
+
+
+@pytest.mark.parametrize("place", ["reports", "reports/runs"])
+def test_file_in_the_place_of_the_folder(tmp_path, place):
+    """A file where the folder of runs would be is named with the reason."""
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+
+    with pytest.raises(CannotWrite, match=r"a folder for the run cannot be made: .*: (Not a directory|File exists)"):
+        RunFolder.create("rush", "lua", tmp_path / "reports")
+
+
+def test_disk_without_room(tmp_path, monkeypatch):
+    """A run does not begin on a disk without room for its end, and leaves no folder."""
+    monkeypatch.setattr("lab.evidence.free_space.RESERVE", 1 << 60)
+
+    with pytest.raises(CannotWrite, match="has no room for a run: the disk is nearly full"):
+        RunFolder.create("rush", "lua", tmp_path)
+
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_folder_in_the_place_of_latest(tmp_path):
+    """Where `latest` cannot point to the run, the run has its name all the same."""
+    (tmp_path / "runs" / "latest" / "mine").mkdir(parents=True)
+    folder = RunFolder.create("rush", "lua", tmp_path)
+
+    with pytest.raises(CannotWrite, match="`latest` cannot point to the run"):
+        folder.publish()
+
+    assert folder.path == tmp_path.resolve() / "runs" / folder.name
+    assert folder.path.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value", "words"),
+    [
+        ("scenario", "requests", None, "in its table scenario: Expected `int`, got `null` - at `$.requests`"),
+        ("scenario", "tests", "gone", "in its table scenario: Object missing required field `tests`"),
+        ("scenario", "danger", {"handovers": "many"}, "in its table scenario: Expected `int`, got `str` - at `$.danger[...]`"),
+        ("stage", "claims", "exclusive", "in its table stage: Expected `array`, got `str` - at `$.claims`"),
+        ("stage", "store", "gone", "in its table stage: Object missing required field `store`"),
+    ],
+)
+def test_damaged_tables(tmp_path, table, key, value, words):
+    """A run.json whose tables lack a key, or have a wrong type, is refused with the table and the key."""
+    record = record_of_ten()
+    content = getattr(record, table)
+    if value == "gone":
+        del content[key]
+    else:
+        content[key] = value
+    (tmp_path / "run.json").write_text(as_json(record), encoding="utf-8")
+
+    with pytest.raises(BadInput) as refused:
+        run_folder.load(tmp_path)
+
+    assert str(refused.value) == f"{tmp_path / 'run.json'} cannot be read: {words}"
