@@ -54,6 +54,7 @@ class Claim(Enum):
     available_with_a_node_down = "Requests still get the lock when one of its stores is down."
     available_with_two_nodes_down = "Requests still get the lock when two of its five stores do not answer."
     refuses_without_majority = "No request gets the lock when three of its five stores are down."
+    survives_a_slow_acquire = "A holder whose acquire took longer than the TTL destroys no increment."
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys no increment."
     survives_a_lost_reply = "A reply that is lost on its way locks no request out."
     survives_store_restart = (
@@ -63,6 +64,7 @@ class Claim(Enum):
         "No increment is destroyed when the lock's store, which writes every change to disk, is killed and started again."
     )
     survives_session_loss = "No increment is destroyed when the store ends the holder's session during the work."
+    waiters_may_leave = "A waiter that gives up does not keep the waiters behind it from the lock."
     freed_after_crash = "When the holder's process dies, the lock is free again within its TTL and half a second."
     freed_after_thread_death = (
         "When the holder's thread dies in a living process, the lock is free again within its TTL and half a second."

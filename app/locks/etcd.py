@@ -98,5 +98,7 @@ STAGE = Stage(
         prompt_handover
         fair
         answers_a_try_at_once
+        survives_a_slow_acquire
+        waiters_may_leave
     """),
 )

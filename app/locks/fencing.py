@@ -128,5 +128,7 @@ STAGE = Stage(
         survives_persisted_restart
         survives_failover
         survives_clock_jump
+        survives_a_slow_acquire
+        waiters_may_leave
     """),
 )

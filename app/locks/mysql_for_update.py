@@ -74,5 +74,6 @@ STAGE = Stage(
         prompt_handover
         fair
         answers_a_try_at_once
+        waiters_may_leave
     """),
 )

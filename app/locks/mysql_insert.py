@@ -67,5 +67,6 @@ STAGE = Stage(
         survives_session_loss
         answers_a_try_at_once
         all_or_nothing
+        waiters_may_leave
     """),
 )

@@ -123,5 +123,6 @@ STAGE = Stage(
         reentrant
         survives_persisted_restart
         prompt_handover
+        waiters_may_leave
     """),
 )

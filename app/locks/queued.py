@@ -130,5 +130,6 @@ STAGE = Stage(
         survives_persisted_restart
         prompt_handover
         fair
+        waiters_may_leave
     """),
 )

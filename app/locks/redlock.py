@@ -92,5 +92,7 @@ STAGE = Stage(
         available_with_a_node_down
         available_with_two_nodes_down
         refuses_without_majority
+        survives_a_slow_acquire
+        waiters_may_leave
     """),
 )

@@ -14,6 +14,7 @@ including those that did not answer.
 **See it**
 - `lab run rush --stage redlock_no_jitter`
 - `lab run split_vote --stage redlock_no_jitter`
+- `lab run slow_asking --stage redlock_no_jitter`
 - `lab diff lua redlock_no_jitter`
 """
 
@@ -93,5 +94,7 @@ STAGE = Stage(
         available_with_a_node_down
         available_with_two_nodes_down
         refuses_without_majority
+        survives_a_slow_acquire
+        waiters_may_leave
     """),
 )

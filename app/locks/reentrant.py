@@ -91,5 +91,6 @@ STAGE = Stage(
         breaks_deadlock
         reentrant
         survives_persisted_restart
+        waiters_may_leave
     """),
 )

@@ -60,5 +60,6 @@ STAGE = Stage(
         survives_persisted_restart
         all_or_nothing
         survives_clock_jump
+        waiters_may_leave
     """),
 )

@@ -59,5 +59,6 @@ STAGE = Stage(
         freed_after_thread_death
         breaks_deadlock
         survives_persisted_restart
+        waiters_may_leave
     """),
 )

@@ -12,6 +12,7 @@ owner first. A holder that dies stops renewing, so the TTL still frees its lock.
 **See it**
 - `lab run rush --stage watchdog`
 - `lab run work_outlasts_ttl --stage watchdog`
+- `lab run renewal_fails_once --stage watchdog`
 - `lab diff reentrant watchdog`
 """
 
@@ -157,5 +158,6 @@ STAGE = Stage(
         freed_after_crash
         reentrant
         survives_persisted_restart
+        waiters_may_leave
     """),
 )

@@ -126,5 +126,7 @@ STAGE = Stage(
         stops_when_lost
         freed_after_thread_death
         survives_persisted_restart
+        survives_a_slow_acquire
+        waiters_may_leave
     """),
 )

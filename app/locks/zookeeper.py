@@ -123,5 +123,7 @@ STAGE = Stage(
         prompt_handover
         fair
         answers_a_try_at_once
+        survives_a_slow_acquire
+        waiters_may_leave
     """),
 )

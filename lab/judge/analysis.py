@@ -17,6 +17,9 @@ from lab.judge.handovers import Handovers
 from lab.judge.integrity import Integrity
 from lab.judge.key_history import KeyHistory
 from lab.judge.leases import Leases
+from lab.judge.leavers import Leavers
+from lab.judge.long_holds import LongHolds
+from lab.judge.nested_waits import NestedWaits
 from lab.judge.overlaps import Overlaps
 from lab.judge.stalls import Stalls
 from lab.judge.waits import Waits
@@ -46,6 +49,9 @@ class _Pass:
         self.handovers = Handovers(findings)
         self.overlaps = Overlaps(findings, self.grants.open, KeyHistory(history))
         self.leases = Leases(findings)
+        self.leavers = Leavers(findings)
+        self.long_holds = LongHolds(findings)
+        self.nested_waits = NestedWaits(findings)
         self.writes = Writes(findings)
         self.integrity = Integrity(self.grants.open, self.writes.written, run.start)
         self.curves = Curves(findings)
@@ -60,6 +66,8 @@ class _Pass:
             case GaveUp():
                 self.findings.sent += event.commands
                 self.waits.gave_up(replica, event)
+                self.leavers.gave_up(replica, event)
+                self.nested_waits.gave_up(replica, event)
             case Renewed():
                 self.leases.renewed(event)
                 self.overlaps.renewed(replica, event)
@@ -79,6 +87,8 @@ class _Pass:
             case Got():
                 self.findings.sent += event.commands
                 self.waits.got(grant)
+                self.leavers.got(grant)
+                self.nested_waits.got(grant)
                 self.faults.got(grant)
                 self.handovers.got(grant)
                 self.overlaps.got(grant)
@@ -96,11 +106,16 @@ class _Pass:
                 self.handovers.released(grant)
                 self.overlaps.released(grant)
                 self.leases.released(grant)
+                self.leavers.released(grant)
+                self.long_holds.released(grant)
+                self.nested_waits.released(grant)
 
     def close(self) -> None:
         """Settle the rest: all journals have been read."""
         self.waits.close()
         self.faults.close()
+        self.leavers.close()
+        self.nested_waits.close()
         self.overlaps.close()
         self.attribution.close()
         self.findings.losses = self.attribution.losses

@@ -48,6 +48,8 @@ class RunFacts:
     reports_keys: bool = False
     # how long a request is ready to wait for the lock
     wait_ms: int = 0
+    # whether several servers vote on a lock
+    has_votes: bool = False
     # whether the scenario injects faults
     has_faults: bool = False
     # whether the load recorded the number that each answer carried; older labs did not
@@ -59,6 +61,20 @@ class RunFacts:
     def lease_ns(self) -> int:
         """Return how long a lease lasts; 0 for a stage whose locks have no end."""
         return self.lease_ms * 1_000_000
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Waiters that did not get a lock that was free, because others before them had given up."""
+
+    # the replica of the waiters, or words for all of them
+    replica: str
+    # how long they waited for it
+    ms: float
+    # whether none of them got it before the run was over
+    never: bool
+    # the first of them
+    waits: list[Wait]
 
 
 @dataclass
@@ -136,9 +152,13 @@ class Findings:
     idlest: Idle | None = None
     # the request that was overtaken most often, where the scenario tests fairness
     overtaken: Overtaken | None = None
+    # waiters that were kept from the lock by others that had given up, where the scenario tests that
+    blocked: list[Blocked] = field(default_factory=list)
     # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest: Wait | None = None
+    # the longest time for which a lock that was taken twice stayed after its outer release, although a request waited
+    stayed: Idle | None = None
     # where a request takes its lock twice: how long each waited for the lock while it held the lock; the longest of them
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest_own: Wait | None = None

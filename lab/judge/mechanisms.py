@@ -14,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.failpoints import ACQUIRE
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
 from lab.judge.conflict import Conflict
+from lab.judge.entitlement import lease_end
+from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
 from lab.judge.thefts import thief_of
 
@@ -127,6 +130,27 @@ def _stalled(conflict: Conflict) -> bool:
     return conflict.was_stalled
 
 
+def _granted_late(conflict: Conflict) -> bool:
+    """Return whether one of the two got its answer, held up by a fault, only when its lease had ended."""
+    return any(_held_up_in_acquire(grant, conflict) for grant in conflict.both)
+
+
+def _held_up_in_acquire(grant: Grant, conflict: Conflict) -> bool:
+    lease_ends_ns = lease_end(grant.lease_from_ns, conflict.run.lease_ns)
+    return lease_ends_ns <= grant.got_ns and any(
+        fault.record.effect is Effect.REQUEST_WAITS
+        and fault.record.phase == ACQUIRE
+        and fault.record.request == grant.request
+        and grant.lease_from_ns < fault.record.recovered_ns
+        for fault in conflict.faults
+    )
+
+
+def _late_vote(conflict: Conflict) -> bool:
+    """Return whether one of the two counted votes whose validity was over. The algorithm itself forbids this."""
+    return conflict.run.has_votes and _granted_late(conflict)
+
+
 def _lease_ended(conflict: Conflict) -> bool:
     return conflict.lease_ended
 
@@ -185,6 +209,8 @@ MECHANISMS = (
     Mechanism("deleted by a request that did not hold it", Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
     Mechanism("granted to two holders at once", Claim.exclusive, _inside_at_once, overlap_is_harm=True),
     # the lease of one of the two had ended
+    Mechanism("granted after its validity had ended", Claim.exclusive, _late_vote, overlap_is_harm=True),
+    Mechanism("the TTL ran out in the acquire", Claim.survives_a_slow_acquire, _granted_late),
     Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
     Mechanism(UNEXPLAINED, Claim.exclusive, lambda conflict: True),
 )

@@ -64,6 +64,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         leases_begin_with_asking=record.stage.get("store")
         == "etcd",  # a key in a queue hangs on a lease that is renewed meanwhile
         reports_keys=record.stage.get("store") in completeness.REPORTS_KEYS,
+        has_votes=record.stage.get("store") == "redis_nodes",
         has_faults=bool(scenario.get("faults")),
         values_on_record=bool(record.files),
         is_complete=record.ended == "complete",

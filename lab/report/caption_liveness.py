@@ -80,7 +80,8 @@ def _reentrant(findings: Findings) -> ClaimStory | None:
             "and the outer release found nothing to release"
         )
         return ClaimStory(words, one.asked_ns, one.released_ns)
-    wait = findings.in_vain[0] if findings.in_vain else findings.longest
+    gave_up = next((wait for wait in findings.in_vain if wait.holding == wait.wanted), None)
+    wait = gave_up or findings.longest_own or findings.longest
     if wait is None or not findings.run.nested:
         return None
     held = f"{wait.request} at {wait.replica} held {_named(wait.wanted)} and asked for it again:"

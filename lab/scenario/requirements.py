@@ -87,6 +87,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 # By name: what a measure counts, in words.
 MEASURES = {
     "asked_while_struck": "requests that asked for the lock while a fault was in force, got it, and wrote",
+    "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
@@ -94,6 +95,8 @@ MEASURES = {
     "least_of_even_share_percent": "increments acknowledged by the least busy replica, in percent of an even share",
     "least_share_percent": "increments acknowledged by the least busy replica, in percent of all",
     "outlasted_ttl": "holders that held the lock longer than its TTL",
+    "outlasted_ttls": "how many whole TTLs the longest hold lasted",
+    "outlived_failed_renewals": "failed renewals after which the holder went on for longer than the TTL",
     "outlived_freezes": "requests that were stopped longer than the TTL by a fault, and went on",
     "refused": "writes that the resource refused",
     "served_percent": "requests that were acknowledged, in percent of all",
@@ -103,4 +106,5 @@ MEASURES = {
     "tries": "requests that asked for the lock, with or without success",
     "turned_away": "requests that did not get the lock",
     "waited": "requests that waited for the lock at least as long as one retry pause, got it, and wrote",
+    "waited_between_releases": "requests that waited while a holder was between its inner and its outer release",
 }

@@ -51,6 +51,11 @@ CELLS = {
     "explicit_lease": ("watchdog", "pubsub"),
     "try_lock": ("lua", "queued", "mysql_for_update"),
     "convoy": ("local", "lua", "pubsub"),
+    "many_ttls": ("ttl", "watchdog"),
+    "renewal_fails_once": ("watchdog", "etcd"),
+    "slow_asking": ("lua", "redlock"),
+    "waiter_gives_up": ("queued", "zookeeper"),
+    "nested_contended": ("lua", "reentrant"),
     "starvation": ("lua", "queued"),
 }
 

@@ -63,7 +63,7 @@ def test_work_done_how_often(made):
 
 
 def test_who_waited_for_itself_and_gave_up(made):
-    made.gave_up("a", 800, wanted="lab:run:mine:lock")
+    made.gave_up("b", 700, wanted="lab:run:mine:lock").gave_up("a", 800, wanted="lab:run:mine:lock", holding="lab:run:mine:lock")
 
     assert liveness_caption(made, 0, "reentrant", nested="same") == (
         "a at replica-1 held “lock” and asked for it again: it waited for itself and gave up after 800 ms"

@@ -1,0 +1,55 @@
+"""Look at the requests that wait for a lock that its holder took twice: between the two releases, and after both."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from app.journal import GaveUp
+from lab.judge.examples import Idle, Wait, short
+from lab.judge.findings import Findings
+from lab.judge.grant import Grant
+
+UNTIL = attrgetter("until_ns")
+
+
+class NestedWaits:
+    """Report each grant, each release and each request that gave up. The results are in the findings."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.is_nested = findings.run.nested == "same"
+        self.waits: list[Wait] = []  # for the outer lock
+        self.released_twice: list[Grant] = []
+
+    def got(self, grant: Grant) -> None:
+        if self.is_nested:
+            until_ns = grant.outer_got_ns or grant.got_ns
+            self.waits.append(Wait(grant.request, grant.replica, grant.asked_ns, until_ns, True, short(grant.key)))
+
+    def gave_up(self, replica: str, event: GaveUp) -> None:
+        if self.is_nested and event.wanted != event.holding:
+            wanted = short(event.wanted)
+            self.waits.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, wanted))
+
+    def released(self, grant: Grant) -> None:
+        if self.is_nested and grant.outer_releasing_ns:
+            self.released_twice.append(grant)
+
+    def close(self) -> None:
+        """Compare waits and releases: all journals have been read."""
+        for grant in self.released_twice:
+            others = [wait for wait in self.waits if wait.request != grant.request]
+            waited = (wait.asked_ns < grant.outer_releasing_ns and grant.releasing_ns < wait.until_ns for wait in others)
+            self.findings.measures["waited_between_releases"] += sum(waited)
+            self._look_after(grant, others)
+
+    def _look_after(self, grant: Grant, others: list[Wait]) -> None:
+        """Measure how long the lock stayed after its outer release, although a request waited for it."""
+        free_ns = grant.released_ns
+        waiting = [wait for wait in others if wait.asked_ns < free_ns < wait.until_ns]
+        if waiting:
+            granted = [wait for wait in others if wait.got and free_ns < wait.until_ns]
+            ended = min(granted, key=UNTIL, default=None) or max(waiting, key=UNTIL)
+            stayed = Idle(grant.request, ended.request, free_ns, ended.until_ns)
+            if self.findings.stayed is None or stayed.ms > self.findings.stayed.ms:
+                self.findings.stayed = stayed

@@ -1,0 +1,153 @@
+"""Long holds, late answers, waiters that leave, locks taken twice while others wait: on histories with known answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.journal import GaveUp
+from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import FaultRecord
+from tests.builders import MS, found
+
+
+def left(made, request: str, asked_ms: int, gave_up_ms: int, replica: str = "replica-1", **keys: str):
+    """A request that asked, and gave up."""
+    times = {"asked_ns": asked_ms * MS, "gave_up_ns": gave_up_ms * MS}
+    made.line(f"journal/{replica}.jsonl", GaveUp(request=request, why="not free", commands=9, **times, **keys))
+    return made.answer(request, "failed")
+
+
+def test_longest_hold_in_ttls(made):
+    """The longest hold is measured in whole TTLs."""
+    made.increment("a", 0, 0, at=(0, 1, 50, 51)).increment("b", 1, 1, at=(100, 101, 1670, 1680))
+
+    assert made.analyse(final=2, ttl_ms=300, lease_ms=0).measures["outlasted_ttls"] == 5
+
+
+@pytest.mark.parametrize(
+    ("failed_ms", "replica", "expected"),
+    [(100, "replica-1", 1), (500, "replica-1", 0), (100, "replica-2", 0)],
+)
+def test_hold_after_a_failed_renewal(made, failed_ms, replica, expected):
+    """A failed renewal is a danger if the holder in its replica goes on for longer than the TTL after it."""
+    made.increment("a", 0, 0, at=(0, 1, 700, 701))
+    record = FaultRecord("fail_renewal-1", replica, 1, "", failed_ms * MS, recovered_ns=failed_ms * MS)
+    record.effect = Effect.RENEWAL_FAILS
+    made.line("faults.jsonl", record)
+
+    assert made.analyse(final=1, ttl_ms=300, lease_ms=0).measures["outlived_failed_renewals"] == expected
+
+
+@pytest.mark.parametrize(
+    ("has_votes", "expected"),
+    [
+        (False, [("survives_a_slow_acquire", "the TTL ran out in the acquire")]),
+        (True, [("exclusive", "granted after its validity had ended")]),
+    ],
+)
+def test_answer_after_the_ttl(made, has_votes, expected):
+    """A late answer is the danger of a lock in one store; of votes, the algorithm itself counts the time."""
+    made.increment("late", 5, 5, at=(1000, 1001, 1040, 1041), sent_ns=10).fault("slow", "late", 11, 999, "acquire.after_first")
+    made.increment("other", 5, 6, at=(990, 1002, 1050, 1051), sent_ns=989, replica="replica-2")
+
+    assert found(made.analyse(final=6, ttl_ms=500, start=5, has_votes=has_votes)) == expected
+
+
+def test_asked_again_after_a_late_answer(made):
+    """A request that asks again after a late answer holds a lock like any other."""
+    made.increment("late", 5, 5, at=(1000, 1001, 1040, 1041), sent_ns=999).fault("slow", "late", 11, 998, "acquire.after_first")
+    made.increment("other", 5, 6, at=(990, 1002, 1050, 1051), sent_ns=989, replica="replica-2")
+
+    findings = made.analyse(final=6, ttl_ms=500, start=5, has_votes=True)
+
+    assert found(findings) == [("exclusive", "granted to two holders at once")]
+
+
+@pytest.mark.parametrize(("asked_ms", "got_ms", "behind"), [(50, 200, 1), (5, 200, 0), (150, 200, 0), (50, 90, 0)])
+def test_behind_a_waiter_that_left(made, asked_ms, got_ms, behind):
+    """A grant was behind a leaver if the leaver had asked before, and gave up meanwhile."""
+    left(made, "leaver", 10, 100)
+    made.increment("next", 0, 0, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms)
+
+    assert made.analyse(final=1).measures["behind_a_leaver"] == behind
+
+
+def patient(made, waits: list[tuple[int, int]], replica: str = "replica-1"):
+    """A holder that is held up until 1500 ms, a waiter that gives up before that, and later ones: when they asked and got it."""
+    made.increment("holder", 0, 0, at=(10, 11, 1501, 1502), replica="replica-2").fault("slow", "holder", 12, 1500)
+    left(made, "leaver", 20, 820)
+    for number, (asked, got) in enumerate(waits, 1):
+        at = (got, got + 1, got + 2, got + 3)
+        made.increment(f"waiter-{number}", number, number, at=at, asked=asked, replica=replica)
+    return made
+
+
+BLOCKED = "a waiter that had given up blocked the others"
+
+
+@pytest.mark.parametrize(
+    ("waits", "claims"),
+    [
+        ([(1000, 1510), (1600, 1604), (1700, 1704)], []),
+        ([(1000, 2600), (1600, 2610)], ["prompt_handover", "waiters_may_leave"]),  # all of them, for a long time
+        ([(1000, 4600)], ["acquires_atomically", "prompt_handover", "waiters_may_leave"]),  # longer than the TTL
+        ([(1000, 1510), (1600, 2400), (1700, 2500)], ["prompt_handover", "waiters_may_leave"]),  # until their patience ends
+        ([(2600, 2604)], []),  # nobody waited meanwhile
+    ],
+)
+def test_waiters_behind_a_leaver(made, waits, claims):
+    """When the lock is free again, those behind a waiter that gave up get it."""
+    findings = patient(made, waits).analyse(final=len(waits) + 1, ttl_ms=2000, wait_ms=800, tests="waiters_may_leave")
+
+    assert sorted(found(findings)) == [(claim, BLOCKED) for claim in claims]
+
+
+def test_waiters_that_never_get_it(made):
+    """Waiters that give up as well, although no request holds the lock, are blocked."""
+    patient(made, [])
+    for number in range(5):
+        left(made, f"late-{number}", 1200 + 400 * number, 2000 + 400 * number)
+
+    findings = made.analyse(final=1, ttl_ms=2000, wait_ms=800, tests="waiters_may_leave")
+
+    assert sorted(found(findings)) == [("prompt_handover", BLOCKED), ("waiters_may_leave", BLOCKED)]
+    assert findings.blocked[0].never
+
+
+def test_busy_lock_blocks_nobody(made):
+    """Waiters of a lock that is held all the time wait long, and are not blocked."""
+    patient(made, [])
+    for number in range(10):
+        at = 1600 + 100 * number
+        made.increment(f"busy-{number}", number + 1, number + 1, at=(at, at + 1, at + 90, at + 95), asked=at - 790)
+
+    assert found(made.analyse(final=11, ttl_ms=2000, wait_ms=800, tests="waiters_may_leave")) == []
+
+
+OUTER = {"outer_key": "lock", "outer_got_ns": 12, "outer_sent_ns": 11}
+
+
+@pytest.mark.parametrize(("got_ms", "guilty"), [(397, False), (720, True)])
+def test_wait_for_itself_among_others(made, got_ms, guilty):
+    """Only the wait for the inner lock is a wait for itself: to get the outer one, a request may wait for others."""
+    made.increment("a", 0, 0, at=(15, 16, 380, 381), released=391, outer_releasing_ns=390, **OUTER)
+    left(made, "b", 1, 385, wanted="lock")
+    at = (got_ms, got_ms + 1, got_ms + 2, got_ms + 3)
+    made.increment("c", 1, 1, at=at, asked=1, replica="replica-2", outer_key="lock", outer_got_ns=395, outer_sent_ns=394)
+
+    claims = found(made.analyse(final=2, ttl_ms=600, lease_ms=0, nested="same"))
+
+    assert claims == ([("reentrant", "waited for itself")] if guilty else [])
+
+
+@pytest.mark.parametrize(("next_ms", "waited", "guilty"), [(80, 1, False), (600, 1, True)])
+def test_lock_after_its_last_release(made, next_ms, waited, guilty):
+    """After the outer release a waiter gets the lock. A lock that stays had not counted its releases."""
+    made.increment("a", 0, 0, at=(15, 16, 17, 18), released=70, outer_releasing_ns=69, **OUTER)
+    at = (next_ms + 1, next_ms + 2, next_ms + 3, next_ms + 4)
+    made.increment("b", 1, 1, at=at, asked=20, replica="replica-2", outer_key="lock", outer_got_ns=next_ms, outer_sent_ns=next_ms)
+
+    findings = made.analyse(final=2, ttl_ms=600, nested="same")
+
+    assert findings.measures["waited_between_releases"] == waited
+    assert found(findings) == ([("reentrant", "the lock stayed after its last release")] if guilty else [])
