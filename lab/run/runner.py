@@ -109,6 +109,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
 
     record.client_options = system.client_options()
     with contextlib.ExitStack() as watching:
+        (folder.path / "server.jsonl").touch()  # also where no recorder writes to it: a file that is missing was lost
         recorders = system.event_recorders(folder.path / "server.jsonl")
         for recorder in recorders:
             watching.callback(recorder.close)
