@@ -33,7 +33,7 @@ from lab.scenario.stages import find_stage
 from lab.servers import external_stores, fault_target
 from lab.text import counted
 
-COLOURS = {"KEPT": "green", "ADMITTED": "yellow", "BROKEN": "bold red"}
+COLOURS = {"KEPT": "green", "ADMITTED": "yellow", "UNSEEN": "dim", "VOID": "dim", "BROKEN": "bold red"}
 UNCLAIMED, UNFIT, MISSING = (
     "test a claim that the stage does not make",
     "do not fit the stage",
@@ -202,7 +202,7 @@ def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]
     for task in tasks:
         if task.rounds:
             cell = task.result()
-            colour = COLOURS.get(cell.verdict, "dim")
+            colour = COLOURS["ADMITTED" if _lost_otherwise(cell) else cell.verdict]
             stage = [cell.stage] if len(found) > 1 else []
             table.add_row(cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(cell.reason))
     if table.row_count:
@@ -212,10 +212,18 @@ def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]
 
 
 def verdicts(cell: Cell) -> str:
-    """Return the verdict of a cell, or how often each occurred: ``BROKEN 1 of 3, KEPT 2 of 3``."""
+    """Return the verdict of a cell, or how often each occurred: ``BROKEN 1 of 3, KEPT 2 of 3``.
+
+    A promise that was kept next to losses by another cause is marked: ``KEPT, 3 lost otherwise``.
+    """
     rounds, total = cell.rounds, sum(cell.rounds.values())
     order = sorted(rounds, key=SEVERITY.index, reverse=True)
-    return ", ".join(f"{verdict} {rounds[verdict]} of {total}" for verdict in order) or cell.verdict
+    words = ", ".join(f"{verdict} {rounds[verdict]} of {total}" for verdict in order) or cell.verdict
+    return f"{words}, {cell.lost} lost otherwise" if _lost_otherwise(cell) else words
+
+
+def _lost_otherwise(cell: Cell) -> bool:
+    return cell.verdict == "KEPT" and cell.lost > 0
 
 
 def figures(cell: Cell) -> str:

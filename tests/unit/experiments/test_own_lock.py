@@ -177,3 +177,11 @@ def test_figures_of_a_cell():
 
     assert figures(cell) == "lost 3, failed 2"
     assert verdicts(cell) == "BROKEN 1 of 3, KEPT 2 of 3"
+
+
+def test_losses_by_another_cause_are_marked():
+    """A promise that was kept next to losses by another cause is no plain KEPT."""
+    cell = Cell(stage="s", scenario="s", claim="c", verdict="KEPT", lost=3)
+
+    assert verdicts(cell) == "KEPT, 3 lost otherwise"
+    assert figures(cell) == "lost 3"
