@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from app.journal import GaveUp
+from lab.judge.entitlement import FOREVER_NS
 from lab.judge.examples import Idle, Wait, short
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
-
-UNTIL = attrgetter("until_ns")
 
 
 class NestedWaits:
@@ -46,10 +43,9 @@ class NestedWaits:
     def _look_after(self, grant: Grant, others: list[Wait]) -> None:
         """Measure how long the lock stayed after its outer release, although a request waited for it."""
         free_ns = grant.released_ns
-        waiting = [wait for wait in others if wait.asked_ns < free_ns < wait.until_ns]
-        if waiting:
-            granted = [wait for wait in others if wait.got and free_ns < wait.until_ns]
-            ended = min(granted, key=UNTIL, default=None) or max(waiting, key=UNTIL)
-            stayed = Idle(grant.request, ended.request, free_ns, ended.until_ns)
-            if self.findings.stayed is None or stayed.ms > self.findings.stayed.ms:
+        taken_ns = min((wait.until_ns for wait in others if wait.got and free_ns < wait.until_ns), default=FOREVER_NS)
+        for wait in others:
+            since_ns, until_ns = max(free_ns, wait.asked_ns), min(taken_ns, wait.until_ns)
+            stayed = Idle(grant.request, wait.request, since_ns, until_ns)
+            if since_ns < until_ns and (self.findings.stayed is None or stayed.ms > self.findings.stayed.ms):
                 self.findings.stayed = stayed

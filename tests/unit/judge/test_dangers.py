@@ -140,12 +140,17 @@ def test_wait_for_itself_among_others(made, got_ms, guilty):
     assert claims == ([("reentrant", "waited for itself")] if guilty else [])
 
 
-@pytest.mark.parametrize(("next_ms", "waited", "guilty"), [(80, 1, False), (600, 1, True)])
-def test_lock_after_its_last_release(made, next_ms, waited, guilty):
+@pytest.mark.parametrize(
+    ("asked_ms", "next_ms", "waited", "guilty"),
+    [(20, 80, 1, False), (20, 600, 1, True), (100, 600, 0, True), (500, 600, 0, False)],
+)
+def test_lock_after_its_last_release(made, asked_ms, next_ms, waited, guilty):
     """After the outer release a waiter gets the lock. A lock that stays had not counted its releases."""
     made.increment("a", 0, 0, at=(15, 16, 17, 18), released=70, outer_releasing_ns=69, **OUTER)
     at = (next_ms + 1, next_ms + 2, next_ms + 3, next_ms + 4)
-    made.increment("b", 1, 1, at=at, asked=20, replica="replica-2", outer_key="lock", outer_got_ns=next_ms, outer_sent_ns=next_ms)
+    made.increment(
+        "b", 1, 1, at=at, asked=asked_ms, replica="replica-2", outer_key="lock", outer_got_ns=next_ms, outer_sent_ns=next_ms
+    )
 
     findings = made.analyse(final=2, ttl_ms=600, nested="same")
 
