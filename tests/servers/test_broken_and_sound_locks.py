@@ -50,6 +50,7 @@ DIED = "the holder's process died"
 RENEWED = "another renewed what it did not hold"
 AGAIN = "the work was done again"
 INNER = "the inner release freed it"
+BLOCKED = "a waiter that had given up blocked the others"
 SERVES_FEW = "too many requests were refused"
 
 BROKEN = {
@@ -113,6 +114,9 @@ BROKEN = {
     "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
     "ignores_its_validity": Case("slow_asking", {}, "granted after its validity had ended"),
     "fence_is_constant": Case("frozen_before_write", {"requests": 30}, "stopped after its last check"),
+    # a waiter that gives up blocks those behind it
+    "stays_in_the_queue": Case("waiter_gives_up", {"requests": 35}, BLOCKED),
+    "stays_in_the_queue_of_its_replica": Case("waiter_gives_up", {"requests": 35}, BLOCKED),
     # the work is done twice, or not at all
     "works_twice": Case("rush", FAST, AGAIN),
     "works_again_after_a_late_release": Case("slow_holder", SLOW, AGAIN, ("worked again without the lock",)),
