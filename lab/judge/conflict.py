@@ -121,7 +121,8 @@ class Conflict:
 
         A transaction writes when it commits, after its work is over.
         """
-        return self.entitled_at_once or (not self.lease_ended and self.younger.got_ns < self.elder.wrote_ns)
+        wrote_later = self.younger.got_ns < self.elder.wrote_ns and all(grant.key for grant in self.both)
+        return self.entitled_at_once or (not self.lease_ended and wrote_later)
 
     def never_asked(self, grant: Grant) -> bool:
         """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""

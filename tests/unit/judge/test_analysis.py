@@ -407,6 +407,13 @@ def test_loss_without_a_victim(made):
     assert found(made.analyse(final=1)) == [("exclusive", "granted to two holders at once")]
 
 
+def test_loss_without_a_lock_of_any_name(made):
+    """A request that locks no key keeps nobody out. What its write should have done explains no loss."""
+    made.increment("a", 0, 0, at=(0, 1, 7, 8), key="").increment("b", 0, 1, at=(5, 6, 9, 10), replica="replica-2", key="")
+
+    assert found(made.analyse(final=1)) == [("exclusive", "unexplained")]
+
+
 def test_read_before_the_grant(made):
     """A read before the grant cannot be true: such lines are damage, and no loss."""
     made.increment("a", 0, 0, at=(0, 1, 4, 5)).increment("b", 0, 1, at=(6, 1, 8, 9), replica="replica-2")
