@@ -91,12 +91,10 @@ class Conflict:
                 yield fault.record
 
     def _is_taken_from(self, grant: Grant, record: FaultRecord) -> bool:
-        """Return whether a fault can have taken the lock from one of the two, before the other came in or wrote."""
-        if not can_take_away(record, grant.replica, self.run.lease_ns):
-            return False
+        """Return whether a fault can have taken the lock from one of the two, before the other came in."""
         held_from_ns = grant.outer_lease_from_ns if grant.outer_key else grant.lease_from_ns
-        until_ns = max(self.younger.got_ns, grant.wrote_ns if grant is self.elder else 0)
-        return held_from_ns < record.recovered_ns and record.began_ns < until_ns
+        until_ns = grant.wrote_ns if self.elder is self.younger else self.younger.got_ns
+        return record.began_ns < until_ns and can_take_away(record, grant.replica, held_from_ns, self.run.lease_ns)
 
     @property
     def was_stalled(self) -> bool:

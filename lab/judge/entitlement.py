@@ -24,6 +24,8 @@ from lab.judge.grant import Grant
 STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SILENT})
 # These faults take away the locks of one replica.
 AT_A_REPLICA = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.SESSION_ENDS})
+# The lab takes this long at most to do its part of a fault. Until then, a lock may be granted and taken away again.
+DONE_WITHIN_NS = 200_000_000
 # These faults can take away the lock of any replica.
 AT_THE_STORE = frozenset(
     {
@@ -82,8 +84,14 @@ def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
     return ""
 
 
-def can_take_away(record: FaultRecord, replica: str, lease_ns: int) -> bool:
-    """Return whether a fault can take away a lock that was held by this replica meanwhile."""
+def can_take_away(record: FaultRecord, replica: str, lease_from_ns: int, lease_ns: int) -> bool:
+    """Return whether a fault can take away a lock of this replica, whose lease counts from then.
+
+    A lock that was granted after the fault had done its part is none of those that the fault took away.
+    """
+    over_ns = record.recovered_ns if record.effect in STOP_RENEWALS else record.began_ns + DONE_WITHIN_NS
+    if lease_from_ns >= over_ns:
+        return False
     if record.effect not in AT_THE_STORE and not (record.effect in AT_A_REPLICA and record.replica == replica):
         return False
     lasted_ns = record.recovered_ns - record.began_ns

@@ -62,7 +62,7 @@ class Thefts:
             (
                 max(grant.got_ns, record.began_ns)
                 for record in records
-                if can_take_away(record, grant.replica, self.lease_ns) and grant.got_ns < record.recovered_ns
+                if can_take_away(record, grant.replica, grant.lease_from_ns, self.lease_ns)
             ),
             default=FOREVER_NS,
         )

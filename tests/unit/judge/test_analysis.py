@@ -392,12 +392,12 @@ def test_inner_release_lets_another_in(made, came_in, expected):
     assert found(made.analyse(final=2, ttl_ms=300, nested="same")) == expected
 
 
-def test_loss_between_holders_in_turn(made):
-    """A loss between two that were never inside at once is explained by nothing: a transaction ended with its release."""
+def test_write_after_the_work(made):
+    """A transaction writes when it commits, after its work: two were inside at once until then."""
     made.increment("a", 0, 0, at=(0, 1, 6, 5), released=7)
     made.increment("b", 0, 1, at=(5, 5, 8, 9), replica="replica-2")
 
-    assert found(made.analyse(final=1)) == [("exclusive", "unexplained")]
+    assert found(made.analyse(final=1)) == [("exclusive", "granted to two holders at once")]
 
 
 def test_loss_without_a_victim(made):
@@ -560,3 +560,19 @@ def test_deleted_while_it_was_held(made, has_events, expected):
 
     assert claim == "exclusive"
     assert mechanism.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "claim"),
+    [
+        (5, 40, "survives_store_restart"),  # held when the store was killed
+        (5, 15, "exclusive"),  # both were inside before
+        (300, 340, "exclusive"),  # granted after the restart: the store had nothing to forget
+    ],
+)
+def test_fault_excuses_only_what_it_took(made, first, second, claim):
+    """A fault excuses a loss only where one of the two held the lock when the fault began, and the other came in after it."""
+    made.increment("a", 0, 0, at=(first, first + 1, 360, 361)).fault("restart_redis", "a", 20, 390)
+    made.increment("b", 0, 1, at=(second, second + 1, 370, 371), replica="replica-2")
+
+    assert [one for one, _ in found(made.analyse(final=1, ttl_ms=3000))] == [claim]
