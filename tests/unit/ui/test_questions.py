@@ -207,7 +207,7 @@ def test_figure_of_another_broken_claim():
 
 
 @pytest.mark.parametrize(("claim", "tone"), [("freed_after_crash", Tone.PLAIN), ("answers_a_try_at_once", Tone.GOOD)])
-def test_refusals_are_green_only_where_they_are_promised(claim, tone):
+def test_refusals_are_green_only_where_promised(claim, tone):
     """Three refused requests are no green 3, unless the claim promises that requests are refused."""
     shown = questions.shown(judgement(claim, "KEPT", failed=3))
 
