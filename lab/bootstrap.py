@@ -27,6 +27,7 @@ from lab.errors import ExitStatus
 
 HOME = Path(__file__).parents[1]
 VENV = HOME / ".venv"
+UNFIT = '"$`\\:\n\r'  # in the path of a virtual environment
 POLICY = Path("/usr/sbin/policy-rc.d")
 
 
@@ -38,6 +39,7 @@ def main() -> int:
     """Set up; with --dev also the tools of ``make check`` and ``make test``. Return the exit status."""
     dev = "--dev" in sys.argv[1:]
     try:
+        _check_folder(HOME)
         python = _python()
         if python != sys.executable:  # an old Python cannot read the stages
             os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
@@ -55,6 +57,14 @@ def main() -> int:
         print(f"setup: this command failed with status {error.returncode}: {shlex.join(map(str, error.cmd))}", file=sys.stderr)
         return ExitStatus.CANNOT_RUN
     return ExitStatus.GOOD
+
+
+def _check_folder(home: Path) -> None:
+    """Raise Cannot for a folder whose path a virtual environment cannot hold: a shell reads it in the first lines of programs."""
+    if unfit := next((letter for letter in str(home) if letter in UNFIT), ""):
+        raise Cannot(
+            f"the path {str(home)!r} has {unfit!r} in it, and Python's virtual environments do not work there; move the project"
+        )
 
 
 def _python() -> str:

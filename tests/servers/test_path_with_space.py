@@ -1,4 +1,4 @@
-"""Folders whose names hold a space: the project's own, and the one in which a command writes its runs."""
+"""Folders whose names hold a space, quotes and more: the project's own, and the one in which a command writes its runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import pytest
 from lab.paths import HOME
 from tests.command import Done
 
+NAME = 'it\'s a "lab": $HOME `id` \\ 100% {b} #;\nnew line'
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of the project in a folder with a space."""
-    copy = tmp_path_factory.mktemp("with space") / "lock lab"
+    """A copy of the project in a folder with what means something to a shell, or in a server's configuration."""
+    copy = tmp_path_factory.mktemp("with space") / NAME
     for name in ("app", "lab", "locustfiles", "scenarios"):
         shutil.copytree(HOME / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     yield copy
@@ -32,7 +34,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_run(project, scenario, stage):
     """All servers start below such a folder, and the run is judged and drawn."""
     words = [sys.executable, "-m", "lab.cli", "run", scenario, "--stage", stage, "--requests", "200"]
-    about = {"cwd": project, "env": {**os.environ, "PYTHONPATH": str(project)}}
+    about = {"cwd": project, "env": {**os.environ, "PYTHONPATH": ""}}
     ended = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, **about)
     done = Done(ended.returncode, ended.stdout, ended.stderr, (project / "reports" / "runs" / "latest").resolve())
 

@@ -82,7 +82,7 @@ def _options(folder: Path) -> dict[str, object]:
     """Return the options that are also needed while the tables are made."""
     options: dict[str, object] = {
         "datadir": folder / "data",
-        "tmpdir": folder,
+        "tmpdir": "..",  # from the data; an absolute path with a colon would be two folders
         "skip-grant-tables": "ON",
         "skip-log-bin": "",
         "performance-schema": "OFF",
