@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 from rich.markup import escape
 
+from app.lock import LEASE_GIVES_UP
+from app.locks import stages
 from lab.evidence import run_folder
+from lab.evidence.run_folder import RunRecord
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
 from lab.report.terminal import summarise, terminal, where_to_look
+from lab.scenario import scenario as scenarios
 
+CHANGED = "It was changed, or is of another version."
 COMPARED = (
     "verdict",
     "claim",
@@ -33,29 +39,45 @@ def check_again(name: str, as_json: bool) -> int:
     folder = run_folder.find(name)
     judgement, findings = judge(folder)
     if findings.losses_unwritten:
-        sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}\n")
-    disagreement = disagreement_with(folder, judgement)
+        sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}
+")
+    notices = [*disagreements(folder, judgement), *differences_from_this_lab(run_folder.load(folder))]
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")
-        if disagreement:
-            sys.stderr.write(f"{disagreement}\n")
+        sys.stderr.writelines(f"{notice}\n" for notice in notices)
     else:
         console = terminal()
         summarise(console, judgement, findings)
-        if disagreement:
-            console.print(f"{escape(disagreement)}\n", style="yellow")
+        for notice in notices:
+            console.print(f"{escape(notice)}\n", style="yellow")
         where_to_look(console, folder)
     return judgement.exit_status
 
 
-def disagreement_with(folder: Path, judgement: Judgement) -> str:
-    """Return how ``verdict.json`` differs from a new judgement, as a sentence; empty if it does not."""
+def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
+    """Yield how ``verdict.json`` differs from a new judgement, as a sentence."""
     try:
         kept = Judgement.load(folder)
     except FileNotFoundError:
-        return "verdict.json is missing."
+        yield "verdict.json is missing."
+        return
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-        return f"verdict.json cannot be read: {error}."
+        yield f"verdict.json cannot be read: {error}."
+        return
     pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in COMPARED]
-    differ = [f"{name} {before} (now {now})" for name, before, now in pairs if before != now]
-    return f"verdict.json disagrees: it has {', '.join(differ)}. It was changed, or another judge wrote it." if differ else ""
+    if differ := [f"{name} {before} (now {now})" for name, before, now in pairs if before != now]:
+        yield f"verdict.json disagrees: it has {', '.join(differ)}. It was changed, or another judge wrote it."
+
+
+def differences_from_this_lab(record: RunRecord) -> Iterator[str]:
+    """Yield where ``run.json`` has other claims than the stage and the scenario of the same name in this lab."""
+    name, tested = record.stage["name"], record.scenario["tests"]
+    if name in stages():
+        given_up = LEASE_GIVES_UP if record.scenario.get("lease_ms") else frozenset()
+        here, there = {claim.name for claim in stages()[name].claims - given_up}, {*record.stage["claims"]}
+        if here - there:
+            yield f"The stage {name} claims {', '.join(sorted(here - there))} in this lab, and not in run.json. {CHANGED}"
+        if there - here:
+            yield f"The stage {name} claims {', '.join(sorted(there - here))} only in run.json. {CHANGED}"
+    if record.scenario["name"] in scenarios.names() and (own := scenarios.load(record.scenario["name"]).tests.name) != tested:
+        yield f"The scenario {record.scenario['name']} tests {own} in this lab, and {tested} in run.json. {CHANGED}"

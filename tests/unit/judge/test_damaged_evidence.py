@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from lab.commands.check import disagreement_with
+from app.lock import LEASE_GIVES_UP
+from app.locks import stages
+from lab.commands.check import differences_from_this_lab, disagreements
+from lab.errors import BadInput
 from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import RunRecord, load, save
 from lab.judge.judgement import Judgement
@@ -286,16 +290,55 @@ def test_edited_verdict(tmp_path):
     """The check compares verdict.json with its own judgement, field by field."""
     folder = recorded(tmp_path / "run", lossy=True)
     judgement, _ = judge(folder)
-    assert disagreement_with(folder, judgement) == ""
+    assert not list(disagreements(folder, judgement))
 
     verdict = json.loads((folder / "verdict.json").read_text())
     (folder / "verdict.json").write_text(json.dumps(verdict | {"verdict": "KEPT", "lost": 0}))
-    assert "it has verdict KEPT (now BROKEN), lost 0 (now 1)." in disagreement_with(folder, judgement)
+    (said,) = disagreements(folder, judgement)
+    assert "it has verdict KEPT (now BROKEN), lost 0 (now 1)." in said
 
     (folder / "verdict.json").write_text("{")
-    assert disagreement_with(folder, judgement).startswith("verdict.json cannot be read")
+    assert next(disagreements(folder, judgement)).startswith("verdict.json cannot be read")
     (folder / "verdict.json").unlink()
-    assert disagreement_with(folder, judgement) == "verdict.json is missing."
+    assert list(disagreements(folder, judgement)) == ["verdict.json is missing."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, []),
+        ({"scenario__lease_ms": 300, "stage__name": "watchdog"}, []),
+        ({"claims": -1}, ["The stage lua claims exclusive in this lab, and not in run.json"]),
+        ({"claims": 1}, ["The stage lua claims fair only in run.json"]),
+        ({"scenario__tests": "fair"}, ["The scenario rush tests exclusive in this lab, and fair in run.json"]),
+        ({"stage__name": "own", "scenario__name": "own", "claims": -1}, []),
+    ],
+)
+def test_edited_claims(tmp_path, changes, said):
+    """The check names claims that differ from those of the same stage and the same scenario in this lab."""
+    folder = recorded(tmp_path / "run", lossy=False)
+    names = {"stage__name": "lua", "scenario__name": "rush"} | changes
+    edited = names.pop("claims", 0)
+    given_up = LEASE_GIVES_UP if "scenario__lease_ms" in names else set()
+    claims = [claim.name for claim in stages().get(names["stage__name"], stages()["lua"]).claims - given_up]
+    claims = [name for name in claims if edited != -1 or name != "exclusive"] + ["fair"] * (edited == 1)
+
+    of_the_run(**names, stage__claims=claims)(folder)
+
+    found = list(differences_from_this_lab(load(folder)))
+    assert [sentence.partition(".json")[0] + ".json" for sentence in found] == said
+
+
+@pytest.mark.parametrize("value", [None, "x", -5, [], 1.5, {"a": "b"}])
+@pytest.mark.parametrize("name", ["scenario", "scenario__danger", "scenario__requests", "stage__claims", "stage__store", "final"])
+def test_damaged_record_is_bad_input(tmp_path, name, value):
+    """A run.json with a value of the wrong type is refused in one sentence, or judged; it never fails the lab."""
+    folder = recorded(tmp_path / "run", lossy=True)
+    of_the_run(**{name: value})(folder)
+
+    with contextlib.suppress(BadInput):
+        judgement, _ = judge(folder)
+        assert judgement.verdict in ("BROKEN", "VOID", "ADMITTED")
 
 
 @pytest.mark.parametrize("name", ["journal/replica-3.jsonl", "server.jsonl"])
