@@ -39,8 +39,7 @@ def check_again(name: str, as_json: bool) -> int:
     folder = run_folder.find(name)
     judgement, findings = judge(folder)
     if findings.losses_unwritten:
-        sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}
-")
+        sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}\n")
     notices = [*disagreements(folder, judgement), *differences_from_this_lab(run_folder.load(folder))]
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -33,9 +33,6 @@ SCHEMA = 1  # of run.json
 INTERRUPTED = "interrupted"  # the first word of ``ended`` after an interrupt
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run
-
-
-Natural = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
@@ -93,32 +90,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     @property
     def has_store(self) -> bool:
         return self.stage["store"] is not None
-
-
-class _Scenario(msgspec.Struct):
-    """What a judge needs of the scenario in ``run.json``. More is there, for readers and pages."""
-
-    name: str
-    tests: str
-    requests: Natural
-    users: Natural
-    replicas: Natural
-    retry_ms: Natural
-    danger: dict[str, Natural]
-    ttl_ms: Natural | None
-    wait_ms: Natural = 0
-    nested: str = ""
-    store_persists: bool = False
-    faults: list[dict[str, Any]] = []
-
-
-class _Stage(msgspec.Struct):
-    """What a judge needs of the stage in ``run.json``."""
-
-    name: str
-    store: str | None
-    claims: list[str]
-    ttl_ms: Natural | None = None
 
 
 @dataclass
@@ -272,8 +243,6 @@ def load(folder: Path) -> RunRecord:
     path = folder / "run.json"
     try:
         record = msgspec.json.decode(path.read_bytes(), type=RunRecord)
-        msgspec.convert(record.scenario, _Scenario)
-        msgspec.convert(record.stage, _Stage)
     except FileNotFoundError:
         raise BadInput(f"{folder} is not a run: it has no run.json") from None
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+Natural = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
 
 
 class ScenarioTable(msgspec.Struct):
@@ -13,16 +16,16 @@ class ScenarioTable(msgspec.Struct):
     name: str
     title: str
     tests: str
-    requests: int
-    users: int
-    replicas: int
-    retry_ms: int | float
-    ttl_ms: int | None
-    danger: dict[str, int]
+    requests: Natural
+    users: Natural
+    replicas: Natural
+    retry_ms: Time
+    ttl_ms: Natural | None
+    danger: dict[str, Natural]
     nested: str = ""
     store_persists: bool = False
-    wait_ms: int | float = 0
-    lease_ms: int | None = None
+    wait_ms: Time = 0
+    lease_ms: Natural | None = None
     faults: list[dict[str, Any]] = []
     notes: list[str] = []
 
@@ -35,7 +38,7 @@ class StageTable(msgspec.Struct):
     claims: list[str]
     idea: str = ""
     resource: str = ""
-    ttl_ms: int | None = None
+    ttl_ms: Natural | None = None
 
 
 def check(scenario: dict[str, Any], stage: dict[str, Any]) -> None:

@@ -140,6 +140,8 @@ def _danger(record: RunRecord, findings: Findings) -> dict[str, Measure]:
 
 def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     reasons = [] if record.ended == "complete" else [record.ended]
+    if record.unwritten and record.ended == "complete":
+        reasons.append(record.unwritten)
     if record.in_flight_left:
         reasons.append("requests were still inside the replicas when the counter was read")
     reasons += _doubts(record, findings)

@@ -179,6 +179,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     "other end": (of_the_run(final=10), "the counter held 10, and no journal has a write of that value"),
     "unknown claim": (of_the_run(stage__claims=["exclusive", "exclusiv"]), "names the claim 'exclusiv'"),
     "unknown claim under test": (of_the_run(scenario__tests="exclusiv"), "names the claim 'exclusiv'"),
+    "a file that was not written": (of_the_run(unwritten="the disk was full"), "the disk was full"),
     "replica forgotten": (of_the_run(took_part=["replica-1", "replica-2"]), "names 2 replicas that took part, of 3"),
     "parts that do not add up": (of_the_run(parts={"0": 1, "1": 2}), "its parts add up to 3"),
     "a fault without a record": (
