@@ -54,8 +54,8 @@ class Meaning(Enum):
     NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
 
 
-# the meanings of an answer that can have been a yes
-MAYBE = (Meaning.AGREED, Meaning.LOOKED, Meaning.OPEN)
+# the same by themselves: each command asks for them, and a look into an Enum takes time
+AGREED, REFUSED, LOOKED, OPEN, NOTHING = Meaning
 
 
 class InjectedError(Exception):
@@ -240,30 +240,35 @@ class RequestContext(threading.local):
         error: what the client raises if a fault lets the command fail.
         """
         if (failpoints := self.failpoints) is not None:
-            try:
-                self._reach_before_command(failpoints, commands)
-            except CommandFailed as failed:
-                raise error(str(failed)) from failed
+            renewing = self.phase is RENEW
+            last = self.commands < failpoints.usual_commands.get(self.phase, 0) <= self.commands + commands
+            if renewing or last:
+                try:
+                    self._reach_before_command(failpoints, renewing, last)
+                except CommandFailed as failed:
+                    raise error(str(failed)) from failed
         self.commands += commands
         self.command = command
         self.answer = ""
         self.sent_ns = monotonic_ns()
 
-    def _reach_before_command(self, failpoints: Failpoints, commands: int) -> None:
-        if self.phase is RENEW:
+    def _reach_before_command(self, failpoints: Failpoints, renewing: bool, last: bool) -> None:
+        if renewing:
             failpoints.reach(RENEW, BEFORE, self.request)
-        if self.commands < failpoints.usual_commands.get(self.phase, 0) <= self.commands + commands:
+        if last:
             failpoints.reach(self.phase, BEFORE_LAST, self.request)
 
-    def answered(self, command: str, answer: object, meaning: Meaning = Meaning.OPEN, script: str = "") -> None:
+    def answered(self, command: str, answer: object, meaning: Meaning = OPEN, script: str = "") -> None:
         """Note that the lock's store has answered a command. ``script`` names a script: only the lock knows its answers."""
         self.command = command
         self.answer = answer
-        self.refused |= meaning is Meaning.REFUSED
-        self.may_have_agreed |= meaning in MAYBE
+        if meaning is REFUSED:
+            self.refused = True
+        elif meaning is not NOTHING:
+            self.may_have_agreed = True
         if script:
             self.script, self.script_answer = script, answer
-        elif meaning is Meaning.AGREED:  # this command grants the lock, and not the script before it
+        elif meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
         if not self.said_yes and self._is_yes(answer, meaning, script):
             self.said_yes = True
@@ -279,7 +284,7 @@ class RequestContext(threading.local):
     def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
         if script and self.failpoints is not None:
             return self.failpoints.is_yes(script, answer)
-        return _yes(answer) if meaning is Meaning.OPEN else meaning is Meaning.AGREED
+        return _yes(answer) if meaning is OPEN else meaning is AGREED
 
     @property
     def told_no(self) -> bool:

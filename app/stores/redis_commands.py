@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.failpoints import Meaning
+from app.failpoints import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
 
 Command = Sequence[Any]  # its words; the first is its name, a text in capitals
 
@@ -22,12 +22,7 @@ NOT_ABOUT_THE_LOCK = frozenset(
     {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
      "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
 )  # fmt: skip
-KINDS = (
-    dict.fromkeys(SCRIPTS, Meaning.OPEN)
-    | dict.fromkeys(LOOKS, Meaning.LOOKED)
-    | dict.fromkeys(NOT_ABOUT_THE_LOCK, Meaning.NOTHING)
-    | {"DEL": Meaning.OPEN}
-)
+KINDS = dict.fromkeys(SCRIPTS, OPEN) | dict.fromkeys(LOOKS, LOOKED) | dict.fromkeys(NOT_ABOUT_THE_LOCK, NOTHING) | {"DEL": OPEN}
 # the names that need no reading; other names are read word by word
 ONE_WORD = frozenset({"SET", *KINDS, *CONDITIONAL})
 LISTENING = frozenset({"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"})
@@ -101,10 +96,8 @@ def key(command: Command) -> str:
 def meaning(command: Command, answer: object) -> Meaning:
     """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
     name = command[0]
-    if isinstance(answer, Exception):
-        return Meaning.NOTHING
     if name in KINDS:
         return KINDS[name]
     if name in CONDITIONAL or (name == "SET" and "GET" not in command[3:] and b"GET" not in command[3:]):
-        return Meaning.AGREED if answer else Meaning.REFUSED  # a SET without a condition, NX for example, is never refused
-    return Meaning.OPEN
+        return AGREED if answer else REFUSED  # a SET without a condition, NX for example, is never refused
+    return OPEN

@@ -19,7 +19,7 @@ import redis
 from redis.connection import AbstractConnection
 
 from app.endpoint import Address
-from app.failpoints import RENEW, Meaning, ReplyLost, request_context
+from app.failpoints import AGREED, LOOKED, NOTHING, OPEN, REFUSED, RENEW, Meaning, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
 from app.stores.redis_commands import (
@@ -72,7 +72,9 @@ class Counted(AbstractConnection):
             if not self.listening:
                 self.awaited.append(None)
             return
-        self._send([command], packed, check_health)
+        request_context.sending(command[0], 1, redis.ConnectionError)
+        super().send_packed_command(packed, check_health)
+        self._await(command, alone=True)
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if self.setting_up or not request_context.counting:
@@ -80,18 +82,18 @@ class Counted(AbstractConnection):
             return
         parts = [command] if isinstance(command, (str, bytes)) else command
         packed = b"".join(part.encode() if isinstance(part, str) else part for part in parts)
-        self._send(unpacked(packed), [packed], check_health)
-
-    def _send(self, commands: list[Command], packed: Any, check_health: bool) -> None:
+        commands = unpacked(packed)
         request_context.sending(commands[-1][0], len(commands), redis.ConnectionError)
-        super().send_packed_command(packed, check_health)
-        alone = len(commands) == 1
-        for command in commands:
-            if self.listening or command[0] in LISTENING:
-                self.listening = True
-                self._answered(command, "sent")
-            else:
-                self.awaited.append((command, alone))
+        super().send_packed_command([packed], check_health)
+        for one in commands:
+            self._await(one, alone=len(commands) == 1)
+
+    def _await(self, command: Command, alone: bool) -> None:
+        if self.listening or command[0] in LISTENING:
+            self.listening = True
+            self._answered(command, "sent")
+        else:
+            self.awaited.append((command, alone))
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
         if not self.awaited:
@@ -106,7 +108,9 @@ class Counted(AbstractConnection):
             answer = super().read_response(*args, **kwargs)
         except redis.ResponseError as error:
             self.awaited.popleft()
-            self._answered(command, error)
+            self.queued = []
+            request_context.answered(command[0], f"error: {error}", NOTHING)
+            self._journal(command)
             raise
         except Exception as error:
             request_context.unanswered(command[0], error)
@@ -120,7 +124,7 @@ class Counted(AbstractConnection):
                 self.disconnect()
                 raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
             # behave as a client that sends a command again after a lost reply
-            self._send([command], self._command_packer.pack(*command), check_health=False)
+            self.send_command(*command)
             return self.read_response(*args, **kwargs)
         return answer
 
@@ -133,16 +137,16 @@ class Counted(AbstractConnection):
             self.queued = []
         elif answer == "QUEUED" or answer == b"QUEUED":  # noqa: PLR1714 - quicker than a membership: this is each command
             self.queued.append(command)
-            means = Meaning.NOTHING
-        elif isinstance(answer, (bytes, Exception)):
-            answer = text(answer) if isinstance(answer, bytes) else f"error: {answer}"
+            means = NOTHING
+        elif isinstance(answer, bytes):
+            answer = text(answer)
         request_context.answered(command[0], answer, means, script(command))
-        self._journal(command)
+        if request_context.phase is RENEW:
+            self._journal(command)
 
     def _journal(self, command: Command) -> None:
         """Journal a command outside any request."""
-        if request_context.phase is RENEW:
-            renewals.record(self.journal, command[0], request_context.answer, key(command))
+        renewals.record(self.journal, command[0], request_context.answer, key(command))
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()
@@ -152,9 +156,7 @@ class Counted(AbstractConnection):
 def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
     """Return what the answers to the commands of a transaction mean together: one that agreed is enough."""
     meanings = {meaning(command, answer) for command, answer in zip(commands, answers, strict=False)}
-    return next(
-        (one for one in (Meaning.AGREED, Meaning.OPEN, Meaning.LOOKED, Meaning.REFUSED) if one in meanings), Meaning.NOTHING
-    )
+    return next((one for one in (AGREED, OPEN, LOOKED, REFUSED) if one in meanings), NOTHING)
 
 
 def counted(journal: Journal) -> Callable[[Any], None]:

@@ -19,7 +19,6 @@ from app.stores.redis_commands import key, meaning, script, unpacked, waits_s, w
         (("GET", "k"), None, "LOOKED"),
         (("GET", "k"), "token", "LOOKED"),
         (("WATCH", "k"), True, "NOTHING"),
-        (("SET", "k", "v", "NX"), ValueError(), "NOTHING"),
         (("EVALSHA", "hash", 1, "k"), None, "OPEN"),
         (("EVALSHA", "hash", 1, "k"), 0, "OPEN"),
         (("EVAL", "return 0", 1, "k"), 0, "OPEN"),
