@@ -284,7 +284,7 @@ class RequestContext(threading.local):
     def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
         if script and self.failpoints is not None:
             return self.failpoints.is_yes(script, answer)
-        return _yes(answer) if meaning is OPEN else meaning is AGREED
+        return agreed(answer, meaning)
 
     @property
     def told_no(self) -> bool:
@@ -305,8 +305,15 @@ class RequestContext(threading.local):
         self.request = ""
 
 
+def agreed(answer: object, meaning: Meaning) -> bool:
+    """Return whether the store agreed, as far as its client knows."""
+    return _yes(answer) if meaning is OPEN else meaning is AGREED
+
+
 def _yes(answer: object) -> bool:
     """Return whether the store agreed. A negative number is a no: the time for which the lock is still held."""
+    if isinstance(answer, list):
+        return any(map(_yes, answer))
     return bool(answer) and not (isinstance(answer, int) and answer < 0)
 
 

@@ -165,10 +165,18 @@ class Renewed(Event, tag="renewed"):
     sent_ns: int = 0
     # the name of the command
     command: str = ""
+    # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete. None in a
+    # journal of before this was known
+    prolonged: bool | None = None
 
     @property
     def at_ns(self) -> int:
         return self.renewed_ns
+
+    @property
+    def succeeded(self) -> bool:
+        """Return whether it can have prolonged a lease."""
+        return self.answer in ("1", "True", "OK", "sent") if self.prolonged is None else self.prolonged
 
 
 class Started(Event, tag="started"):

@@ -99,7 +99,8 @@ class CountedAdapter(HTTPAdapter):
     def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
         request_context.answered(name, answer, means)
-        renewals.record(self.journal, name, answer, _key(request))
+        prolonged = name in ("LeaseKeepAlive", "Put", "Txn") and means is Meaning.AGREED
+        renewals.record(self.journal, name, answer, _key(request), prolonged=prolonged)
 
 
 class Etcd:
@@ -232,7 +233,7 @@ def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
     """Return the answer in a word, and what it means for a lock."""
     if not response.ok:
         gone = GONE in response.text
-        return (0, Meaning.REFUSED) if gone else (f"error: {response.status_code}", Meaning.NOTHING)
+        return (False, Meaning.REFUSED) if gone else (f"error: {response.status_code}", Meaning.NOTHING)
     if name in ("LeaseGrant", "Compact"):  # a lease without a key locks nothing
         return "OK", Meaning.NOTHING
     if name in ("Range", "LeaseTimeToLive", "LeaseLeases"):
@@ -247,7 +248,7 @@ def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
             return int(body.get("deleted", 0)), Meaning.OPEN
         case _:
             agreed = True
-    return int(agreed), Meaning.AGREED if agreed else Meaning.REFUSED
+    return agreed, Meaning.AGREED if agreed else Meaning.REFUSED
 
 
 def _reports(line: bytes) -> bool:

@@ -70,12 +70,13 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
             self._failed(name, error)
             raise
         answer = self._answer(name, statement, touched)
+        means = _meaning(name, statement, answer)
         try:
-            request_context.answered(name, answer, _meaning(name, statement, answer))
+            request_context.answered(name, answer, means)
         except ReplyLost as lost:
             self._force_close()
             raise LostReply(LOST, "Lost connection to the server during query") from lost
-        renewals.record(self.journal, name, answer)
+        renewals.record(self.journal, name, answer, prolonged=means is Meaning.AGREED)
         return touched
 
     def _failed(self, name: str, error: Exception) -> None:

@@ -19,10 +19,11 @@ import redis
 from redis.connection import AbstractConnection
 
 from app.endpoint import Address
-from app.failpoints import AGREED, LOOKED, NOTHING, OPEN, REFUSED, RENEW, Meaning, ReplyLost, request_context
+from app.failpoints import AGREED, LOOKED, NOTHING, OPEN, REFUSED, RENEW, Meaning, ReplyLost, agreed, request_context
 from app.journal import Journal
 from app.stores import renewals
 from app.stores.redis_commands import (
+    DELETES,
     LISTENING,
     TRANSACTION,
     WAITING,
@@ -110,11 +111,11 @@ class Counted(AbstractConnection):
             self.awaited.popleft()
             self.queued = []
             request_context.answered(command[0], f"error: {error}", NOTHING)
-            self._journal(command)
+            self._journal(command, key(command))
             raise
         except Exception as error:
             request_context.unanswered(command[0], error)
-            self._journal(command)
+            self._journal(command, key(command))
             raise
         self.awaited.popleft()
         try:
@@ -130,10 +131,10 @@ class Counted(AbstractConnection):
 
     def _answered(self, command: Command, answer: Any) -> None:
         """Note the answer, reach the failpoints, and journal a command outside any request."""
-        means = meaning(command, answer)
+        means, carried_out = meaning(command, answer), [command]
         if command[0] in TRANSACTION:
-            if isinstance(answer, list):
-                means = _of_transaction(self.queued, answer)
+            if isinstance(answer, list) and self.queued:
+                means, carried_out = _of_transaction(self.queued, answer), self.queued
             self.queued = []
         elif answer == "QUEUED" or answer == b"QUEUED":  # noqa: PLR1714 - quicker than a membership: this is each command
             self.queued.append(command)
@@ -142,11 +143,12 @@ class Counted(AbstractConnection):
             answer = text(answer)
         request_context.answered(command[0], answer, means, script(command))
         if request_context.phase is RENEW:
-            self._journal(command)
+            deleted = any(one[0] in DELETES for one in carried_out)
+            self._journal(command, key(carried_out[0]), prolonged=agreed(answer, means) and not deleted)
 
-    def _journal(self, command: Command) -> None:
-        """Journal a command outside any request."""
-        renewals.record(self.journal, command[0], request_context.answer, key(command))
+    def _journal(self, command: Command, about: str, prolonged: bool = False) -> None:
+        """Journal a command outside any request, with the key that it is about."""
+        renewals.record(self.journal, command[0], request_context.answer, about, prolonged=prolonged)
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()

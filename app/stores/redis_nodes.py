@@ -11,13 +11,13 @@ from typing import Any
 import redis
 
 from app.endpoint import Endpoint
-from app.failpoints import ReplyLost, request_context
+from app.failpoints import ReplyLost, agreed, request_context
 from app.journal import Journal
 from app.settings import Settings
 from app.stores import redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
 from app.stores.redis import Redis, counted
-from app.stores.redis_commands import key, meaning, script
+from app.stores.redis_commands import DELETES, key, meaning, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
@@ -66,8 +66,10 @@ class RedisNodes:
 
     def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
         answer = _by_majority(answers)
-        request_context.answered(command[0], answer, meaning(command, answer), script(command))
-        renewals.record(self.journal, command[0], answer, key(command))
+        means = meaning(command, answer)
+        request_context.answered(command[0], answer, means, script(command))
+        prolonged = command[0] not in DELETES and agreed(answer, means)
+        renewals.record(self.journal, command[0], answer, key(command), prolonged=prolonged)
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]

@@ -8,8 +8,11 @@ from app.failpoints import RENEW, request_context
 from app.journal import Journal, Renewed
 
 
-def record(journal: Journal, command: str, answer: object, key: str = "", sent_ns: int = 0) -> None:
-    """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request."""
+def record(journal: Journal, command: str, answer: object, key: str = "", *, prolonged: bool = False, sent_ns: int = 0) -> None:
+    """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request.
+
+    prolonged: whether it can have prolonged a lease.
+    """
     if request_context.phase is RENEW and journal.on:
         at = {"sent_ns": sent_ns or request_context.sent_ns, "renewed_ns": monotonic_ns()}
-        journal.record(Renewed(request="", key=key, command=command, answer=str(answer), **at))
+        journal.record(Renewed(request="", key=key, command=command, answer=str(answer), prolonged=prolonged, **at))

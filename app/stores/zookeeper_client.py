@@ -132,7 +132,7 @@ class CountedClient(KazooClient):
 
     def _journal_answer(self, command: str, path: str, result: Any) -> None:
         sent_ns = monotonic_ns()
-        result.rawlink(lambda result: renewals.record(self.journal, command, _text(result), path, sent_ns))
+        result.rawlink(lambda result: renewals.record(self.journal, command, _text(result), path, sent_ns=sent_ns))
 
     def _journal_heartbeats(self) -> None:
         """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
@@ -141,7 +141,7 @@ class CountedClient(KazooClient):
         def send_and_record(connect_timeout: float) -> None:
             request_context.sending("ping", error=ConnectionDropped)
             send(connect_timeout)
-            renewals.record(self.journal, "ping", "sent", "session")
+            renewals.record(self.journal, "ping", "sent", "session", prolonged=True)
 
         self._connection._send_ping = send_and_record  # noqa: SLF001 - see above
 

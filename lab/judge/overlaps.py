@@ -21,7 +21,6 @@ from lab.judge.thefts import Thefts
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
-SUCCEEDED = ("1", "True", "OK", "sent")  # answers to a renewal that prolonged a lease
 WHEN = itemgetter(0)
 
 
@@ -76,7 +75,7 @@ class Overlaps:
     def renewed(self, replica: str, event: Renewed) -> None:
         """Prolong the leases of this replica that had not ended when the renewal was sent."""
         self.sent_outside_ns[replica] = event.renewed_ns
-        if event.answer not in SUCCEEDED:
+        if not event.succeeded:
             return
         sent_ns = event.sent_ns or event.renewed_ns
         for grant in self.open_grants.values():

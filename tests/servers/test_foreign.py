@@ -225,6 +225,70 @@ def test_commands_outside_requests_are_journaled(lab):
     assert all(began_ns < event.sent_ns < event.renewed_ns for event in sent)
 
 
+def test_what_prolongs_a_lease(lab):
+    """A command outside a request counts as a renewal only if the store agreed, and if it does more than look or delete."""
+    client, other = lab.store("redis"), f"{lab.key}:other"
+    client.set(lab.key, "1", px=2000)
+    client.get(lab.key)
+    client.pexpire(lab.key, 2000)
+    client.pexpire(other, 2000)
+    client.eval("return redis.call('pexpire', KEYS[1], 2000)", 1, lab.key)
+    with client.pipeline() as pipeline:
+        pipeline.watch(lab.key)
+        pipeline.multi()
+        pipeline.pexpire(lab.key, 2000).execute()
+    with client.pipeline() as pipeline:
+        pipeline.pexpire(other, 2000).execute()
+    with client.pipeline() as pipeline:
+        pipeline.delete(lab.key).execute()
+    lease = lab.store("etcd").grant(5)
+    lab.store("etcd").keep_alive(lease)
+    lab.store("etcd").revoke(lease)
+
+    sent = [(event.command, event.key) for event in lab.events(Renewed) if event.succeeded and event.command != "ping"]
+    assert sent == [
+        ("SET", lab.key),
+        ("PEXPIRE", lab.key),
+        ("EVAL", lab.key),
+        ("EXEC", lab.key),
+        ("LeaseKeepAlive", f"lease {lease:x}"),
+    ]
+
+
+def test_folders_are_counted(lab):
+    """What kazoo sends to make the nodes above a node is counted for the request that caused it, and is no yes."""
+    seen = []
+
+    class Spy(Failpoints):
+        def reach(self, phase, moment, request):
+            seen.append((f"{phase}.{moment}", request_context.command))
+
+    session = lab.store("zookeeper").session(4000)
+    lab.activate(Spy(lab.folder, "replica-1"))
+    request_context.begin("r1")
+    session.create_ephemeral_sequential(f"/{uuid4().hex}/folder/node-")
+    commands = request_context.commands
+    request_context.end()
+
+    assert commands == 7  # create; exists for each of two folders and the root; create for each folder; create
+    assert [command for point, command in seen if point == "acquire.after_first"] == ["create"]
+    assert [event for event in lab.events(Renewed) if event.command != "ping"] == []
+
+
+def test_answers_that_nobody_takes(lab):
+    """A command of kazoo is counted also where the request does not wait for its answer."""
+    client = lab.store("zookeeper").plain(4000)
+
+    request_context.begin("r1")
+    asked = client.exists_async("/")
+    commands = request_context.commands
+    request_context.end()
+    asked.get()
+
+    assert commands == 1
+    assert request_context.commands == 0
+
+
 def test_setting_up_does_not_count(lab):
     """What a client sends to introduce itself, or to see whether its connection lives, is no command of the lock."""
     request_context.begin("r1")
