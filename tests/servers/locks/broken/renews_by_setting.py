@@ -1,5 +1,6 @@
 """Broken: renews by setting the key, also when the lock is lost and another request holds it."""
 
+import threading
 import time
 from dataclasses import replace
 from uuid import uuid4
@@ -13,6 +14,7 @@ class Lock(watchdog.Lock):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.owner = uuid4().hex
+        self.guard = threading.Lock()  # no release while a renewal is under way
         self.release_script = self.store.register_script(lua.RELEASE)
 
     def acquire(self):
@@ -23,12 +25,14 @@ class Lock(watchdog.Lock):
             time.sleep(self.retry_ms / 1000)
 
     def renew(self):
-        return self.store.set(self.key, self.owner, px=self.ttl_ms)
+        with self.guard:
+            return self.store.set(self.key, self.owner, px=self.ttl_ms)
 
     def release(self):
         RENEWER.forget(self)
-        if not self.release_script([self.key], [self.owner]):
-            raise NotOwner(self.key, self.owner)
+        with self.guard:
+            if not self.release_script([self.key], [self.owner]):
+                raise NotOwner(self.key, self.owner)
 
 
 STAGE = replace(watchdog.STAGE, lock=Lock)
