@@ -113,15 +113,6 @@ class Conflict:
         """Return whether the store reported such an event of the key while the elder held it, before the younger got it."""
         return self.keys.happened(event, self.elder.lease_from_ns, self.younger.got_ns + RECEIVED_WITHIN_NS, self.key)
 
-    @property
-    def were_inside_at_once(self) -> bool:
-        """Return whether both were entitled at once, or the elder wrote after the younger had come in.
-
-        A transaction writes when it commits, after its work is over.
-        """
-        wrote_later = self.younger.got_ns < self.elder.wrote_ns and all(grant.key for grant in self.both)
-        return self.entitled_at_once or (not self.lease_ended and wrote_later)
-
     def never_asked(self, grant: Grant) -> bool:
         """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""
         return self.asks_are_seen and bool(grant.key) and grant.went_in_unasked and not self._was_handed_over(grant)
@@ -134,6 +125,7 @@ class Conflict:
             if other.key == grant.key
             and other.replica == grant.replica
             and other.release_commands == 0
+            and other.result == "ok"
             and other.got_ns < grant.got_ns
             and other.releasing_ns <= grant.got_ns
         ]

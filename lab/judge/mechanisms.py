@@ -28,8 +28,8 @@ LAST_FAILPOINT = "write.before"  # after the holder's last look at its lock
 
 
 def _no_lock(conflict: Conflict) -> bool:
-    """Return whether nothing was locked, neither at a store nor in the process."""
-    return not conflict.run.has_store and (not all(grant.key for grant in conflict.both) or conflict.nothing_locked)
+    """Return whether nothing was locked: no key is named, or requests of one process without a store are all inside at once."""
+    return not any(grant.key for grant in conflict.both) or (not conflict.run.has_store and conflict.nothing_locked)
 
 
 def _process_local(conflict: Conflict) -> bool:
@@ -122,10 +122,6 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     return conflict.entitled_at_once and (reported or thief_of(conflict) is not None)
 
 
-def _inside_at_once(conflict: Conflict) -> bool:
-    return conflict.were_inside_at_once
-
-
 def _stalled(conflict: Conflict) -> bool:
     return conflict.was_stalled
 
@@ -152,7 +148,7 @@ def _late_vote(conflict: Conflict) -> bool:
 
 
 def _lease_ended(conflict: Conflict) -> bool:
-    return conflict.lease_ended
+    return conflict.lease_ended and not conflict.entitled_at_once
 
 
 @dataclass(frozen=True)
@@ -169,7 +165,6 @@ class Mechanism:
     overlap_is_harm: bool = False
 
 
-UNEXPLAINED = "unexplained"
 STALLED = "stopped by something outside the lab"
 UNREAD = "wrote over what it had not read"
 MECHANISMS = (
@@ -200,19 +195,19 @@ MECHANISMS = (
     # thefts whose root the scenario brought about
     Mechanism("expired between check and delete", Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),
-    # two holders were entitled at once, and nothing excuses it
+    # two holders were entitled at once, and nothing excuses it; the last mechanism is of this kind as well
     Mechanism("the inner release freed it", Claim.reentrant, _inner_release_freed, overlap_is_harm=True),
     Mechanism("locked different keys", Claim.exclusive, _different_keys, overlap_is_harm=True),
-    Mechanism("released before the end of the work", Claim.exclusive, _released_early, overlap_is_harm=True),
     Mechanism("granted twice", Claim.exclusive, _set_over, overlap_is_harm=True),
     Mechanism("the key expired before its TTL had passed", Claim.exclusive, _expired_early, overlap_is_harm=True),
+    Mechanism("released before the end of the work", Claim.exclusive, _released_early, overlap_is_harm=True),
     Mechanism("deleted by a request that did not hold it", Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
-    Mechanism("granted to two holders at once", Claim.exclusive, _inside_at_once, overlap_is_harm=True),
     # the lease of one of the two had ended
     Mechanism("granted after its validity had ended", Claim.exclusive, _late_vote, overlap_is_harm=True),
     Mechanism("the TTL ran out in the acquire", Claim.survives_a_slow_acquire, _granted_late),
     Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
-    Mechanism(UNEXPLAINED, Claim.exclusive, lambda conflict: True),
+    # nothing else is known: both were inside, and the lock let them in
+    Mechanism("granted to two holders at once", Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )
 
 

@@ -39,8 +39,6 @@ class Overlaps:
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
         # by key: each grant of it with the time of the grant, in the order of time
         self.grants_of_key: dict[str, list[tuple[int, Grant]]] = {}
-        # by replica and key: the latest grant
-        self.latest: dict[tuple[str, str], Grant] = {}
         # by replica: when a command outside all requests was answered for the last time
         self.sent_outside_ns: dict[str, int] = {}
         # by replica: when its processes started
@@ -56,15 +54,11 @@ class Overlaps:
         return 4 * self.number_in_one_process > self.number_released
 
     def got(self, grant: Grant) -> None:
-        """Take note of a grant. A request that sent no command holds what its process was granted before."""
+        """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
         grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
-        before = self.latest.get((grant.replica, grant.key))
-        if grant.commands == 0 and before is not None:
-            grant.lease_from_ns = before.lease_from_ns
-        elif self.findings.run.leases_begin_with_asking:
+        if self.findings.run.leases_begin_with_asking:
             grant.lease_from_ns = grant.asked_ns
-        self.latest[grant.replica, grant.key] = grant
         for tenure in tenures(grant, self.lease_ns):
             grants = self.grants_of_key.setdefault(tenure.key, [])
             if grants and grants[-1][0] > tenure.got_ns:

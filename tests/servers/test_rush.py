@@ -53,7 +53,6 @@ def test_upsert_is_no_lock(tmp_path):
 
     assert (done.status, done.verdict["verdict"]) == (0, "ADMITTED")
     assert "entered although the store had refused" in mechanisms
-    assert "unexplained" not in mechanisms
     assert_counts_agree(done)
 
 

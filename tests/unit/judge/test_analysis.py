@@ -408,10 +408,10 @@ def test_loss_without_a_victim(made):
 
 
 def test_loss_without_a_lock_of_any_name(made):
-    """A request that locks no key keeps nobody out. What its write should have done explains no loss."""
+    """A request that locks no key keeps nobody out, also where the stage has a store."""
     made.increment("a", 0, 0, at=(0, 1, 7, 8), key="").increment("b", 0, 1, at=(5, 6, 9, 10), replica="replica-2", key="")
 
-    assert found(made.analyse(final=1)) == [("exclusive", "unexplained")]
+    assert found(made.analyse(final=1)) == [("exclusive", "no lock")]
 
 
 def test_read_before_the_grant(made):
@@ -576,3 +576,13 @@ def test_fault_excuses_only_what_it_took(made, first, second, claim):
     made.increment("b", 0, 1, at=(second, second + 1, 370, 371), replica="replica-2")
 
     assert [one for one, _ in found(made.analyse(final=1, ttl_ms=3000))] == [claim]
+
+
+@pytest.mark.parametrize(("work_until", "claim"), [(70, "exclusive"), (160, "held_to_the_end")])
+def test_handed_over_with_an_old_lease(made, work_until, claim):
+    """A process that hands a lock over must leave a lease to it. Only work that outlasts a whole TTL is an excuse."""
+    made.increment("a", 0, 0, at=(1, 2, 8, 50), release_commands=0, sent_ns=0)
+    made.increment("b", 1, 1, at=(51, 52, work_until - 1, work_until), commands=0).key_event("set", 1).key_event("expired", 61)
+    made.increment("c", 1, 2, at=(62 if claim == "exclusive" else 120, 130, 170, 171), replica="replica-2")
+
+    assert {one for one, _ in found(made.analyse(final=2, ttl_ms=60))} == {claim}
