@@ -99,9 +99,16 @@ class Made:
         return self
 
     def fault(
-        self, kind: str, request: str, at_ms: int, recovered_ms: int, failpoint: str = "read.after", replica: str = "replica-1"
+        self,
+        kind: str,
+        request: str,
+        at_ms: int,
+        recovered_ms: int,
+        failpoint: str = "read.after",
+        replica: str = "replica-1",
+        injected_ms: int = 0,
     ) -> Made:
-        times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS}
+        times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS, "injected_ns": injected_ms * MS}
         about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint}
         self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
         return self

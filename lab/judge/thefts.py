@@ -60,7 +60,7 @@ class Thefts:
         records = (fault.record for fault in self.faults)
         return min(
             (
-                max(grant.got_ns, record.began_ns)
+                max(grant.got_ns, record.at_ns)
                 for record in records
                 if can_take_away(record, grant.replica, grant.lease_from_ns, self.lease_ns)
             ),

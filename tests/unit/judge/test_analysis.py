@@ -305,6 +305,14 @@ def test_session_ended_in_the_work(made):
     assert found(made.analyse(final=1)) == [("survives_session_loss", "its session ended in the work")]
 
 
+def test_session_ends_before_the_lab_has_finished(made):
+    """A session may end before the lab records that it has ended it: a request that comes in meanwhile is no second holder."""
+    made.increment("holder", 0, 1, at=(0, 1, 19, 20)).increment("next", 0, 0, at=(5, 6, 7, 8), replica="replica-2")
+    made.fault("end_session", "holder", at_ms=2, recovered_ms=18, injected_ms=6)
+
+    assert found(made.analyse(final=1)) == [("survives_session_loss", "its session ended in the work")]
+
+
 def test_handover_needs_a_waiter(made):
     """A handover counts only when a request was waiting."""
     made.increment("a", 0, 0, at=(10, 11, 12, 20))
