@@ -276,6 +276,22 @@ def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(int(bool(broken)), number, "holders of the lock were refused by the resource")
 
 
+def waiters_behind() -> Question:
+    """Return the question of waiters that give up: what becomes of those behind them?"""
+    return Question(
+        text="Some waiters give up. Do the waiters behind them get the lock when it is free?",
+        choices=("yes", "no, a waiter that has gone blocks them"),
+        answering=_waiters_behind,
+    )
+
+
+def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    return Answer(1, _seconds(max(waits_ms, default=0)), "behind a waiter that had given up")
+
+
 def served() -> Question:
     """Return the question of patient requests: how many are served?"""
     return Question(

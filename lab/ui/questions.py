@@ -27,6 +27,7 @@ LOSSES = (
     "survives_store_restart",
     "survives_persisted_restart",
     "survives_session_loss",
+    "survives_a_slow_acquire",
 )
 QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, question.losses()) | {
     "acquires_atomically": question.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
@@ -41,6 +42,7 @@ QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, question.losses()) | {
     "fair": question.overtaken(),
     "reentrant": question.waits_for_itself(),
     "breaks_deadlock": question.deadlock(),
+    "waiters_may_leave": question.waiters_behind(),
     "counts_once": question.work_done_twice(),
     "serves_most_requests": question.served(),
     "fence_outlives_restart": question.refused_holders(),

@@ -591,6 +591,6 @@ def test_handed_over_with_an_old_lease(made, work_until, claim):
     """A process that hands a lock over must leave a lease to it. Only work that outlasts a whole TTL is an excuse."""
     made.increment("a", 0, 0, at=(1, 2, 8, 50), release_commands=0, sent_ns=0)
     made.increment("b", 1, 1, at=(51, 52, work_until - 1, work_until), commands=0).key_event("set", 1).key_event("expired", 61)
-    made.increment("c", 1, 2, at=(62 if claim == "exclusive" else 120, 130, 170, 171), replica="replica-2")
+    made.increment("c", 1, 2, at=(*((62, 65) if claim == "exclusive" else (120, 130)), 170, 171), replica="replica-2")
 
     assert {one for one, _ in found(made.analyse(final=2, ttl_ms=60))} == {claim}
