@@ -1,0 +1,73 @@
+"""What was paid for is kept: a run whose judging, saving or drawing fails keeps its evidence."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from app.locks import stages
+from lab import pipeline
+from lab.errors import ExitStatus, RunFailed
+from lab.evidence import run_folder
+from lab.evidence.run_folder import RunFolder
+from lab.scenario import scenario as scenarios
+from tests.builders import made_run
+
+
+@pytest.fixture
+def conducted(tmp_path, monkeypatch) -> Callable[[], pipeline.Conducted]:
+    """Judge a run that was made by hand, as if the servers had just made it."""
+
+    def run(*_: object) -> tuple[RunFolder, object]:
+        folder = RunFolder.create("rush", "mine", tmp_path)
+        made_run(folder.path)
+        return folder, run_folder.load(folder.path)
+
+    monkeypatch.setattr(pipeline, "run", run)
+    return lambda: pipeline.conduct(None, stages()["lua"], scenarios.load("rush"), None, "lab run", tmp_path)
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", "verdict.json")
+
+
+def test_judge_that_fails(conducted, tmp_path, monkeypatch):
+    """An error of the judge keeps the run: a mended lab can judge it."""
+    monkeypatch.setattr(pipeline, "judge", lambda folder: {}["gone"])
+
+    with pytest.raises(RunFailed, match="KeyError: 'gone'"):
+        conducted()
+
+    (kept,) = (tmp_path / "runs").iterdir()
+    assert kept.suffix == ".failed"
+    assert run_folder.load(kept).final == 2
+    assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("step", ["save", "report_run"])
+def test_disk_that_is_full_at_the_end(conducted, monkeypatch, capsys, step):
+    """Where the verdict or a picture cannot be written, the run is published, and its status is that of the disk."""
+    monkeypatch.setattr(pipeline, step, full)
+
+    done = conducted()
+    shown = pipeline.finish(done)
+
+    assert done.exit_status == ExitStatus.CANNOT_WRITE
+    assert (done.folder.path.name, done.folder.path.is_dir()) == (done.folder.name, True)
+    assert shown == done.folder.path
+    assert capsys.readouterr().err == ("error: a part of the run could not be written: verdict.json: No space left on device\n")
+
+
+def test_site_that_cannot_be_written(conducted, monkeypatch, capsys):
+    """Where the site cannot be written, this is reported, and the run keeps its verdict and status."""
+    monkeypatch.setattr(pipeline, "site", SimpleNamespace(write=full))
+
+    done = conducted()
+    shown = pipeline.finish(done, draw=False)
+
+    assert shown == done.folder.path / "verdict.json"
+    assert done.exit_status == done.judgement.exit_status
+    assert "the site of runs could not be written" in capsys.readouterr().err
