@@ -136,6 +136,9 @@ def cut(picture: Timeline) -> None:
         loss.culprit, loss.victim = grants[loss.culprit], grants.get(loss.victim, NEVER)
     picture.focus = losses.get(picture.focus, NEVER)
     picture.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
+    picture.gaps = [at for at in picture.gaps if since <= at <= until]
+    before = [step for step in picture.waiting if step[0] < since][-1:]
+    picture.waiting = before + [step for step in picture.waiting if since <= step[0] <= until]
     picture.shown = picture.opens
 
 

@@ -49,6 +49,25 @@ class DrawnGrant(msgspec.Struct, array_like=True):
     lease: int = NEVER
     # commands sent to the lock's store for the grant
     commands: int = 0
+    # when the command that was granted the lock was sent; NEVER where the evidence does not have it
+    acquiring: int = NEVER
+    # when the write was sent; NEVER where the evidence does not have it
+    writing: int = NEVER
+    # a moment at which the counter took the read, and the write, with parts of a microsecond; NEVER where none fits
+    read_in: float = NEVER
+    wrote_in: float = NEVER
+    # the number of the whole counter after the write; None where the evidence does not have it
+    counter: int | None = None
+
+    @property
+    def read_moment(self) -> float:
+        """Return a moment of the read; without a better one, that of its answer."""
+        return self.read_at if self.read_in == NEVER else self.read_in
+
+    @property
+    def wrote_moment(self) -> float:
+        """Return a moment of the write; without a better one, that of its answer."""
+        return self.wrote_at if self.wrote_in == NEVER else self.wrote_in
 
 
 class Life(msgspec.Struct, array_like=True):
@@ -164,6 +183,8 @@ class Timeline(msgspec.Struct, kw_only=True):
     focus_fault: int = msgspec.field(name="focus_hit", default=NEVER)
     # the story of the claim under test, where it can be given without a loss or a fault; and its span
     claim_story: str = msgspec.field(name="tale", default="")
+    # that story in a few words
+    claim_title: str = ""
     about: tuple[int, int] = (NEVER, NEVER)
     # how many grants the run had, also those that are not in the picture
     grants: int = 0
@@ -179,6 +200,15 @@ class Timeline(msgspec.Struct, kw_only=True):
     faults: list[DrawnFault] = msgspec.field(name="hits", default_factory=list)
     waited: list[Waited] = []
     renewals: list[Renewal] = []
+    # how many requests of all replicas waited: steps of a moment and the number from then on, as a still picture needs them
+    waiting: list[tuple[int, int]] = []
+    # the moments at which the counter held a number that no write in the picture had left
+    gaps: list[float] = []
+
+    @property
+    def is_locked(self) -> bool:
+        """Return whether a request ever held a lock. A stage without a lock locks no key."""
+        return any(held.key != NEVER for held in self.held)
 
 
 FIELDS = {  # by which a page reads the arrays

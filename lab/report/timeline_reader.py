@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +18,7 @@ from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants
 from lab.judge.judgement import Judgement
 from lab.report.caption_liveness import claim_story
+from lab.report.timeline_counter import place_commands
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
 from lab.report.timeline_leases import RECEIVED_WITHIN_US, assign_lives
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
@@ -86,6 +88,7 @@ class _Reader:
         self.places: dict[str, int] = {}  # of the replicas
         self.keys: dict[str, int] = {}
         self.last_ns = findings.end_ns
+        self.ended: dict[str, int] = {}  # when the last turn of each request ended
 
     def us(self, at_ns: int) -> int:
         """Return a stamp as microseconds since the first request."""
@@ -107,7 +110,11 @@ class _Reader:
         picture.end = self.us(self.last_ns)
         picture.faults = [self.drawn_fault(outcome) for outcome in self.findings.faults]
         picture.held = [self.drawn_grant(grant) for grant in self.near]
-        picture.shown = _span(picture, complete=len(picture.held) == picture.grants)
+        complete = len(picture.held) == picture.grants
+        place_commands(picture, list(self.near), self.findings.origin_ns, self.findings.run.start if complete else None)
+        picture.waiting = _waiting(picture) if complete and picture.is_locked else []
+        picture.shown = _span(picture, complete)
+        picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
         picture.lives = list(self.lives(history.key_events()))
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
         assign_lives(picture, thefts=self.findings.thefts > 0)
@@ -151,15 +158,21 @@ class _Reader:
             got=self.us(grant.got_ns),
             commands=grant.commands,
         )
+        if sent_ns := getattr(grant, "sent_ns", 0):
+            drawn.acquiring = self.us(sent_ns)
         if grant.read_ns:
             drawn.reading, drawn.read_at, drawn.read = self.us(grant.reading_ns), self.us(grant.read_ns), grant.read
         if grant.wrote is not None:
             drawn.wrote_at, drawn.wrote, drawn.overwrote = self.us(grant.wrote_ns), grant.wrote, grant.overwrote
+            drawn.writing = self.us(grant.writing_ns) if grant.writing_ns else NEVER
         if grant.is_over:
             drawn.until, drawn.released = self.us(grant.releasing_ns), self.us(grant.released_ns)
             drawn.result = grant.result if grant.answer != "0" else f"{grant.result}, nothing was deleted"
         else:
             self.end(drawn)
+        # a request that works again has waited only since its last turn
+        drawn.asked = min(drawn.got, max(drawn.asked, self.ended.get(grant.request, drawn.asked)))
+        self.ended[grant.request] = drawn.until
         return drawn
 
     def end(self, drawn: DrawnGrant) -> None:
@@ -243,6 +256,17 @@ def _span(picture: Timeline, complete: bool) -> tuple[int, int]:
     if complete or not picture.held:
         return 0, picture.end
     return max(0, picture.held[0].got), picture.held[-1].got
+
+
+def _waiting(picture: Timeline) -> list[tuple[int, int]]:
+    """Return how many requests waited: steps of a moment and the number from then on."""
+    waits = [(held.asked, held.got) for held in picture.held] + [(waited.asked, waited.gave_up) for waited in picture.waited]
+    turns = Counter[int]()
+    for since, until in waits:
+        turns[since] += 1
+        turns[until] -= 1
+    moments = sorted(at for at, turn in turns.items() if turn)
+    return list(zip(moments, accumulate(turns[at] for at in moments), strict=True))
 
 
 def _stack(items: Sequence[Any], lane: Callable[[Any], int], span: Callable[[Any], tuple[int, int]]) -> None:

@@ -1,0 +1,130 @@
+"""The order in which the counter took its reads and writes, from a recorded run and from counters that are simulated."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from time import process_time
+
+import pytest
+
+from lab.report.timeline_model import NEVER
+from lab.report.timeline_order import Command, Order, order_of
+
+RECORDED = Path(__file__).with_name("none_rush.csv")
+
+
+def recorded() -> list[Command]:
+    """Return the reads and writes of 2000 requests of ``none`` under ``rush``, as a run recorded them."""
+    commands, sent = [], 0
+    with RECORDED.open(encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            sent += int(line["sent_ns"])
+            commands.append(Command(sent, sent + int(line["took_ns"]), int(line["found"]), int(line["left"])))
+    return commands
+
+
+def simulated(requests: int, threads: int, late: float, seed: int) -> list[Command]:
+    """Return the commands of threads without a lock; ``late`` of the answers are stamped up to 100 ms late."""
+    random = Random(seed)
+
+    def delay() -> int:
+        return int(random.expovariate(1 / 200_000)) + (random.randint(0, 100_000_000) if random.random() < late else 0)
+
+    turns: list[tuple[int, int, bool, int, int]] = []
+    for thread in range(threads):
+        heappush(turns, (random.randint(1, 1_000_000), thread, False, 0, 0))
+    commands: list[Command] = []
+    value = begun = 0
+    while turns:
+        at, thread, writes, sent, read = heappop(turns)
+        answered = at + delay()
+        commands.append(Command(sent, answered, value, read + 1 if writes else value))
+        value = commands[-1].left
+        begun += not writes
+        if writes and begun >= requests:
+            continue
+        heappush(turns, (answered + 1 + delay(), thread, not writes, answered + 1, value))
+    return commands
+
+
+def contradictions(commands: Sequence[Command], order: Order, start: int = 0) -> int:
+    """Return how many commands stand where the counter holds another number than they found, at their moments."""
+    value, wrong = start, 0
+    for place in sorted((place for place, at in enumerate(order.at) if at != NEVER), key=lambda place: order.at[place]):
+        wrong += commands[place].found != value
+        value = commands[place].left
+    return wrong
+
+
+def check(commands: Sequence[Command]) -> None:
+    order = order_of(commands, 0)
+
+    assert (order.breaks, order.misfits) == ([], [])
+    assert contradictions(commands, order) == 0
+    assert all(command.sent <= at <= command.answered for command, at in zip(commands, order.at, strict=True))
+    assert all(order.at[one] < order.at[other] for one, other in pairwise(order.places))
+
+
+def test_recorded_run_has_an_order():
+    """In a recorded run of 2000 requests no neighbouring writes contradict each other, and each read stands at its number."""
+    commands = recorded()
+    by_answer = sorted((command for command in commands if command.found != command.left), key=lambda one: one.answered)
+
+    assert sum(one.left != other.found for one, other in pairwise(by_answer)) > 500  # by their answers they do contradict
+    check(commands)
+
+
+@pytest.mark.parametrize(("threads", "late"), [(3, 0.0), (12, 0.02), (32, 0.0), (32, 0.2)])
+def test_simulated_counter_has_an_order(threads, late):
+    check(simulated(1500, threads, late, seed=threads))
+
+
+def test_order_is_found_fast():
+    """The order of 5000 requests is found in well under a second of processor time."""
+    commands = simulated(5000, 12, 0.02, seed=7)
+    began = process_time()
+    order_of(commands, 0)
+
+    assert process_time() - began < 1
+
+
+def test_late_answer():
+    """A write whose answer came late stands before the write that replaced its number."""
+    late, early = Command(10, 90, 0, 1), Command(30, 40, 1, 2)
+
+    order = order_of([late, early], 0)
+
+    assert order.places == [0, 1]
+    assert 10 <= order.at[0] < order.at[1] <= 40
+
+
+def test_number_that_comes_again():
+    """Two writes replaced the same number: the order goes on with the one from which the number came back."""
+    out, back, again = Command(0, 100, 5, 6), Command(0, 100, 6, 5), Command(0, 50, 5, 9)
+
+    order = order_of([again, out, back], 5)
+
+    assert contradictions([again, out, back], order, start=5) == 0
+    assert order.places == [1, 2, 0]
+
+
+def test_missing_write():
+    """A number that no write left is a break in the order, and a read that fits nowhere has no moment."""
+    commands = [Command(0, 10, 0, 1), Command(20, 30, 7, 8), Command(40, 50, 3, 3)]
+
+    order = order_of(commands, 0)
+
+    assert order.breaks == [1]
+    assert order.misfits == [2]
+    assert order.at[2] == NEVER
+    assert order.places == [0, 1]
+
+
+def test_unknown_beginning():
+    """A picture that lacks the run's beginning has no break at its first write."""
+    assert order_of([Command(0, 10, 40, 41), Command(20, 30, 41, 42)], None).breaks == []
