@@ -27,7 +27,7 @@ def caption(picture: Timeline) -> str:
     return f"{picture.claim_story}; {_cost(picture)}." if picture.claim_story else _of_a_quiet_run(picture)
 
 
-Clock = Callable[[int], str]
+Clock = Callable[[float], str]
 
 
 def _clock(picture: Timeline) -> Clock:
@@ -46,7 +46,7 @@ def _moments(picture: Timeline) -> list[int]:
         elder = min(both, key=lambda held: held.got)
         leases = [picture.lives[elder.lease]] if elder.lease != NEVER else []
         ends = [life.due if life.how == "expired" else life.gone for life in leases]
-        return [max(held.read_at for held in both), *ends, *(held.wrote_at for held in both)]
+        return [int(max(held.read_moment for held in both)), *ends, *(int(held.wrote_moment) for held in both)]
     fault = picture.faults[picture.focus_fault] if picture.focus_fault != NEVER else None
     return [] if fault is None or fault.next_got == NEVER else [fault.at, fault.next_got]
 
@@ -78,20 +78,17 @@ class _Pair:
 
     def reads_inside(self) -> str:
         """Describe the read of the younger, at a time when the elder was inside."""
-        read = _read(self.younger)
-        return (
-            f"{self.name(self.younger)} {read} at {self.when(self.younger.read_at)} while {self.elder.request} was still inside"
-        )
+        read = f"{_read(self.younger)} at {self.when(self.younger.read_moment)}"
+        return f"{self.name(self.younger)} {read} while {self.elder.request} was still inside"
 
     def writes(self) -> str:
         victim, culprit = self.victim, self.culprit
-        if victim.wrote_at > culprit.wrote_at:  # its thread was held up before it could note its write
-            return (
-                f"{culprit.request} wrote {culprit.wrote} at {self.when(culprit.wrote_at)} over {victim.request}'s {victim.wrote}"
-            )
+        wrote_at = self.when(culprit.wrote_moment)
+        if victim.wrote_moment > culprit.wrote_moment:  # the evidence admits no order of the two
+            return f"{culprit.request} wrote {culprit.wrote} at {wrote_at} over {victim.request}'s {victim.wrote}"
         return (
-            f"{victim.request} wrote {victim.wrote} at {self.when(victim.wrote_at)} "
-            f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {self.when(culprit.wrote_at)}"
+            f"{victim.request} wrote {victim.wrote} at {self.when(victim.wrote_moment)} "
+            f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {wrote_at}"
         )
 
 
@@ -110,8 +107,8 @@ def _of_a_loss(picture: Timeline, when: Clock) -> str:
     if loss.victim == NEVER:
         name = f"{culprit.request} at {picture.replicas[culprit.replica]}"
         words = (
-            f"{name} {_read(culprit)} at {when(culprit.read_at)} and wrote {culprit.wrote} "
-            f"over {culprit.overwrote} at {when(culprit.wrote_at)}"
+            f"{name} {_read(culprit)} at {when(culprit.read_moment)} and wrote {culprit.wrote} "
+            f"over {culprit.overwrote} at {when(culprit.wrote_moment)}"
         )
     else:
         pair = _Pair(picture, culprit, picture.held[loss.victim], when)
@@ -164,9 +161,9 @@ def _otherwise(pair: _Pair) -> str:
     if pair.elder is not pair.culprit:
         return f"{pair.reads_inside()}; {pair.writes()}"
     lease = pair.lease
-    expired = lease is not None and lease.how == "expired" and lease.gone <= pair.victim.wrote_at
+    expired = lease is not None and lease.how == "expired" and lease.gone <= pair.victim.wrote_moment
     ended = f"{_lease_had_ended(pair, 'its')}; " if expired else ""
-    return f"{pair.name(pair.culprit)} {_read(pair.culprit)} at {pair.when(pair.culprit.read_at)}; {ended}{pair.writes()}"
+    return f"{pair.name(pair.culprit)} {_read(pair.culprit)} at {pair.when(pair.culprit.read_moment)}; {ended}{pair.writes()}"
 
 
 def _deleted(pair: _Pair) -> str:
@@ -211,13 +208,19 @@ LOSSES: dict[str, Callable[[_Pair], str]] = {
 }
 
 
+def in_the_work(picture: Timeline) -> str:
+    """Return the words for a grant. A stage without a lock grants none: its requests enter the work."""
+    return "got the lock" if picture.is_locked else "entered the work"
+
+
 def _of_a_fault(picture: Timeline, fault: DrawnFault, when: Clock) -> str:
     where = picture.replicas[fault.replica] if fault.replica != NEVER else "a replica"
     holder = _holding(picture, fault)
+    held = "held the lock" if picture.is_locked else "was in the work"
     if fault.back != NEVER and holder is not None:
-        began = f"{fault.request} at {where} held the lock when its process died at {when(fault.at)}"
+        began = f"{fault.request} at {where} {held} when its process died at {when(fault.at)}"
     elif holder is not None:
-        began = f"{fault.request} at {where} held the lock when the fault {_kind(fault)} began at {when(fault.at)}"
+        began = f"{fault.request} at {where} {held} when the fault {_kind(fault)} began at {when(fault.at)}"
     else:
         began = f"The fault {_kind(fault)} began in {fault.request} at {where} at {when(fault.at)}"
     return f"{began}{_lasting(fault)}; {_aftermath(picture, fault, holder, when)}; {_cost(picture)}."
@@ -233,7 +236,7 @@ def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, 
     if fault.next_got == NEVER:
         return _never_again(picture, fault)
     after_ms = (fault.next_got - fault.at) / 1000
-    got = f"{fault.next_request} got the lock at {when(fault.next_got)}, {after_ms:.0f} ms after the fault"
+    got = f"{fault.next_request} {in_the_work(picture)} at {when(fault.next_got)}, {after_ms:.0f} ms after the fault"
     life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
     if life is not None and life.how == "expired" and life.due != NEVER and life.due <= fault.next_got:
         return f"the lease ran out at {when(life.due)}, and {got}"
@@ -242,8 +245,8 @@ def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, 
 
 def _never_again(picture: Timeline, fault: DrawnFault) -> str:
     in_vain = sum(waited.gave_up > fault.at for waited in picture.waited)
-    suffered = f", and {counted(in_vain, 'request')} gave up waiting" if in_vain else ""
-    return f"no request got the lock in the {(picture.end - fault.at) / 1e6:.1f} s until the end of the run{suffered}"
+    suffered = f", and {counted(in_vain, 'request')} gave up{' waiting' * picture.is_locked}" if in_vain else ""
+    return f"no request {in_the_work(picture)} in the {(picture.end - fault.at) / 1e6:.1f} s until the end of the run{suffered}"
 
 
 def _cost(picture: Timeline) -> str:

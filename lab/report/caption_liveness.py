@@ -20,6 +20,8 @@ class ClaimStory(msgspec.Struct, frozen=True):
 
     # a sentence without its full stop
     words: str
+    # the same in a few words, for a title
+    title: str
     # its span, in CLOCK_MONOTONIC nanoseconds; both 0 for the whole run
     since_ns: int = 0
     until_ns: int = 0
@@ -38,11 +40,13 @@ def _at(findings: Findings, at_ns: int) -> str:
 def _fair(findings: Findings) -> ClaimStory:
     one, grants = findings.overtaken, thousands(len(findings.waits_ns))
     if one is None:
-        return ClaimStory(f"No request was overtaken: the {grants} grants went in the order in which the requests had asked")
+        words = f"No request was overtaken: the {grants} grants went in the order in which the requests had asked"
+        return ClaimStory(words, f"none of {grants} grants overtook a request that had asked earlier")
     asked, waited_ms = _at(findings, one.asked_ns), (one.got_ns - one.asked_ns) / 1e6
     return ClaimStory(
         f"{one.request} at {one.replica} asked for the lock at {asked} and got it after {waited_ms:.0f} ms; meanwhile "
         f"{thousands(one.overtaken)} of {grants} grants went to requests that had asked later, and in a queue none would",
+        f"{one.request} waited {_ms(waited_ms)} while {thousands(one.overtaken)} later requests got the lock",
         one.asked_ns,
         one.got_ns,
     )
@@ -57,6 +61,7 @@ def _prompt_handover(findings: Findings) -> ClaimStory | None:
         f"In half of {counted(len(idle), 'hand-over')} the lock stayed free for {median} or more while a request waited; "
         f"the longest time, {one.taken_by} got it {_ms(one.ms)} after {one.released_by} had begun its release "
         f"at {_at(findings, one.releasing_ns)}",
+        f"half of {counted(len(idle), 'hand-over')} took {median} or more, the longest {_ms(one.ms)}",
         one.releasing_ns,
         one.got_ns,
     )
@@ -66,11 +71,15 @@ def _counts_once(findings: Findings) -> ClaimStory:
     waited, tries = findings.measures["waited"], len(findings.waits_ns)
     if not findings.repeated:
         return ClaimStory(
-            f"No request did its work twice, although {thousands(waited)} of {thousands(tries)} grants needed a wait"
+            f"No request did its work twice, although {thousands(waited)} of {thousands(tries)} grants needed a wait",
+            f"none of {thousands(tries)} requests did its work twice",
         )
     most = findings.repeated[0]
     beyond = f"{counted(findings.duplicated, 'write')} more than one for each request"
-    return ClaimStory(f"{most.request} did its work {most.times} times; all requests together made {beyond}")
+    return ClaimStory(
+        f"{most.request} did its work {most.times} times; all requests together made {beyond}",
+        f"{most.request} did its work {most.times} times, and the run made {thousands(findings.duplicated)} writes too many",
+    )
 
 
 def _reentrant(findings: Findings) -> ClaimStory | None:
@@ -79,7 +88,8 @@ def _reentrant(findings: Findings) -> ClaimStory | None:
             f"{one.request} at {one.replica} took {_named(short(one.key))} twice; the inner release freed it, "
             "and the outer release found nothing to release"
         )
-        return ClaimStory(words, one.asked_ns, one.released_ns)
+        title = f"{one.request} took a lock twice, and its inner release freed the lock for others"
+        return ClaimStory(words, title, one.asked_ns, one.released_ns)
     gave_up = next((wait for wait in findings.in_vain if wait.holding == wait.wanted), None)
     wait = gave_up or findings.longest_own or findings.longest
     if wait is None or not findings.run.nested:
@@ -87,11 +97,14 @@ def _reentrant(findings: Findings) -> ClaimStory | None:
     held = f"{wait.request} at {wait.replica} held {_named(wait.wanted)} and asked for it again:"
     if not wait.got:
         words = f"{held} it waited for itself and gave up after {_ms(wait.ms)}"
+        title = f"{wait.request} waited {_ms(wait.ms)} for a lock that it held itself, and gave up"
     elif findings.run.ttl_ms and wait.ms >= findings.run.ttl_ms:
         words = f"{held} it waited for itself for {_ms(wait.ms)}, until its own lease of {findings.run.ttl_ms} ms had ended"
+        title = f"{wait.request} waited {_ms(wait.ms)} for a lock that it held itself"
     else:
         words = f"{held} it had both grants within {_ms(wait.ms)}, and no request took longer"
-    return ClaimStory(words, wait.asked_ns, wait.until_ns)
+        title = f"{wait.request} took the lock twice within {_ms(wait.ms)}, and no request took longer"
+    return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
 
 
 def _breaks_deadlock(findings: Findings) -> ClaimStory | None:
@@ -102,15 +115,18 @@ def _breaks_deadlock(findings: Findings) -> ClaimStory | None:
             f"{_held_and_wanted(one)}, while {_held_and_wanted(other)}: "
             f"they gave up after {_ms(one.ms)} and {_ms(other.ms)}, and {counted(findings.gave_up, 'request')} gave up in all"
         )
-        return ClaimStory(words, min(one.asked_ns, other.asked_ns), max(one.until_ns, other.until_ns))
+        title = f"{one.request} and {other.request} waited for each other for {_ms(min(one.ms, other.ms))}, and gave up"
+        return ClaimStory(words, title, min(one.asked_ns, other.asked_ns), max(one.until_ns, other.until_ns))
     wait = findings.in_vain[0] if findings.in_vain else findings.longest
     if wait is None:
         return None
     if not wait.got:
         words = f"{wait.request} at {wait.replica} waited for {_named(wait.wanted)} and gave up after {_ms(wait.ms)}"
+        title = f"{wait.request} waited {_ms(wait.ms)} for a lock, and gave up"
     else:
         words = f"No deadlock lasted: the slowest request, {wait.request} at {wait.replica}, had both locks after {_ms(wait.ms)}"
-    return ClaimStory(words, wait.asked_ns, wait.until_ns)
+        title = f"no deadlock lasted, and the slowest request had both locks after {_ms(wait.ms)}"
+    return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
 
 
 def _held_and_wanted(wait: Wait) -> str:

@@ -34,6 +34,9 @@ class Chart(Protocol):
     # whether it draws a row for each run, so that its height grows with their number; False by default
     GROWS: bool
 
+    def height(self, results: Sequence[Result]) -> float:
+        """Return its height in inches; by default it follows from the number of runs."""
+
     def fits(self, results: Sequence[Result]) -> bool:
         """Return whether the chart makes sense for these results; True by default."""
 
@@ -41,7 +44,11 @@ class Chart(Protocol):
         """Draw on the axes, with title, units and labels. Change no setting outside the axes."""
 
 
-OPTIONAL: dict[str, object] = {"GROWS": False, "fits": lambda _results: True}  # members of a chart, with their defaults
+OPTIONAL: dict[str, object] = {
+    "GROWS": False,
+    "fits": lambda _results: True,
+    "height": lambda _results: 0.0,
+}  # members of a chart, with their defaults
 
 
 def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
@@ -50,14 +57,15 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
     from matplotlib.figure import Figure
 
     with style.context(STYLE):
-        height = 1.9 + 0.42 * len(results) if chart.GROWS else max(4.6, 1 + 0.22 * len(results))
-        figure = Figure(figsize=(9.6, height), layout="constrained")
+        usual = 1.9 + 0.42 * len(results) if chart.GROWS else max(4.6, 1 + 0.22 * len(results))
+        figure = Figure(figsize=(9.6, chart.height(results) or usual), layout="constrained")
         axes = figure.add_subplot()
         chart.draw(axes, results)
         separate_thousands(axes)
         paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
         for path in paths:
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            about = {"Date": None, "Title": axes.get_title(loc="left").replace("\n", " ")}
+            figure.savefig(path, metadata=about if path.suffix == ".svg" else None)
     return paths
 
 

@@ -62,9 +62,9 @@ def opening(picture: Timeline) -> tuple[int, int]:
 
 
 def _shows_both(picture: Timeline, loss: DrawnLoss) -> bool:
-    """Return whether the victim is known and stamped before the culprit: a thread can be held up before it stamps its write."""
+    """Return whether the victim is known, and its write comes before the culprit's. Damaged evidence may have no such order."""
     grants = picture.held
-    return loss.victim != NEVER and grants[loss.victim].wrote_at < grants[loss.culprit].wrote_at
+    return loss.victim != NEVER and grants[loss.victim].wrote_moment < grants[loss.culprit].wrote_moment
 
 
 def _shows_thief(picture: Timeline, loss: DrawnLoss) -> bool:

@@ -42,9 +42,11 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
         destroyed=sum(losses.destroyed for losses in findings.losses.values()),
     )
     if (story := claim_story(findings)) is not None:
-        picture.claim_story = story.words
+        picture.claim_story, picture.claim_title = story.words, story.title
     focus = focus_of(judgement, findings)
     _Reader(picture, findings, focus, limit).read(History(folder), folder / "losses.jsonl")
+    if not picture.is_locked:
+        picture.claim_story = picture.claim_title = ""  # it is the story of a lock
     _stack(picture.held, lambda grant: grant.replica, lambda grant: (grant.got, grant.until))
     _stack(picture.lives, lambda life: 0, lambda life: (life.born, life.gone if life.gone != NEVER else picture.end))
     picture.opens = opening(picture)
@@ -158,8 +160,8 @@ class _Reader:
             got=self.us(grant.got_ns),
             commands=grant.commands,
         )
-        if sent_ns := getattr(grant, "sent_ns", 0):
-            drawn.acquiring = self.us(sent_ns)
+        if grant.lease_from_ns < grant.got_ns:
+            drawn.acquiring = self.us(grant.lease_from_ns)
         if grant.read_ns:
             drawn.reading, drawn.read_at, drawn.read = self.us(grant.reading_ns), self.us(grant.read_ns), grant.read
         if grant.wrote is not None:

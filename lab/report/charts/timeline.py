@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from lab.report.chart import BLUE, GREEN, GREY, RED, amount, conditions, title
+from lab.evidence.fault_effect import Effect
+from lab.report.chart import BLUE, GREEN, GREY, RED, conditions, title
 from lab.report.run_data import Result
-from lab.report.timeline_model import NEVER, DrawnGrant, Life, Timeline, load
-from lab.text import thousands
+from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Life, Timeline, load
+from lab.report.timeline_title import finding
 
 FOR = "one"
-BELIEF, ALONE = "#a9d3ee", "#f2bd4d"  # as on the page
-MOST_LABELS = 24
+BELIEF, ALONE, READ, WROTE = "#a9d3ee", "#f2bd4d", "#b9bdc0", "#7db5d8"  # as on the page
+MOST_LABELS = 24  # grants; more labels could not be read
+MOST_READS = 60  # grants; among more, only the writes are drawn
+MOST_SLOTS = 12  # rows of all replicas together that have the full height
 ROOM_FOR_BOTH = 0.07  # of the width, between a read and its write, to label both
-Spans = list[tuple[float, float]]
+ROOM_FOR_A_NUMBER = 0.022  # of the width, in the counter's lane
+LEGEND_COLUMNS = 3
+Spans = Sequence[tuple[float, float]]
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Return whether a lock was granted, and whether the folder has a timeline."""
+    """Return whether a request did its work, and whether the folder has a timeline."""
     return all((picture := load(result.folder / "timeline.json")) is not None and picture.held for result in results)
+
+
+def height(results: Sequence[Result]) -> float:
+    """Return the height in inches: each row of each lane has the same."""
+    (result,) = results
+    picture = load(result.folder / "timeline.json")
+    return 4.6 if picture is None else 2.6 + 0.42 * min(_Rows(picture).number, MOST_SLOTS)
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
@@ -30,117 +45,212 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
         return
     still = _Still(axes, picture)
     still.lanes()
+    still.stops()
     still.store()
-    for place, held in still.visible():
-        still.held(place, held)
+    for held in still.visible:
+        still.held(held)
+    still.counter()
+    still.waiting()
     still.faults()
     still.loss()
     axes.set_xlim(picture.opens[0] / 1e6, picture.opens[1] / 1e6)
-    axes.set_ylim(still.bottom - 0.4, -1 if picture.asked_store or picture.faults else 0.4)
+    axes.set_ylim(still.rows.number - 0.4, -0.6)
     axes.set_xlabel("seconds since the first request")
     axes.grid(visible=False, axis="y")
-    title(axes, _finding(result, picture), conditions(results))
+    still.legend()
+    title(axes, finding(picture), conditions(results))
 
 
-def _finding(result: Result, picture: Timeline) -> str:
-    stage = result.judgement.stage
-    if picture.focus != NEVER:
-        loss = picture.losses[picture.focus]
-        culprit, mechanism = picture.held[loss.culprit].request, picture.mechanisms[loss.mechanism]
-        return f"{stage}: a stale write by {culprit} destroyed {amount(loss.destroyed, 'increment')} ({mechanism})"
-    if picture.focus_fault != NEVER:
-        fault = picture.faults[picture.focus_fault]
-        kind = fault.kind.replace("_", " ")
-        if fault.next_got == NEVER:
-            return f"{stage}: no other request got the lock after the fault “{kind}”"
-        return f"{stage}: {fault.next_request} got the lock {_ms(fault.next_got - fault.at)} after the fault “{kind}”"
-    since, until = picture.opens
-    grants = sum(since <= held.got <= until for held in picture.held)
-    lost = max(0, result.judgement.lost)
-    losses = (
-        f"{amount(lost, 'increment')} of the run {'is' if lost == 1 else 'are'} lost" if lost else "the run lost no increment"
-    )
-    return f"{stage}: {amount(grants, 'grant')} in {_ms(until - since)}; {losses}"
+class _Rows:
+    """The rows of the picture, from the top: faults, the lock's store, a row for each slot of each replica, waiting, the counter.
 
+    A lane that would be empty is left out.
+    """
 
-def _ms(us: int) -> str:
-    return f"{thousands(us / 1000)} ms" if us >= 10_000 else f"{us / 1000:.1f} ms"
+    def __init__(self, picture: Timeline) -> None:
+        since, until = picture.opens
+        self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
+        self.lives = [life for life in picture.lives if life.born <= until and _gone(life, picture) >= since]
+        self.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
+        self.writes = [held for held in self.visible if held.wrote_in != NEVER and since <= held.wrote_in <= until]
+        self.names: dict[float, str] = {}
+        self.number = 0
+        self.of_faults = self._add("faults", any(since <= fault.at <= until for fault in picture.faults))
+        self.of_store = self._add("the lock's store", bool(self.lives or self.renewals))
+        self.of_replica = []
+        for place, name in enumerate(picture.replicas):
+            slots = 1 + max((held.slot for held in self.visible if held.replica == place), default=0)
+            self.of_replica.append(self._add(name, True, slots))
+        waits = any(number for at, number in picture.waiting if at <= until)
+        self.of_waiting = self._add("waiting", waits)
+        self.of_counter = self._add("the counter", bool(self.writes))
+
+    def _add(self, name: str, is_there: bool, rows: int = 1) -> int:
+        """Add a lane, and return its first row; NEVER without the lane."""
+        if not is_there:
+            return NEVER
+        self.number += rows
+        self.names[self.number - rows] = name
+        return self.number - rows
 
 
 class _Still:
-    """The picture's layout: each slot of each lane is a row of the axes."""
+    """The drawing. Each kind of mark is noted when it is drawn, and the legend explains those."""
 
     def __init__(self, axes: Axes, picture: Timeline) -> None:
         self.axes, self.picture = axes, picture
         self.since, self.until = picture.opens
-        self.row: dict[int, int] = {}
-        self.bottom = 1
-        for place in range(len(picture.replicas)):
-            self.row[place] = self.bottom
-            self.bottom += 1 + max((held.slot for _, held in self.visible() if held.replica == place), default=0)
-        self.labelled = sum(1 for _ in self.visible()) <= MOST_LABELS
+        self.rows = _Rows(picture)
+        self.visible = self.rows.visible
+        self.is_labelled = len(self.visible) <= MOST_LABELS
+        self.is_crowded = len(self.visible) > MOST_READS
+        self.destroyers = {loss.culprit for loss in picture.losses}
+        self.marks: dict[str, Artist] = {}
 
-    def visible(self) -> Iterable[tuple[int, DrawnGrant]]:
-        return (
-            (place, held) for place, held in enumerate(self.picture.held) if held.got <= self.until and held.until >= self.since
-        )
+    @property
+    def width(self) -> int:
+        return self.until - self.since
 
     def lanes(self) -> None:
-        names = dict(zip((self.row[place] - 0.2 for place in self.row), self.picture.replicas, strict=True))
-        if self.picture.asked_store:
-            names[-0.1] = "the lock's store"
-        self.axes.set_yticks(list(names), list(names.values()))
-        for place in self.row:
-            self.axes.axhline(self.row[place] - 0.5, color="#dddddd", linewidth=0.8)
+        self.axes.set_yticks(list(self.rows.names), list(self.rows.names.values()))
+        for row in self.rows.names:
+            self.axes.axhline(row - 0.5, color="#dddddd", linewidth=0.8)
 
-    def bars(self, spans: Spans, y: float, height: float, colour: str, alpha: float = 1.0) -> None:
-        seconds = [(since / 1e6, (until - since) / 1e6) for since, until in spans]
+    def bars(self, spans: Spans, y: float, height: float, colour: str, meaning: str = "", alpha: float = 1.0) -> None:
+        """Draw bars of one kind. meaning: what the legend states of them."""
+        seconds = [(since / 1e6, (until - since) / 1e6) for since, until in spans if until > since]
+        if not seconds:
+            return
         self.axes.broken_barh(seconds, (y, height), color=colour, alpha=alpha, linewidth=0)
+        if meaning:
+            self.marks.setdefault(meaning, Patch(color=colour, alpha=alpha, linewidth=0))
+
+    def ticks(self, moments: Iterable[float], low: float, high: float, colour: str, meaning: str, width: float) -> None:
+        """Draw moments as lines across a row."""
+        seconds = [at / 1e6 for at in moments if self.since <= at <= self.until]
+        if not seconds:
+            return
+        self.axes.vlines(seconds, low, high, color=colour, linewidth=width)
+        line = Line2D([], [], color=colour, linestyle="none", marker="|", markersize=11, markeredgewidth=max(1.2, width))
+        self.marks.setdefault(meaning, line)
 
     def store(self) -> None:
-        lives = [life for life in self.picture.lives if life.born <= self.until and _gone(life, self.picture) >= self.since]
-        self.bars([(life.born, _lease_end(life, self.picture)) for life in lives], -0.3, 0.4, GREEN)
-        self.bars([(_lease_end(life, self.picture), _gone(life, self.picture)) for life in lives], -0.3, 0.4, GREEN, 0.35)
+        row = self.rows.of_store
+        if row == NEVER:
+            return
+        ends = [(life, _lease_end(life, self.picture), _gone(life, self.picture)) for life in self.rows.lives]
+        self.bars([(life.born, end) for life, end, _ in ends], row - 0.2, 0.4, GREEN, "lease: the key exists")
+        expired = [(end, gone) for _, end, gone in ends]
+        self.bars(expired, row - 0.2, 0.4, GREEN, "the key had expired, and was not removed yet", 0.35)
+        touched = [at for life in self.rows.lives for at in life.touched]
+        renewed = [renewal.at for renewal in self.rows.renewals]
+        self.ticks(touched or renewed, row - 0.42, row - 0.16, "#222222", "renewal", 1.2)
+        if any(_is_stuck(life, self.picture) for life in self.rows.lives):
+            self.write("never freed: the lock is held for ever  ⟶", self.until, row + 0.2, "right", -4, "white", bold=True)
 
-    def held(self, place: int, held: DrawnGrant) -> None:
-        y = self.row[held.replica] + held.slot
-        self.bars([(held.got, held.until)], y - 0.42, 0.36, BELIEF)
+    def held(self, held: DrawnGrant) -> None:
+        y = self.rows.of_replica[held.replica] + held.slot
+        locked = self.picture.is_locked
+        meaning = "belief: the request acts as the holder" if locked else "the request is in the work"
+        self.bars([(held.got, held.until)], y - 0.42, 0.36, BELIEF, meaning)
+        if locked and not self.is_crowded:
+            calls = [(since, until) for since, until in ((held.acquiring, held.got), (held.until, held.released)) if since >= 0]
+            if held.released != NEVER:
+                self.bars(calls, y - 0.32, 0.16, READ)
         if held.lease != NEVER:
             end = _lease_end(self.picture.lives[held.lease], self.picture)
-            self.bars([(self.picture.lives[held.lease].born, end)], y - 0.03, 0.08, GREEN)
+            self.bars([(self.picture.lives[held.lease].born, end)], y - 0.04, 0.08, GREEN)
             if end < held.until:
-                self.bars([(max(end, held.got), held.until)], y - 0.42, 0.36, ALONE)
+                self.bars([(max(end, held.got), held.until)], y - 0.42, 0.36, ALONE, "belief without a lease")
         self.effects(held, y)
+        if self.is_labelled:
+            self.write(held.request, max(held.got, self.since), y - 0.08, "left", 3)
 
     def effects(self, held: DrawnGrant, y: float) -> None:
-        if held.read_at != NEVER:
-            self.axes.vlines(held.read_at / 1e6, y - 0.42, y + 0.4, color="#222222", linewidth=1)
-        if held.wrote_at != NEVER:
-            self.axes.vlines(held.wrote_at / 1e6, y - 0.42, y + 0.4, color=BLUE, linewidth=2)
-        if not self.labelled:
+        """Draw the read and the write: from sent to answered, and the moment between the two."""
+        if held.read is not None and held.read_at != NEVER and not self.is_crowded:
+            self.bars([(held.reading, held.read_at)], y + 0.16, 0.14, READ)
+            self.ticks([held.read_moment], y + 0.06, y + 0.4, "#222222", "read (bar: from sent to answered)", 1.2)
+        if held.wrote is None:
             return
-        self.write(held.request, max(held.got, self.since), y - 0.1, "left", 3)
-        cramped = held.wrote_at != NEVER and held.wrote_at - held.read_at < ROOM_FOR_BOTH * (self.until - self.since)
-        if held.read is not None and not cramped:
-            self.write(f"r={held.read}", held.read_at, y + 0.42, "left", 3)
-        if held.wrote is not None:
-            side, aside = ("left", 3) if cramped else ("right", -3)
-            self.write(f"w={held.wrote}", held.wrote_at, y + 0.42, side, aside)
+        if held.writing != NEVER and not self.is_crowded:
+            self.bars([(held.writing, held.wrote_at)], y + 0.16, 0.14, WROTE)
+        width = 0.6 if self.is_crowded else 2
+        self.ticks([held.wrote_moment], y + 0.06, y + 0.4, BLUE, "write (bar: from sent to answered)", width)
+        if self.is_labelled:
+            self.numbers(held, y)
 
-    def write(self, words: str, at: float, y: float, side: str, aside: int) -> None:
-        if self.since <= at <= self.until:
-            self.axes.annotate(
-                words, (at / 1e6, y), xytext=(aside, 0), textcoords="offset points", ha=side, va="bottom", fontsize=9
-            )
+    def numbers(self, held: DrawnGrant, y: float) -> None:
+        """Write the numbers that were read and written next to their moments."""
+        is_cramped = held.wrote_moment - held.read_moment < ROOM_FOR_BOTH * self.width
+        if held.read is not None:
+            side, aside = ("right", -3) if is_cramped else ("left", 3)
+            self.write(f"r={held.read}", held.read_moment, y + 0.42, side, aside)
+        side, aside = ("left", 3) if is_cramped else ("right", -3)
+        self.write(f"w={held.wrote}", held.wrote_moment, y + 0.42, side, aside)
+
+    def counter(self) -> None:
+        """Draw the counter's lane, in the order in which it took the writes."""
+        row = self.rows.of_counter
+        if row == NEVER:
+            return
+        writes = sorted(self.rows.writes, key=lambda held: held.wrote_in)
+        bad = {id(self.picture.held[place]) for place in self.destroyers}
+        free, width = self.since - 1.0, 0.6 if self.is_crowded else 2
+        for held in writes:
+            colour = RED if id(held) in bad else BLUE
+            meaning = "write that destroyed increments" if id(held) in bad else "write (bar: from sent to answered)"
+            self.ticks([held.wrote_in], row - 0.4, row - 0.1, colour, meaning, width)
+            words = str(held.wrote if held.counter is None else held.counter)
+            room = ROOM_FOR_A_NUMBER * self.width * (0.5 + 0.25 * len(words))
+            if held.wrote_in - room > free and held.wrote_in + room < self.until:
+                self.write(words, held.wrote_in, row + 0.36, "center", 0, RED if id(held) in bad else "#222222")
+                free = held.wrote_in + room
+        for at in self.picture.gaps:
+            meaning = "the counter held a number that no write in the picture had left"
+            self.marks.setdefault(meaning, Line2D([], [], linestyle="none", marker="$?$", color=RED))
+            self.write("?", at, row + 0.1, "right", -2, RED, bold=True)
+
+    def waiting(self) -> None:
+        """Draw how many requests of all replicas wait."""
+        row, steps = self.rows.of_waiting, self.picture.waiting
+        if row == NEVER:
+            return
+        most = max(number for _, number in steps)
+        ends = [at for at, _ in steps[1:]] + [self.until]
+        for (at, number), end in zip(steps, ends, strict=True):
+            self.bars([(max(at, self.since), min(end, self.until))], row + 0.4, -0.75 * number / most, GREY, alpha=0.5)
+        self.marks["requests that wait for the lock"] = Patch(color=GREY, alpha=0.5, linewidth=0)
+        at, number = max(((at, number) for at, number in steps if at <= self.until), key=lambda step: step[1])
+        self.write(f"{number} waiting" if number else "", max(at, self.since), row + 0.3, "left", 4)
+
+    def stops(self) -> None:
+        """Shade the replicas whose process was not running, or was stopped."""
+        for fault in self.picture.faults:
+            end = _back(fault)
+            if fault.replica == NEVER or end <= fault.at:
+                continue
+            top = self.rows.of_replica[fault.replica]
+            later = [row for row in self.rows.names if row > top]
+            bottom = min(later, default=self.rows.number)
+            meaning = "the replica's process is not running" if fault.back != NEVER else "the replica's process is stopped"
+            span = (max(fault.at, self.since), min(end, self.until))
+            self.bars([span], top - 0.5, bottom - top, GREY, meaning, 0.3)
 
     def faults(self) -> None:
+        row = self.rows.of_faults
         for fault in self.picture.faults:
             if not self.since <= fault.at <= self.until:
                 continue
-            end = fault.back if fault.back != NEVER else fault.recovered
-            self.axes.axvspan(fault.at / 1e6, min(end, self.until) / 1e6, color=GREY, alpha=0.2, linewidth=0)
             self.axes.axvline(fault.at / 1e6, color=RED, linestyle=":", linewidth=1.4)
-            self.write(f"{fault.kind.replace('_', ' ')}: {fault.request}", fault.at, -0.6, "left", 5)
+            self.marks.setdefault("a fault begins", Line2D([], [], color=RED, linestyle=":", linewidth=1.4))
+            span = (fault.at, min(max(fault.recovered, fault.at), self.until))
+            if _back(fault) == NEVER:
+                self.bars([span], row - 0.3, 0.6, GREY, "the fault lasts", 0.3)
+            where = f" at {self.picture.replicas[fault.replica]}" if fault.replica != NEVER else ""
+            late = fault.at > self.since + 0.75 * self.width
+            words = f"{fault.kind.replace('_', ' ')}: {fault.request}{where}"
+            self.write(words, fault.at, row + 0.2, "right" if late else "left", -5 if late else 5)
 
     def loss(self) -> None:
         if self.picture.focus == NEVER:
@@ -150,12 +260,45 @@ class _Still:
             return
         culprit, victim = (self.picture.held[place] for place in (loss.culprit, loss.victim))
         overlap = (max(culprit.got, victim.got), min(culprit.until, victim.until))
-        points = [(held.wrote_at / 1e6, self.row[held.replica] + held.slot - 0.42) for held in (culprit, victim)]
-        for held in (culprit, victim):
-            if overlap[0] < overlap[1]:
-                self.bars([overlap], self.row[held.replica] + held.slot - 0.16, 0.1, RED)
+        rows = [self.rows.of_replica[held.replica] + held.slot for held in (culprit, victim)]
+        for row in rows:
+            self.bars([overlap], row - 0.14, 0.1, RED, "both are inside at once")
+        points = [(held.wrote_moment / 1e6, row + 0.06) for held, row in zip((culprit, victim), rows, strict=True)]
         arrow = {"arrowstyle": "->", "color": RED, "linewidth": 1.8, "connectionstyle": "arc3,rad=0.3"}
         self.axes.annotate("", points[1], xytext=points[0], arrowprops=arrow)
+        line = Line2D([], [], color=RED, linestyle="none", marker="$→$", markersize=12)
+        self.marks["from a write to the write that it destroyed"] = line
+
+    def write(self, words: str, at: float, y: float, side: str, aside: int, colour: str = "#000000", bold: bool = False) -> None:
+        if words and self.since <= at <= self.until:
+            self.axes.annotate(
+                words,
+                (at / 1e6, y),
+                xytext=(aside, 0),
+                textcoords="offset points",
+                ha=side,
+                va="bottom",
+                fontsize=9,
+                color=colour,
+                fontweight="bold" if bold else "normal",
+            )
+
+    def legend(self) -> None:
+        figure = self.axes.figure.get_figure(root=True)
+        figure.legend(list(self.marks.values()), list(self.marks), loc="outside lower left", ncols=LEGEND_COLUMNS, fontsize=9)
+
+
+def _back(fault: DrawnFault) -> int:
+    """Return when the stopped or killed process of a replica ran again; NEVER if the fault did neither."""
+    if fault.back != NEVER:
+        return fault.back
+    return fault.recovered if fault.effect is Effect.PROCESS_STOPS else NEVER
+
+
+def _is_stuck(life: Life, picture: Timeline) -> bool:
+    """Return whether the key has no end: it was never removed, has no time to live, and its holder never released it."""
+    holder = picture.held[life.holder] if life.holder != NEVER else None
+    return life.gone == life.due == NEVER and (holder is None or holder.released == NEVER)
 
 
 def _gone(life: Life, picture: Timeline) -> int:
