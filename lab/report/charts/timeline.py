@@ -21,7 +21,7 @@ MOST_LABELS = 24  # grants; more labels could not be read
 MOST_READS = 60  # grants; among more, only the writes are drawn
 MOST_SLOTS = 12  # rows of all replicas together that have the full height
 ROOM_FOR_BOTH = 0.07  # of the width, between a read and its write, to label both
-ROOM_FOR_A_NUMBER = 0.022  # of the width, in the counter's lane
+ROOM_FOR_A_LETTER = 0.0095  # of the width
 LEGEND_COLUMNS = 3
 Spans = Sequence[tuple[float, float]]
 
@@ -106,6 +106,7 @@ class _Still:
         self.is_crowded = len(self.visible) > MOST_READS
         self.destroyers = {loss.culprit for loss in picture.losses}
         self.marks: dict[str, Artist] = {}
+        self.taken: dict[float, list[tuple[float, float]]] = {}  # where numbers stand, by row
 
     @property
     def width(self) -> int:
@@ -144,7 +145,10 @@ class _Still:
         self.bars(expired, row - 0.2, 0.4, GREEN, "the key had expired, and was not removed yet", 0.35)
         touched = [at for life in self.rows.lives for at in life.touched]
         renewed = [renewal.at for renewal in self.rows.renewals]
-        self.ticks(touched or renewed, row - 0.42, row - 0.16, "#222222", "renewal", 1.2)
+        moments = [at / 1e6 for at in touched or renewed if self.since <= at <= self.until]
+        if moments:
+            (drawn,) = self.axes.plot(moments, [row - 0.33] * len(moments), "v", color="#222222", markersize=4)
+            self.marks["renewal"] = drawn
         if any(_is_stuck(life, self.picture) for life in self.rows.lives):
             self.write("never freed: the lock is held for ever  ⟶", self.until, row + 0.2, "right", -4, "white", bold=True)
 
@@ -169,14 +173,14 @@ class _Still:
     def effects(self, held: DrawnGrant, y: float) -> None:
         """Draw the read and the write: from sent to answered, and the moment between the two."""
         if held.read is not None and held.read_at != NEVER and not self.is_crowded:
-            self.bars([(held.reading, held.read_at)], y + 0.16, 0.14, READ)
-            self.ticks([held.read_moment], y + 0.06, y + 0.4, "#222222", "read (bar: from sent to answered)", 1.2)
+            self.bars([(held.reading, held.read_at)], y + 0.06, 0.08, READ)
+            self.ticks([held.read_moment], y + 0.04, y + 0.4, "#222222", "read (bar: from sent to answered)", 1.2)
         if held.wrote is None:
             return
         if held.writing != NEVER and not self.is_crowded:
-            self.bars([(held.writing, held.wrote_at)], y + 0.16, 0.14, WROTE)
+            self.bars([(held.writing, held.wrote_at)], y + 0.06, 0.08, WROTE)
         width = 0.6 if self.is_crowded else 2
-        self.ticks([held.wrote_moment], y + 0.06, y + 0.4, BLUE, "write (bar: from sent to answered)", width)
+        self.ticks([held.wrote_moment], y + 0.04, y + 0.4, BLUE, "write (bar: from sent to answered)", width)
         if self.is_labelled:
             self.numbers(held, y)
 
@@ -185,9 +189,18 @@ class _Still:
         is_cramped = held.wrote_moment - held.read_moment < ROOM_FOR_BOTH * self.width
         if held.read is not None:
             side, aside = ("right", -3) if is_cramped else ("left", 3)
-            self.write(f"r={held.read}", held.read_moment, y + 0.42, side, aside)
+            self.number(f"r={held.read}", held.read_moment, y, side, aside)
         side, aside = ("left", 3) if is_cramped else ("right", -3)
-        self.write(f"w={held.wrote}", held.wrote_moment, y + 0.42, side, aside)
+        self.number(f"w={held.wrote}", held.wrote_moment, y, side, aside)
+
+    def number(self, words: str, at: float, y: float, side: str, aside: int) -> None:
+        """Write a number where its row is free."""
+        size = ROOM_FOR_A_LETTER * len(words) * self.width
+        since, until = (at, at + size) if side == "left" else (at - size, at)
+        taken = self.taken.setdefault(y, [])
+        if all(until <= begin or end <= since for begin, end in taken):
+            taken.append((since, until))
+            self.write(words, at, y + 0.46, side, aside)
 
     def counter(self) -> None:
         """Draw the counter's lane, in the order in which it took the writes."""
@@ -202,7 +215,7 @@ class _Still:
             meaning = "write that destroyed increments" if id(held) in bad else "write (bar: from sent to answered)"
             self.ticks([held.wrote_in], row - 0.4, row - 0.1, colour, meaning, width)
             words = str(held.wrote if held.counter is None else held.counter)
-            room = ROOM_FOR_A_NUMBER * self.width * (0.5 + 0.25 * len(words))
+            room = ROOM_FOR_A_LETTER * self.width * (len(words) + 0.4) / 2
             if held.wrote_in - room > free and held.wrote_in + room < self.until:
                 self.write(words, held.wrote_in, row + 0.36, "center", 0, RED if id(held) in bad else "#222222")
                 free = held.wrote_in + room
