@@ -13,6 +13,7 @@ import msgspec
 from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
 
 NEVER = -1
+NO_LOCK = ("no lock", "no lock between replicas")  # the mechanisms of a stage that locks nothing; the second in old runs
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
 
 
@@ -58,6 +59,11 @@ class DrawnGrant(msgspec.Struct, array_like=True):
     wrote_in: float = NEVER
     # the number of the whole counter after the write; None where the evidence does not have it
     counter: int | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Return whether the resource refused the write."""
+        return self.result.startswith("error: Refused")
 
     @property
     def read_moment(self) -> float:
@@ -207,8 +213,8 @@ class Timeline(msgspec.Struct, kw_only=True):
 
     @property
     def is_locked(self) -> bool:
-        """Return whether a request ever held a lock. A stage without a lock locks no key."""
-        return any(held.key != NEVER for held in self.held)
+        """Return whether a request ever held a lock. Without one no key is named, or the judge found that nothing is locked."""
+        return any(held.key != NEVER for held in self.held) and not set(NO_LOCK) & set(self.mechanisms)
 
 
 FIELDS = {  # by which a page reads the arrays

@@ -114,13 +114,13 @@ class _Reader:
         picture.held = [self.drawn_grant(grant) for grant in self.near]
         complete = len(picture.held) == picture.grants
         place_commands(picture, list(self.near), self.findings.origin_ns, self.findings.run.start if complete else None)
-        picture.waiting = _waiting(picture) if complete and picture.is_locked else []
         picture.shown = _span(picture, complete)
         picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
         picture.lives = list(self.lives(history.key_events()))
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
         assign_lives(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
+        picture.waiting = _waiting(picture) if complete and picture.is_locked else []
         picture.focus = loss_in_focus(picture, self.focus.mechanism)
         if self.focus.span is not None:
             picture.about = self.us(self.focus.span[0]), self.us(self.focus.span[1])

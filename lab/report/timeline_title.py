@@ -35,7 +35,9 @@ def _of_a_fault(picture: Timeline) -> str:
         in_vain = sum(waited.gave_up > fault.at for waited in picture.waited)
         gave_up = f", and {amount(in_vain, 'request')} gave up" if in_vain else ""
         return f"no other request {got} in the {rest}{gave_up}"
-    return f"{fault.next_request} {got} {ms(fault.next_got - fault.at)} after the fault {kind}"
+    refused = any(held.is_refused and held.request == fault.request for held in picture.held)
+    late = f", and the late write of {fault.request} was refused" if refused else ""
+    return f"{fault.next_request} {got} {ms(fault.next_got - fault.at)} after the fault {kind}{late}"
 
 
 def _of_grants(picture: Timeline) -> str:

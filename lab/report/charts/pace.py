@@ -26,6 +26,6 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     shade(axes, result.series.faults)
     judgement = result.judgement
     finding = (
-        f"{judgement.stage}: {thousands(judgement.throughput_per_s)} increments per second over {judgement.duration_s:.1f} s"
+        f"{judgement.stage} made {thousands(judgement.throughput_per_s)} increments per second over {judgement.duration_s:.1f} s"
     )
     title(axes, finding, conditions(results))

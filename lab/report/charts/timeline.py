@@ -109,6 +109,11 @@ class _Still:
         self.taken: dict[float, list[tuple[float, float]]] = {}  # where numbers stand, by row
 
     @property
+    def written(self) -> str:
+        """Return what the legend states of a write: among many grants it has no bar."""
+        return "write" if self.is_crowded else "write (bar: from sent to answered)"
+
+    @property
     def width(self) -> int:
         return self.until - self.since
 
@@ -175,14 +180,22 @@ class _Still:
         if held.read is not None and held.read_at != NEVER and not self.is_crowded:
             self.bars([(held.reading, held.read_at)], y + 0.06, 0.08, READ)
             self.ticks([held.read_moment], y + 0.04, y + 0.4, "#222222", "read (bar: from sent to answered)", 1.2)
+        if held.is_refused:
+            self.refused(held, y)
         if held.wrote is None:
             return
         if held.writing != NEVER and not self.is_crowded:
             self.bars([(held.writing, held.wrote_at)], y + 0.06, 0.08, WROTE)
         width = 0.6 if self.is_crowded else 2
-        self.ticks([held.wrote_moment], y + 0.04, y + 0.4, BLUE, "write (bar: from sent to answered)", width)
+        self.ticks([held.wrote_moment], y + 0.04, y + 0.4, BLUE, self.written, width)
         if self.is_labelled:
             self.numbers(held, y)
+
+    def refused(self, held: DrawnGrant, y: float) -> None:
+        """Mark a write that the resource did not accept."""
+        if self.since <= held.until <= self.until:
+            (drawn,) = self.axes.plot([held.until / 1e6], [y + 0.2], "x", color=RED, markersize=7, markeredgewidth=2)
+            self.marks["write that was refused"] = drawn
 
     def numbers(self, held: DrawnGrant, y: float) -> None:
         """Write the numbers that were read and written next to their moments."""
@@ -212,7 +225,7 @@ class _Still:
         free, width = self.since - 1.0, 0.6 if self.is_crowded else 2
         for held in writes:
             colour = RED if id(held) in bad else BLUE
-            meaning = "write that destroyed increments" if id(held) in bad else "write (bar: from sent to answered)"
+            meaning = "write that destroyed increments" if id(held) in bad else self.written
             self.ticks([held.wrote_in], row - 0.4, row - 0.1, colour, meaning, width)
             words = str(held.wrote if held.counter is None else held.counter)
             room = ROOM_FOR_A_LETTER * self.width * (len(words) + 0.4) / 2

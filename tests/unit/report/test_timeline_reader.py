@@ -175,3 +175,58 @@ def test_late_answer_of_a_release(made):
     (life,) = picture_of(made, final=1).lives
 
     assert (life.holder, life.by) == (0, 0)
+
+
+def test_commands_stand_in_the_order_of_the_counter(made):
+    """The late answer to a's write moves neither write: b replaced what a had left, and read before."""
+    made.increment("a", 0, 0, at=(1, 2, 90, 91)).increment("b", 0, 1, at=(3, 4, 40, 41), replica="replica-2")
+
+    a, b = picture_of(made, final=1).held
+
+    assert a.read_at <= a.wrote_in < b.wrote_in <= b.wrote_at
+    assert 0 <= a.read_in < a.wrote_in
+    assert b.read_in < a.wrote_in
+    assert (a.counter, b.counter) == (1, 1)
+
+
+def test_evidence_without_an_order(made):
+    """Where the counter held a number that no write left, the timeline names the moment instead of an order."""
+    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
+
+    picture = picture_of(made, final=8)
+
+    assert len(picture.gaps) == 1
+    assert picture.held[0].wrote_at < picture.gaps[0] <= picture.held[1].wrote_at
+
+
+def test_stage_without_a_lock(made):
+    """A stage that names no key has no lock on its page: its requests are in the work, and wait for nothing."""
+    made.increment("a", 0, 0, at=(1, 2, 6, 7), key="").increment("b", 0, 1, at=(2, 3, 8, 9), key="", replica="replica-2")
+    picture = picture_of(made, final=1, store=None)
+
+    text, *_ = pages.report_run(made.folder)
+
+    assert not picture.is_locked
+    assert picture.waiting == []
+    page = text.read_text(encoding="utf-8").partition('id="timeline-data"')[0]
+    assert "the request is in the work" in page
+    for words in (
+        "holder",
+        "lease: the key",
+        "Wait for the lock",
+        "wait for the lock",
+        "has the lock",
+        "got the lock",
+        "held the lock",
+    ):
+        assert words not in page
+
+
+def test_waiting_requests_are_counted(made):
+    """The number of waiting requests grows when one asks, and falls when it gets the lock or gives up."""
+    made.increment("a", 0, 0, at=(1, 2, 8, 9), asked=0).increment("b", 1, 1, at=(10, 11, 12, 13), asked=2)
+    made.gave_up("c", 20)
+
+    picture = picture_of(made, final=2)
+
+    assert [number for _, number in picture.waiting] == [2, 1, 2, 1, 0]

@@ -1,0 +1,97 @@
+"""The rule of titles: each figure has one, with a subject, a verb and a number, and no two figures have the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from lab.paths import HOME, REFERENCE
+from lab.report.charts import charts
+from lab.report.run_data import load
+from lab.text import counted
+
+KEPT = sorted(REFERENCE.rglob("*.svg"))
+RUNS = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/run.json"))
+BOLD = re.compile(r"<text style=\"(?=[^\"]*font-weight: (?:700|bold))(?=[^\"]*font-size: 1[3-9]px)[^\"]*\"[^>]*>([^<]*)</text>")
+VERBS = re.compile(
+    r"\b("
+    r"acknowledged|answered|are|began|came|cost|costs|destroyed|destroys|did|entered|frees|"
+    r"freed|gave|gives|got|grows|had|has|held|holds|is|keep|keeps|kept|lasted|leaves|loses|"
+    r"lost|made|makes|needs|overtook|read|reads|released|stayed|take|takes|took|wait|waited|"
+    r"waits|was|were|write|writes|wrote"
+    r")\b"
+)
+ZERO = re.compile(r"\b(no|none|nothing|never)\b", re.IGNORECASE)
+LONGEST = 150  # letters: two lines
+MOST_COMMAS = 3  # more make a list of names
+
+
+def title_of(path: Path) -> str:
+    """Return the title that a figure shows: its large bold text, or the longest text of a figure without any."""
+    text = path.read_text(encoding="utf-8")
+    return " ".join(BOLD.findall(text)) or max(re.findall(r"<text[^>]*>([^<]*)</text>", text), key=len)
+
+
+def faults_of(title: str) -> list[str]:
+    """Return how a title breaks the rule."""
+    rules = {
+        "is a question": "?" in title,
+        "has no verb": not VERBS.search(title),
+        "has no number": not re.search(r"\d", title) and not ZERO.search(title),
+        "is a list of names": title.count(",") > MOST_COMMAS,
+        "is too long": len(title) > LONGEST,
+    }
+    return [fault for fault, is_broken in rules.items() if is_broken]
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: str(path.relative_to(REFERENCE)))
+def test_kept_figure_states_what_it_shows(path):
+    assert faults_of(title_of(path)) == [], title_of(path)
+
+
+def test_no_two_kept_figures_have_the_same_title():
+    number = Counter(map(title_of, KEPT))
+
+    assert [f"{title}: {counted(times, 'figure')}" for title, times in number.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("name", charts("one"))
+def test_chart_of_a_run_states_what_it_shows(name):
+    """Each chart of a single run has such a title, for kept runs of different stages and verdicts."""
+    chart, titles = charts("one")[name], []
+    for result in map(load, RUNS[:: max(1, len(RUNS) // 12)]):
+        if chart.fits([result]):
+            axes = Figure().add_subplot()
+            chart.draw(axes, [result])
+            titles.append(axes.get_title().replace("\n", " "))
+
+    assert titles
+    assert {title: faults for title in titles if (faults := faults_of(title))} == {}
+
+
+@pytest.mark.parametrize(
+    ("title", "fault"),
+    [
+        ("what became of the lock when kill struck r14?", "is a question"),
+        ("the first 30 grants, one after the other", "has no verb"),
+        ("the counter holds what was acknowledged", "has no number"),
+        ("none, local, setnx, ttl, uuid lost 5", "is a list of names"),
+    ],
+)
+def test_rule_refuses(title, fault):
+    assert fault in faults_of(title)
+
+
+def test_chapters_show_only_kept_figures():
+    """Each picture of the book is a kept figure, so the rule covers the whole book."""
+    shown = [
+        (chapter.parent / link).resolve()
+        for chapter in (HOME / "docs").rglob("*.md")
+        for link in re.findall(r"!\[[^\]]*\]\(([^)]+\.svg)\)", chapter.read_text(encoding="utf-8"))
+    ]
+
+    assert {path for path in shown if path.name != "architecture.svg"} <= {path.resolve() for path in KEPT}

@@ -1,0 +1,99 @@
+"""The still timeline: its lanes, its legend and its title, from histories made by hand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.journal import Renewed, Started
+from lab.judge.verdict import judge
+from lab.report import chart, run_data
+from lab.report.charts import charts
+from lab.report.pages import keep
+from lab.report.timeline_title import finding
+from tests.builders import MS, Made, outlived, picture_of
+
+
+@pytest.fixture
+def drawn(made):
+    """Return the texts of the picture of a made run."""
+
+    def draw(final: int, **about: object) -> list[str]:
+        picture = picture_of(made, final, **about)  # type: ignore[arg-type] # what picture_of takes
+        keep(made.folder, *judge(made.folder))
+        (made.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+        result = run_data.load(made.folder)
+        (path,) = chart.save(charts("one")["timeline"], [result], made.folder / "timeline")
+        return _texts(path)
+
+    return draw
+
+
+def _texts(path: Path) -> list[str]:
+    return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+
+
+def killed_for_good(made: Made) -> None:
+    """r0 dies with a lock that has no time to live, and r1 waits in vain."""
+    made.key_event("set", 10)
+    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown")
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
+    made.fault("kill", "r0", 20, 21)
+    made.gave_up("r1", 900)
+
+
+def test_stuck_lock_is_held_for_ever(made, drawn):
+    """The picture of a lock that is never freed states so, and explains the dead process and the waiting."""
+    killed_for_good(made)
+
+    texts = drawn(final=0, tests="freed_after_crash")
+
+    assert any("for ever" in text for text in texts)
+    assert {"the replica's process is not running", "requests that wait for the lock", "a fault begins"} <= set(texts)
+
+
+def test_legend_explains_what_is_drawn(made, drawn):
+    outlived(made)
+
+    texts = drawn(final=1, ttl_ms=300, tests="held_to_the_end")
+
+    assert {"lease: the key exists", "belief without a lease", "both are inside at once", "the counter"} <= set(texts)
+    assert "renewal" not in texts
+
+
+def test_renewals_are_drawn(made, drawn):
+    made.key_event("set", 1).key_event("expire", 1).key_event("expire", 50).key_event("del", 101)
+    made.increment("a", 0, 0, at=(1, 2, 100, 101))
+    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=50 * MS, answer="1"))
+
+    assert "renewal" in drawn(final=1, ttl_ms=100)
+
+
+def test_empty_lanes_are_left_out(made, drawn):
+    """Without events of the lock's store, without faults and without waiting, there are no such lanes."""
+    made.increment("a", 0, 0, at=(1, 2, 6, 7), key="").increment("b", 0, 1, at=(2, 3, 8, 9), key="", replica="replica-2")
+
+    texts = drawn(final=1, store=None)
+
+    assert not {"the lock's store", "faults", "waiting"} & set(texts)
+    assert "the request is in the work" in texts
+    assert not [text for text in texts if "holder" in text]
+
+
+def test_evidence_without_an_order_is_marked(made, drawn):
+    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
+
+    assert "the counter held a number that no write in the picture had left" in drawn(final=8)
+
+
+def test_title_of_a_late_picture(made):
+    """A picture that opens in the middle of the run states from when on."""
+    for number in range(40):
+        made.increment(f"r{number}", number, number, at=(100 * number, 100 * number + 1, 100 * number + 2, 100 * number + 3))
+    picture = picture_of(made, final=40)
+    picture.opens = (2_490_000, 2_810_000)
+
+    assert finding(picture) == "mine: 4 requests got the lock within 320 ms from 2.49 s on; the run lost no increment"
