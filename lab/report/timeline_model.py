@@ -230,6 +230,12 @@ def load(path: Path) -> Timeline | None:
     return msgspec.json.decode(path.read_bytes(), type=Timeline) if path.exists() else None
 
 
+def locks_nothing(folder: Path) -> bool:
+    """Return whether the timeline in a folder shows that the run's stage has no lock. Without a timeline, nothing is shown."""
+    picture = load(folder / "timeline.json")
+    return picture is not None and bool(picture.held) and not picture.is_locked
+
+
 def story_span(picture: Timeline) -> tuple[int, int]:
     """Return the span of what the picture is about: a loss, a fault, the claim's story, or else the first grants."""
     if picture.focus != NEVER:

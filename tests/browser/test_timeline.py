@@ -163,6 +163,42 @@ def test_it_works_with_the_keyboard_alone(browser, lost):
     assert seen.tip == ""
 
 
+def test_page_without_a_lock_names_none(browser, tmp_path):
+    """Where nothing is locked, a bar is a request in the work, and its read and write have an interval each."""
+    made = Made(tmp_path / "made")
+    made.increment("a", 0, 0, at=(10, 20, 90, 91), key="").increment("b", 0, 1, at=(20, 30, 95, 96), key="", replica="replica-2")
+    picture_of(made, final=1, store=None)
+    seen = Seen(browser.open(report_run(made.folder)[0]))
+    seen.page.locator("#timeline [data-held] .belief").first.hover()
+
+    assert "entered the work at" in seen.tip
+    assert "wrote 1 over" in seen.tip
+    assert "lock" not in seen.tip
+    assert "lock" not in seen.page.locator("#timeline .legend").inner_text()
+    assert seen.page.locator("#timeline .waiting").count() == 0
+
+
+def test_counter_is_in_the_order_of_the_overwrites(browser, tmp_path):
+    """The answer to a's write came last; its number stands first all the same, since the others replaced it one by one."""
+    made = Made(tmp_path / "made")
+    made.increment("a", 0, 0, at=(100, 105, 900, 901)).increment("b", 1, 1, at=(300, 301, 400, 401), replica="replica-2")
+    made.increment("c", 2, 2, at=(500, 501, 600, 601), replica="replica-2")
+    picture_of(made, final=3)
+    seen = Seen(browser.open(report_run(made.folder)[0]))
+    seen.page.get_by_role("button", name="The whole run").click()
+    assert seen.view[0] == 0
+    lane = seen.page.evaluate(
+        """() => {
+            const texts = [...document.querySelectorAll("#timeline .lanes text")];
+            const name = texts.find((one) => one.textContent === "the counter");
+            const below = texts.filter((one) => one !== name && +one.getAttribute("y") > +name.getAttribute("y"));
+            return below.sort((a, b) => a.getAttribute("x") - b.getAttribute("x")).map((one) => one.textContent);
+        }"""
+    )
+
+    assert lane == ["1", "2", "3"]
+
+
 class Fingers:
     """One or two, on the page's screen."""
 

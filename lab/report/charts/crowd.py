@@ -9,14 +9,18 @@ from matplotlib.axes import Axes
 from lab.report.chart import GREEN, GREY, ORANGE, amount, conditions, title
 from lab.report.fault_bands import shade
 from lab.report.run_data import Result, Taken
+from lab.report.timeline_model import locks_nothing
 from lab.text import thousands
 
 FOR = "one"
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Return whether a request waited, and whether the run has the numbers of threads and waits; older runs have none."""
-    return all(result.record.threads and result.series.taken and any(result.series.taken.waiting) for result in results)
+    """Return whether a request waited for a lock, and whether the run has its threads and waits; older runs have none."""
+    return all(
+        result.record.threads and result.series.taken and any(result.series.taken.waiting) and not locks_nothing(result.folder)
+        for result in results
+    )
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.report.chart import LINES, STYLES, conditions, title
 from lab.report.run_data import Result
-from lab.report.timeline_model import load
+from lab.report.timeline_model import locks_nothing
 from lab.text import thousands
 
 FOR = "any"
@@ -17,8 +17,7 @@ LEAST_MS = 0.001  # shorter waits are drawn here: a logarithmic axis has no zero
 
 def fits(results: Sequence[Result]) -> bool:
     """Return whether a request asked for a lock. The single run of a stage without a lock has no wait for one."""
-    picture = load(results[0].folder / "timeline.json") if len(results) == 1 else None
-    return picture is None or not picture.held or picture.is_locked
+    return len(results) != 1 or not locks_nothing(results[0].folder)
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
