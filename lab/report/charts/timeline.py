@@ -155,7 +155,7 @@ class _Still:
             (drawn,) = self.axes.plot(moments, [row - 0.33] * len(moments), "v", color="#222222", markersize=4)
             self.marks["renewal"] = drawn
         if any(_is_stuck(life, self.picture) for life in self.rows.lives):
-            self.write("never freed: the lock is held for ever  ⟶", self.until, row + 0.2, "right", -4, "white", bold=True)
+            self.write("never freed: the lock is held for ever  ⟶", self.until, row - 0.21, "right", -4, RED, bold=True)
 
     def held(self, held: DrawnGrant) -> None:
         y = self.rows.of_replica[held.replica] + held.slot
@@ -165,7 +165,7 @@ class _Still:
         if locked and not self.is_crowded:
             calls = [(since, until) for since, until in ((held.acquiring, held.got), (held.until, held.released)) if since >= 0]
             if held.released != NEVER:
-                self.bars(calls, y - 0.32, 0.16, READ)
+                self.bars(calls, y - 0.32, 0.16, READ, "acquire, release: from sent to answered")
         if held.lease != NEVER:
             end = _lease_end(self.picture.lives[held.lease], self.picture)
             self.bars([(self.picture.lives[held.lease].born, end)], y - 0.04, 0.08, GREEN)
