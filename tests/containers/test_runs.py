@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
@@ -113,6 +114,26 @@ def test_killed_lab_leaves_no_container(tmp_path):
 
     wait_for(lambda: not ours(), within_s=60)
     wait_for(lambda: not list((tmp_path / "reports").glob(".hands-*")), within_s=30)
+
+
+def test_interrupted_run_is_kept(tmp_path):
+    """Ctrl-C keeps the partial run with its verdict, and leaves no container."""
+    argv = [LAB, "run", "rush", "--stage", "lua", "--engine", "docker", "--requests", "1000000", "--no-draw"]
+    runs = tmp_path / "reports" / "runs"
+
+    def driven() -> bool:
+        return any(path.stat().st_size > 10_000 for path in runs.glob(".*.part/requests.jsonl"))
+
+    with subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL) as running:
+        assert wait_for(driven, within_s=240)
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.wait(timeout=120) == 130
+
+    (folder,) = runs.glob("2*")
+    assert json.loads((folder / "run.json").read_text(encoding="utf-8"))["ended"].startswith("interrupted")
+    assert json.loads((folder / "verdict.json").read_text(encoding="utf-8"))["acknowledged"] > 50
+    assert not list(runs.glob(".*.part"))
+    assert not ours()
 
 
 def ours() -> list[str]:
