@@ -24,6 +24,11 @@ def interrupt(reason: Interrupted) -> None:
     _pending[:] = [reason]
 
 
+def pending() -> Interrupted | None:
+    """Return the interrupt that came, if one came."""
+    return _pending[0] if _pending else None
+
+
 def unless_interrupted() -> bool:
     """Return False, or raise Interrupted if an interrupt came earlier.
 

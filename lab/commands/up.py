@@ -17,6 +17,7 @@ from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster
 from lab.servers.process import ends_of_logs
 from lab.servers.supervised import supervised
+from lab.servers.supervisor import SupervisorGone
 from lab.text import counted
 
 
@@ -44,8 +45,10 @@ def keep_up(stage_names: str, scenario_name: str, given: Mapping[str, Any]) -> i
             while not (dead := system.dead()):
                 threading.Event().wait(0.2)
             raise NotReady(f"a server ended: {ends_of_logs(dead, folder.path / 'logs')}")
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         folder.discard()
+        if isinstance(interrupt, SupervisorGone):
+            raise
         sys.stderr.write("\nstopped; nothing is left running\n")
     return ExitStatus.GOOD
 

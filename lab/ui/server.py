@@ -23,11 +23,12 @@ from typing import Any
 
 from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, ExitStatus, LabError
+from lab.interrupts import pending
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
 from lab.servers.process import free_port
 from lab.servers.supervised import supervised
-from lab.servers.supervisor import Supervisor
+from lab.servers.supervisor import Supervisor, SupervisorGone
 from lab.ui.control_socket import ControlSocket, failure
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
@@ -68,6 +69,8 @@ def serve(
         page.wait()
         _welcome(place)
         cut_short = _serve_runs(supervisor, control, page, live.state)
+    if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
+        raise gone
     if cut_short is not None and not (cut_short.folder.path / "report.html").exists():  # not drawn yet
         _print(_line(cut_short, finish(cut_short)))
     sys.stderr.write("\nstopped; nothing is left running\n")

@@ -185,6 +185,23 @@ def test_up_serves_until_an_interrupt(tmp_path):
     assert gone(family)
 
 
+def test_killed_supervisor_ends_up(tmp_path):
+    """A kill of the supervisor under `lab up` ends all servers, and the message names the reason."""
+    one = Started(tmp_path, "up", "--stage", "lua")
+    assert one.process.stdout.readline()
+    family = one.descendants()
+
+    one.named("supervisor_process.py")[0].kill()
+    done = one.end()
+
+    assert (done.status, done.err) == (
+        130,
+        "interrupted: the process that supervises the servers was killed, so the lab ended all servers\n",
+    )
+    assert gone(family)
+    assert list(tmp_path.glob("reports/runs/.*")) == []
+
+
 def test_dead_server_ends_up(tmp_path):
     """A server that dies under `lab up` is reported with its log, and the status is 4."""
     one = Started(tmp_path, "up", "--stage", "lua")
