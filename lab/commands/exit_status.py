@@ -17,7 +17,8 @@ def status_of(command: click.Command) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as interrupt:
-        why = str(interrupt) if len(str(interrupt).split()) > 1 else ""  # not the name of a signal
+        reason = str(interrupt.__cause__ or interrupt)  # click has an exception of its own
+        why = reason if len(reason.split()) > 1 else ""  # not the name of a signal
         click.echo(f"interrupted{': ' if why else ''}{why}", err=True)
         return ExitStatus.INTERRUPTED
     except (Exception, SystemExit) as error:  # noqa: BLE001 - all others

@@ -194,10 +194,8 @@ def test_killed_supervisor_ends_up(tmp_path):
     one.named("supervisor_process.py")[0].kill()
     done = one.end()
 
-    assert (done.status, done.err) == (
-        130,
-        "interrupted: the process that supervises the servers was killed, so the lab ended all servers\n",
-    )
+    assert done.status == 130
+    assert done.err.strip() == "interrupted: the process that supervises the servers was killed, so the lab ended all servers"
     assert gone(family)
     assert list(tmp_path.glob("reports/runs/.*")) == []
 
