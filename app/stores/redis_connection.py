@@ -37,6 +37,10 @@ from app.stores.redis_commands import (
     words,
 )
 
+# the servers of which all clients of this process are counted, each with the journal
+SERVERS: dict[tuple[str, int], Journal] = {}
+INTRODUCE = AbstractConnection.on_connect_check_health
+
 
 class Counted(AbstractConnection):
     """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
@@ -179,17 +183,17 @@ def count_all(journal: Journal, addresses: Iterable[Address]) -> None:
 
     A connection with a hook of its own is left alone. The client of the counter has one, ``uncounted``.
     """
-    servers = {(_host(address.host), address.port) for address in addresses}
-    introduce = AbstractConnection.on_connect_check_health
+    SERVERS.update({(_host(address.host), address.port): journal for address in addresses})
+    AbstractConnection.on_connect_check_health = _introduce  # redis-py has no hook for all clients
 
-    def introduce_counted(connection: Any, check_health: bool = True) -> None:
-        server = _host(getattr(connection, "host", "")), getattr(connection, "port", 0)
-        if connection.redis_connect_func is None and server in servers and not isinstance(connection, Counted):
-            counted(journal)(connection)
-        else:
-            introduce(connection, check_health)
 
-    AbstractConnection.on_connect_check_health = introduce_counted  # redis-py has no hook for all clients
+def _introduce(connection: Any, check_health: bool = True) -> None:
+    """Begin a new connection; count it if it is to one of the servers."""
+    journal = SERVERS.get((_host(getattr(connection, "host", "")), getattr(connection, "port", 0)))
+    if journal is None or connection.redis_connect_func is not None or isinstance(connection, Counted):
+        INTRODUCE(connection, check_health)
+    else:
+        counted(journal)(connection)
 
 
 def uncounted(connection: Any) -> None:

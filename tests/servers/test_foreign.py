@@ -21,7 +21,7 @@ from app.lock import NotAcquired
 from app.locks import stage as load_stage
 from app.resources.read_then_write import Counter
 from app.settings import Settings
-from app.stores import count_all, lock_store
+from app.stores import count_all, lock_store, redis_connection
 from app.stores.redis import counter_redis
 from tests.command import run
 
@@ -308,6 +308,7 @@ def test_setting_up_does_not_count(lab):
 def test_own_clients_are_counted(lab, monkeypatch):
     """A replica counts a client that a library made by the address of the lock's server, and not the client of the counter."""
     monkeypatch.setattr(AbstractConnection, "on_connect_check_health", AbstractConnection.on_connect_check_health)
+    monkeypatch.setattr(redis_connection, "SERVERS", {})
     here = Endpoint.parse(lab.urls("redis"))
     settings = Settings(redis_url=here, counter_url=here)
     count_all(["redis", "mysql"], settings, lab.journal)
