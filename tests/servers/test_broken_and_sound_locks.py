@@ -68,7 +68,7 @@ BROKEN = {
     "enters_after_an_error": Case("node_down", {}, NEVER_ASKED, (REFUSED, EARLY)),
     "two_permits": Case("rush", FAST, AT_ONCE),
     "readers_lock_for_writers": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
-    "names_no_key": Case("rush", FAST, AT_ONCE),
+    "names_no_key": Case("rush", FAST, "no lock"),
     "locks_another_part": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "counts_for_any_owner": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "owner_is_the_thread": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
@@ -91,6 +91,7 @@ BROKEN = {
     "compares_in_two_steps": Case("release_race", {"requests": 15}, "expired between check and delete"),
     "token_of_all": Case("slow_holder", SLOW, ROBBED),
     "token_of_the_replica": Case("slow_holder", SLOW | {"replicas": 1}, ROBBED),
+    "sets_again_before_the_release": Case("slow_holder", SLOW, ROBBED, (TWICE,)),
     "compares_the_wrong_field": Case("slow_holder", SLOW, ROBBED),
     "releases_what_it_never_got": Case("rush", LONG | {"wait_ms": 50}, ROBBED_BY_A_STRANGER, (AT_ONCE,)),
     "releases_a_lost_lock": Case("frozen_holder", {"work_ms": 100, "requests": 30}, ROBBED),
@@ -110,7 +111,6 @@ BROKEN = {
     "every_try_extends_the_ttl": Case("holder_crash", CRASH, DIED, (RENEWED,)),
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
     "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE,)),
-    "renews_by_setting": Case("cut_off", {"replicas": 2, "requests": 15, "users": 6, "work_ms": 250}, TWICE),
     "renews_once": Case("many_ttls", {}, "the TTL ran out in the work"),
     "renewal_ends_with_an_error": Case("renewal_fails_once", {}, "the TTL ran out in the work"),
     "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
@@ -161,7 +161,7 @@ SOUND: dict[str, dict[str, Options]] = {
     "looks_before_the_write": {"rush": FULL, "holder_crash": CRASH},
     "member_of_a_set": {"rush": FULL, "frozen_holder": {"requests": 30}},
     "kazoo_lock": {"rush": FULL, "holder_crash": CRASH},
-    "etcd3gw_lock": {"rush": FULL, "holder_crash": CRASH},
+    "etcd3gw_lock": {"retry_counts_twice": FULL | {"requests": 150, "users": 10}, "holder_crash": CRASH},
     "transactions": {"rush": FULL, "slow_holder": SLOW, "release_race": {"requests": 15}},
     "client_of_its_own": {"rush": FULL, "slow_holder": SLOW},
     "locks_in_another_thread": {"rush": FULL, "slow_holder": SLOW},
@@ -200,10 +200,10 @@ def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
     case = BROKEN[name]
     judgement, claims = trial(supervisor, case.scenario, str(LOCKS / "broken" / f"{name}.py"), case.options, tmp_path)
 
-    found = {one.mechanism: one.evidence for one in judgement.violations if one.claim in claims}
+    found = {one.mechanism for one in judgement.violations if one.claim in claims}
     assert judgement.verdict is Verdict.BROKEN, judgement.why
-    assert {case.mechanism} <= set(found) <= {case.mechanism, *case.also}
-    assert found[case.mechanism]
+    assert {case.mechanism} <= found <= {case.mechanism, *case.also}
+    assert any(one.evidence for one in judgement.violations if one.mechanism == case.mechanism)
 
 
 @pytest.mark.parametrize("name", NOT_BELIEVED)
