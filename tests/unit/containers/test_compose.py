@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
-import threading
+import subprocess
 import time
 
 import pytest
@@ -19,7 +18,6 @@ from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compos
 from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
 from lab.errors import BadInput
-from lab.interrupts import interruptible
 from lab.paths import HOME
 from lab.scenario import scenario
 from lab.servers.programs.sentinel import Sentinel
@@ -209,7 +207,7 @@ COMPOSE_RUN = """#!/bin/sh
 trap 'echo saved >{folder}/results; exit 130' USR1
 trap 'echo stopped >{folder}/results; exit 2' INT TERM
 echo $$ >{folder}/starting && mv {folder}/starting {folder}/pid
-while :; do sleep 0.02; done
+for i in $(seq 500); do sleep 0.02; done
 """
 
 
@@ -220,13 +218,17 @@ def test_interrupt_saves_the_run(tmp_path, monkeypatch):
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
-    def when_it_runs() -> None:
+    wait, interrupts = subprocess.Popen.wait, [KeyboardInterrupt()]
+
+    def interrupted_once(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
         while not (tmp_path / "pid").exists():
             time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
+        if interrupts:
+            raise interrupts.pop()
+        return wait(process, timeout)
 
-    threading.Thread(target=when_it_runs, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt), interruptible():
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted_once)
+    with pytest.raises(KeyboardInterrupt):
         Compose("lab-1", os.environ, [str(tmp_path / "compose")]).run("locust", "lab", "run", "rush")
 
     assert (tmp_path / "results").read_text(encoding="utf-8") == "saved\n"
