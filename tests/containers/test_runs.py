@@ -125,8 +125,10 @@ def test_interrupted_run_is_kept(tmp_path):
         return any(path.stat().st_size > 10_000 for path in runs.glob(".*.part/requests.jsonl"))
 
     with subprocess.Popen(argv, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL) as running:
-        assert wait_for(driven, within_s=240)
-        os.killpg(running.pid, signal.SIGINT)
+        try:
+            assert wait_for(driven, within_s=480)  # the image may have to be built
+        finally:
+            os.killpg(running.pid, signal.SIGINT)
         assert running.wait(timeout=120) == 130
 
     (folder,) = runs.glob("2*")
