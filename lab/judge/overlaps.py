@@ -59,12 +59,20 @@ class Overlaps:
         grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
         if self.findings.run.leases_begin_with_asking:
             grant.lease_from_ns = grant.asked_ns
-        for tenure in tenures(grant, self.lease_ns):
-            grants = self.grants_of_key.setdefault(tenure.key, [])
-            if grants and grants[-1][0] > tenure.got_ns:
-                insort(grants, (tenure.got_ns, grant), key=WHEN)
-            else:
-                grants.append((tenure.got_ns, grant))
+        if grant.key:
+            self._add(grant.key, grant.got_ns, grant)
+        if grant.outer_key:
+            self._add(grant.outer_key, grant.outer_got_ns, grant)
+
+    def _add(self, key: str, got_ns: int, grant: Grant) -> None:
+        """Put a grant among the grants of a key. They nearly always come in the order of time."""
+        grants = self.grants_of_key.setdefault(key, [])
+        if grants and grants[-1][0] > got_ns:
+            insort(grants, (got_ns, grant), key=WHEN)
+        else:
+            grants.append((got_ns, grant))
+        if len(grants) > 2 * FORGET_BEYOND:
+            self._forget(grants)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         """Prolong the leases of this replica that had not ended when the renewal was sent."""
@@ -103,42 +111,41 @@ class Overlaps:
         self.findings.thefts = self.thefts.number
 
     def _death_of(self, grant: Grant) -> int:
-        """Return when the process of a grant without a release died; 0 if it did not.
+        """Return when a grant without a release ended with its process; 0 if the process lives.
 
-        After its write it may have sent the release: then the write counts as the end.
+        A holder that was about to write may have written, and sent its release: then its last line counts as the end.
         """
         killed = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.PROCESS_DIES)
         deaths = [record.at_ns for record in killed if record.replica == grant.replica and record.at_ns >= grant.got_ns]
         followed = any(started_ns > grant.got_ns for started_ns in self.started_ns.get(grant.replica, ()))
         if not deaths and not followed:
             return 0
-        last_ns = max(grant.got_ns, grant.read_ns, grant.wrote_ns)
-        return last_ns if grant.wrote_ns or not deaths else min(deaths)
+        return max(grant.got_ns, grant.read_ns, grant.wrote_ns) if grant.read_ns or not deaths else min(deaths)
 
     def _look(self, grant: Grant) -> None:
+        """Look for the first grant that overlaps this one."""
+        if not grant.outer_key and (not grant.key or self.grants_of_key[grant.key][-1][1] is grant):
+            return  # nobody came after it: so it is nearly always where a lock holds
         found: Grant | None = None
         for tenure in tenures(grant, self.lease_ns):
             grants = self.grants_of_key[tenure.key]
             first = bisect_right(grants, tenure.got_ns, key=WHEN)
-            until_ns = min(tenure.released_ns, FOREVER_NS)
-            others = [
-                other for _, other in grants[first : bisect_left(grants, until_ns, key=WHEN)] if other.request != grant.request
-            ]
-            if others and tenure.key == grant.key and grant.is_over:
+            last = bisect_left(grants, min(tenure.released_ns, FOREVER_NS), key=WHEN)
+            other = next((grants[at][1] for at in range(first, last) if grants[at][1].request != grant.request), None)
+            if other is not None and tenure.key == grant.key and grant.is_over:
                 self.findings.overlapping_beliefs += 1
-            found = found or next(iter(others), None)
-            self._forget(grants)
+            found = found or other
         if found is not None:
             self.number_in_one_process += found.replica == grant.replica
             self.pending.append((self.number_released, grant, found))
 
     def _forget(self, grants: list[tuple[int, Grant]]) -> None:
-        if len(grants) > FORGET_BEYOND:
-            oldest_ns = min(
-                (min(other.got_ns, other.outer_got_ns or other.got_ns) for other in self.open_grants.values()),
-                default=grants[-1][0],
-            )
-            del grants[: max(0, min(bisect_left(grants, oldest_ns, key=WHEN), len(grants) - 1))]
+        """Forget the grants before every open grant: no release will look for them."""
+        oldest_ns = min(
+            (min(other.got_ns, other.outer_got_ns or other.got_ns) for other in self.open_grants.values()),
+            default=grants[-1][0],
+        )
+        del grants[: max(0, min(bisect_left(grants, oldest_ns, key=WHEN), len(grants) - 1))]
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
         """Find the mechanism, and count the overlap if it is harm by itself."""

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from lab.judge.conflict import RECEIVED_WITHIN_NS, Conflict
-from lab.judge.entitlement import FOREVER_NS, can_take_away, tenures
+from lab.judge.entitlement import FOREVER_NS, can_take_away, lease_end, tenures
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import DELETIONS, Grant, LostLock
 from lab.judge.key_history import KeyHistory
@@ -36,13 +36,19 @@ class Thefts:
 
     def released(self, grant: Grant) -> None:
         """Find out how the grant had lost its lock, if it had, and which grants its release robbed."""
-        grant.lost = self._lost(grant)
+        grant.lost = None if self._surely_held(grant) else self._lost(grant)
         if grant.lost is not None and can_have_deleted(grant, grant.key, self.keys):
             for other in (*self.held(), *self.recent):
                 if other is not grant and other.key == grant.key and self._was_held_during(other, grant) and not other.robbed_by:
                     other.robbed_by = grant
                     self.number += 1
         self.recent.append(grant)
+
+    def _surely_held(self, grant: Grant) -> bool:
+        """Return whether nothing can have taken the lock away before the release was over: so it is nearly always."""
+        lasts = not self.lease_ns or grant.released_ns < lease_end(grant.lease_from_ns, self.lease_ns)
+        alone = grant.robbed_by is None and not grant.outer_key and not never_held(grant)
+        return lasts and alone and not self.faults
 
     def _lost(self, grant: Grant) -> LostLock | None:
         """Return how a grant had lost its lock before its release was over; None if it had not."""

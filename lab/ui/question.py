@@ -296,7 +296,7 @@ def served() -> Question:
     """Return the question of patient requests: how many are served?"""
     return Question(
         text="Nothing fails, and all requests are patient. How many get the lock?",
-        choices=("at least three of four", "fewer"),
+        choices=("at least half of them", "fewer"),
         answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
     )
 

@@ -500,9 +500,9 @@ def test_handover_to_a_refused_request(made, wrote, measured):
     assert (measures["handovers"], measures["handovers_between_replicas"]) == (measured, measured)
 
 
-@pytest.mark.parametrize(("refused", "expected"), [(25, []), (26, [("serves_most_requests", "too many requests were refused")])])
+@pytest.mark.parametrize(("refused", "expected"), [(50, []), (51, [("serves_most_requests", "too many requests were refused")])])
 def test_requests_that_were_refused(made, refused, expected):
-    """A lock that refuses more than one of four patient requests breaks its promise to serve."""
+    """A lock that refuses more than half of the patient requests breaks its promise to serve."""
     for number in range(100):
         made.answer(f"r{number}", "failed" if number < refused else "unknown")
 
@@ -518,11 +518,13 @@ def test_refusals_that_are_no_fault_of_the_lock(made, changes):
     assert not found(made.analyse(final=0, **{"wait_ms": 10_000} | changes))
 
 
-def test_dead_holder_may_have_released(made):
-    """A holder that died after its write may have sent its release: it is entitled no longer."""
+@pytest.mark.parametrize("left_out", [(b"releas",), (b"releas", b"wrote")])
+def test_dead_holder_may_have_released(made, left_out):
+    """A holder that died when it was about to write may have written and released: it is entitled no longer."""
     made.increment("dead", 0, 0, at=(0, 1, 5, 6), outcome="unknown")
     lines = (made.folder / "journal/replica-1.jsonl").read_bytes().splitlines(keepends=True)
-    (made.folder / "journal/replica-1.jsonl").write_bytes(b"".join(line for line in lines if b"releas" not in line))
+    kept = [line for line in lines if not any(word in line for word in left_out)]
+    (made.folder / "journal/replica-1.jsonl").write_bytes(b"".join(kept))
     made.fault("kill", "next", 9, 20).increment("next", 1, 1, at=(8, 10, 11, 12), replica="replica-2")
     made.increment("third", 2, 2, at=(30, 31, 32, 33), replica="replica-2")
 
