@@ -115,7 +115,8 @@ def _verdicts(name: str) -> str:
         if cell.stage == name and cell.verdict:
             made = "yes" if cell.claim in claimed else "no"
             seen = matrix.in_short(cell)
-            text = cell.verdict if seen == cell.verdict.lower() else f"{cell.verdict}: {seen}"
+            is_kept = seen.startswith(cell.verdict.lower())  # "kept", or "kept, 3 lost otherwise"
+            text = seen.replace(cell.verdict.lower(), cell.verdict, 1) if is_kept else f"{cell.verdict}: {seen}"
             lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {text} |")
     return "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from app.lock import Claim
 from app.locks import stages
 from lab.report import matrix, reference
-from lab.report.chart import BLUE, GREEN, RED, STYLE, title
+from lab.report.chart import BLUE, GREEN, RED, STYLE
 from lab.report.matrix import Cell
 from lab.report.reference import CEILING
 
@@ -31,16 +31,16 @@ def fits(stage: str) -> int:
 def by_speed() -> list[str]:
     """Return the stages that have a run in the reference ladder, the fastest first."""
     known = [name for name in stages() if reference.has_run(name)]
-    return sorted(known, key=lambda name: -reference.of_stage(name).judgement.throughput_per_s)
+    return sorted(known, key=lambda name: -reference.of_stage(name).judgement.kept_per_s)
 
 
 def _costs() -> str:
     head = [
         "stage",
-        f"throughput, of `{CEILING}`'s",
+        f"kept a second, of `{CEILING}`'s",
         "commands per increment",
         "wait p99, ms",
-        "kept",
+        "scenarios kept",
         "harm shown (not claimed)",
     ]
     rows = [head, ["---"] * len(head)]
@@ -116,40 +116,54 @@ def draw_price(folder: Path) -> Path:
 
 
 def _price_figure() -> Figure:
-    names = sorted(by_speed(), key=lambda name: (_kept_share(name), name))
+    common = common_scenarios()
+    names = sorted(compared(), key=lambda name: (len(_kept_of(name, common)), name))
     figure = Figure(figsize=(9.6, 1.9 + 0.42 * len(names)), layout="constrained")
     kept, price = figure.subplots(1, 2, sharey=True)
     rows = range(len(names))
-    kept.barh(rows, [_kept_share(name) for name in names], color=GREEN, height=0.6)
+    shares = [len(_kept_of(name, common)) / len(common) for name in names]
+    kept.barh(rows, shares, color=GREEN, height=0.6)
     colours = [RED if reference.of_stage(name).judgement.lost else BLUE for name in names]
     price.barh(rows, [reference.share_of_ceiling(name) for name in names], color=colours, height=0.6)
     for row, name in enumerate(names):
-        texts = (
-            f"{len(seen(name, 'KEPT'))} of {fits(name)}",
-            f"{reference.share_of_ceiling(name):.0%}",
-        )
-        for axes, words, at in zip((kept, price), texts, (_kept_share(name), reference.share_of_ceiling(name)), strict=True):
+        texts = (str(len(_kept_of(name, common))), f"{reference.share_of_ceiling(name):.0%}")
+        for axes, words, at in zip((kept, price), texts, (shares[row], reference.share_of_ceiling(name)), strict=True):
             axes.annotate(words, (at, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10)
     kept.set_yticks(rows, names)
-    for axes, label in ((kept, "scenarios kept, of those that fit"), (price, f"throughput, of {CEILING}'s (red: it lost some)")):
+    speed = f"increments kept a second, of {CEILING}'s" + (" (red: it lost some)" if RED in colours else "")
+    for axes, label in ((kept, f"kept what the scenario tests, of {len(common)}"), (price, speed)):
         axes.set_xlim(0, 1.22)
         axes.set_xticks([])
         axes.grid(visible=False)
         axes.spines["bottom"].set_visible(False)
         axes.set_xlabel(label)
-    title(kept, _price_finding(), "left: the reference matrix; right: rush, the reference ladder")
+    figure.suptitle(_price_finding(names, common), x=0.01, ha="left", fontsize=13, fontweight="bold")
+    below = f"left: the {len(common)} scenarios of the reference matrix that fit all of these locks; right: the reference ladder"
+    figure.supxlabel(below, x=0.01, ha="left", fontsize=10, color="#555555")
     return figure
 
 
-def _kept_share(name: str) -> float:
-    return len(seen(name, "KEPT")) / max(1, fits(name))
+def compared() -> list[str]:
+    """Return the locks that many scenarios fit, the fastest first. Few scenarios fit all stages, and counts of others mislead."""
+    most = max(fits(name) for name in locks())
+    return [name for name in locks() if 2 * fits(name) >= most]
 
 
-def _price_finding() -> str:
-    names = locks()
+def common_scenarios() -> set[str]:
+    """Return the scenarios that fit all compared locks."""
+    fitting = [{cell.scenario for cell in reference.cells() if cell.stage == name and cell.verdict} for name in compared()]
+    return set.intersection(*fitting)
+
+
+def _kept_of(name: str, scenarios: set[str]) -> set[str]:
+    return scenarios & {cell.scenario for cell in seen(name, "KEPT")}
+
+
+def _price_finding(names: list[str], common: set[str]) -> str:
     shares = [reference.share_of_ceiling(name) for name in names]
-    kept = [_kept_share(name) for name in names]
-    return f"A lock leaves {min(shares):.0%} to {max(shares):.0%} of the throughput, and keeps {min(kept):.0%} to {max(kept):.0%}"
+    kept = [len(_kept_of(name, common)) for name in names]
+    speeds = f"{min(shares):.0%} to {max(shares):.0%} of {CEILING}'s speed"
+    return f"{len(names)} locks keep {min(kept)} to {max(kept)} of the same {len(common)} tested claims, at {speeds}"
 
 
 PARTS: dict[str, Callable[..., str]] = {

@@ -74,7 +74,9 @@ class Point(msgspec.Struct, kw_only=True):
         judging = f"judged: {self.judging_s:.1f} s, {self.judging_mib:.0f} MiB"
         drawing = f"drawn: {self.drawing_s:.1f} s, {self.drawing_mib:.0f} MiB"
         which = f"{self.varied:10}{self.value:>8}  {self.stage:18}{self.verdict:9}"
-        return f"{which}{self.per_s:7.0f} a second; {judging}; {drawing}" + (f"; {self.why}" if self.verdict != "KEPT" else "")
+        return f"{which}{self.per_s:7.0f} kept a second; {judging}; {drawing}" + (
+            f"; {self.why}" if self.verdict != "KEPT" else ""
+        )
 
 
 class Growth(msgspec.Struct, kw_only=True):
@@ -142,7 +144,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
         verdict=judgement.verdict,
         why=judgement.why,
         requests=judgement.requests,
-        per_s=judgement.throughput_per_s,
+        per_s=judgement.kept_per_s,
         wait_p99_ms=judgement.wait_ms["p99"],
         cpu_ms={part: round(1000 * used / judgement.requests, 4) for part, used in done.cpu_s.items()},
         peak_mib={part: round(peak, 1) for part, peak in done.peak_mib.items()},

@@ -27,7 +27,7 @@ def points(varied: str) -> list[Point]:
 
 def table(varied: str) -> str:
     """Return a table with a line for each point: speed, memory by part, size on disk, time to judge and to draw."""
-    head = (varied, "a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
+    head = (varied, "kept a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
     lines = [head, ("---",) * len(head)]
     for one in points(varied):
         value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")

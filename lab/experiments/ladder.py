@@ -51,11 +51,11 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
 
 def _summary(judgements: Sequence[tuple[Judgement, int]]) -> Iterator[str]:
     """Yield the ladder in short, a line for each run."""
-    yield f"{'stage':<18}{'replicas':>8}{'acknowledged':>14}{'counter':>9}{'lost':>7}{'a second':>10}  verdict"
+    yield f"{'stage':<18}{'replicas':>8}{'acknowledged':>14}{'counter':>9}{'lost':>7}{'kept/s':>10}  verdict"
     for one, replicas in judgements:
         counter = "?" if one.final is None else str(one.final)
-        figures = f"{replicas:>8}{one.acknowledged:>14}{counter:>9}{one.lost:>7}{one.throughput_per_s:>10.0f}"
-        yield f"{one.stage:<18}{figures}  {one.verdict}"
+        figures = f"{replicas:>8}{one.acknowledged:>14}{counter:>9}{one.lost:>7}{one.kept_per_s:>10.0f}"
+        yield f"{one.stage:<18}{figures}  {one.headline}"
 
 
 def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:

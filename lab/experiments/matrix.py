@@ -26,7 +26,7 @@ from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import EXPECTED, REPORTS
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, cell_requests, in_short, load, markdown, never_admitted
+from lab.report.matrix import Cell, cell_requests, in_short, load, lost_otherwise, markdown, never_admitted
 from lab.report.terminal import terminal
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
@@ -98,6 +98,8 @@ def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], No
         first = ran[cell.scenario, cell.stage]
         first.rounds = first.rounds or {first.verdict: 1}
         first.rounds[cell.verdict] = first.rounds.get(cell.verdict, 0) + 1
+        if first.verdict == cell.verdict and lost_otherwise(cell) and not lost_otherwise(first):
+            first.lost, first.reason, first.run = cell.lost, cell.reason, cell.run  # green must not hide what a later round lost
         on_done(cell)
 
     conduct_all(again, jobs, count, reports, draw=False)

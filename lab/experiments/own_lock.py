@@ -24,7 +24,7 @@ from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REFERENCE, REPORTS
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, cell_requests
+from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.report.terminal import terminal
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
@@ -72,7 +72,7 @@ class Task:
         """Return the worst round, with the number of rounds of each verdict where they differ."""
         if not self.rounds:
             return self.cell()
-        cell = max(self.rounds, key=lambda one: SEVERITY.index(one.verdict))
+        cell = max(self.rounds, key=lambda one: (SEVERITY.index(one.verdict), lost_otherwise(one)))
         if len(self.rounds) > 1:
             cell.rounds = {one.verdict: sum(other.verdict == one.verdict for other in self.rounds) for one in self.rounds}
         return cell
@@ -202,7 +202,7 @@ def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]
     for task in tasks:
         if task.rounds:
             cell = task.result()
-            colour = COLOURS["ADMITTED" if _lost_otherwise(cell) else cell.verdict]
+            colour = COLOURS["ADMITTED" if lost_otherwise(cell) else cell.verdict]
             stage = [cell.stage] if len(found) > 1 else []
             table.add_row(cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(cell.reason))
     if table.row_count:
@@ -219,11 +219,7 @@ def verdicts(cell: Cell) -> str:
     rounds, total = cell.rounds, sum(cell.rounds.values())
     order = sorted(rounds, key=SEVERITY.index, reverse=True)
     words = ", ".join(f"{verdict} {rounds[verdict]} of {total}" for verdict in order) or cell.verdict
-    return f"{words}, {cell.lost} lost otherwise" if _lost_otherwise(cell) else words
-
-
-def _lost_otherwise(cell: Cell) -> bool:
-    return cell.verdict == "KEPT" and cell.lost > 0
+    return f"{words}, {cell.lost} lost otherwise" if lost_otherwise(cell) else words
 
 
 def figures(cell: Cell) -> str:

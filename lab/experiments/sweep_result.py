@@ -17,8 +17,10 @@ from lab.judge.judgement import Judgement
 UNSOUND = ("VOID", "BROKEN")
 COMPLETE = "complete"
 LOST_SHARE = "lost_share"
+KEPT_PER_S = "kept_per_s"
+ACKNOWLEDGED_PER_S = "throughput_per_s"  # what sweeps recorded before, instead of KEPT_PER_S
 FIGURES = {
-    "throughput_per_s": lambda one: one.throughput_per_s,
+    KEPT_PER_S: lambda one: one.kept_per_s,
     "wait_p50_ms": lambda one: one.wait_ms["p50"],
     "wait_p99_ms": lambda one: one.wait_ms["p99"],
     "wait_max_ms": lambda one: one.wait_ms["max"],
@@ -135,6 +137,20 @@ def save(result: SweepResult, folder: Path) -> None:
 def load(folder: Path) -> SweepResult:
     """Return the sweep in a folder. Raises BadInput when there is none."""
     try:
-        return msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepResult)
+        result = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepResult)
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(f"{folder} holds no sweep: {error}") from None
+    for one in result.points:
+        one.figures = _with_kept(one)
+    return result
+
+
+def _with_kept(point: Point) -> dict[str, float]:
+    """Return the figures of a point, with the kept increments a second in place of the acknowledged ones of older sweeps."""
+    if ACKNOWLEDGED_PER_S not in point.figures:
+        return point.figures
+    share = max(0, point.acknowledged - point.lost) / point.acknowledged
+    names = {ACKNOWLEDGED_PER_S: KEPT_PER_S}
+    return {
+        names.get(name, name): round(figure * share, 1) if name in names else figure for name, figure in point.figures.items()
+    }

@@ -126,10 +126,19 @@ class Judgement(msgspec.Struct, kw_only=True):
         return f"{self.verdict}, {self.lost_otherwise} lost otherwise" if self.lost_otherwise else str(self.verdict)
 
     @property
+    def kept(self) -> int:
+        """Return how many acknowledged increments are in the counter.
+
+        A retry writes again for the same request, so a run can lose more writes than it acknowledged requests: the writes
+        beyond the acknowledged ones are lost first.
+        """
+        beyond = max(0, self.writes - self.acknowledged)
+        return max(0, self.acknowledged - max(0, self.lost - beyond))
+
+    @property
     def kept_per_s(self) -> float:
         """Return the speed of the run: increments a second that were acknowledged and are in the counter."""
-        kept = max(0, self.acknowledged - self.lost)  # a retry can lose more writes than there were requests
-        return round(kept / self.duration_s, 1) if self.duration_s else 0.0
+        return round(self.kept / self.duration_s, 1) if self.duration_s else 0.0
 
     @property
     def danger_reached(self) -> bool:

@@ -7,13 +7,23 @@ the net: how many of the missing increments each mechanism took.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
-from lab.judge.losses import Losses
+
+class Gross(Protocol):
+    """The gross figures of one mechanism."""
+
+    @property
+    def destroyed(self) -> int: ...
+
+    @property
+    def restored(self) -> int: ...
+
 
 UNCONFIRMED = "a write that was never confirmed"
 
 
-def net_losses(lost: int, losses: Mapping[str, Losses]) -> dict[str, int]:
+def net_losses(lost: int, losses: Mapping[str, Gross]) -> dict[str, int]:
     """Return the net loss of each mechanism, largest first; every share is above zero, and their sum is ``lost``.
 
     Writes without a confirmation are attributed to no mechanism, so what they destroyed is a share of its own. A mechanism that

@@ -69,10 +69,17 @@ def in_short(cell: Cell) -> str:
     """Return a cell in a word or two: ``kept``, ``lost 12``, ``–``."""
     if not cell.verdict:
         return "not run" if cell.missing else "–"
+    if lost_otherwise(cell):
+        return f"kept, {cell.lost} lost otherwise"
     if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
         return cell.verdict.lower()
     word = "broken: " if cell.verdict == "BROKEN" else ""
     return word + _damage(cell)
+
+
+def lost_otherwise(cell: Cell) -> bool:
+    """Return whether the tested promise held while increments were lost by another cause."""
+    return cell.verdict == "KEPT" and cell.lost > 0
 
 
 def _damage(cell: Cell) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib import style
 from matplotlib.figure import Figure
@@ -11,9 +12,11 @@ from matplotlib.patches import Rectangle
 
 from lab.report.chart import GREEN, GREY, ORANGE, RED, STYLE
 from lab.report.html import page
-from lab.report.matrix import Cell, in_short, never_admitted
+from lab.report.matrix import Cell, in_short, lost_otherwise, never_admitted
 
 COLOURS = {"KEPT": GREEN, "ADMITTED": ORANGE, "BROKEN": RED, "VOID": GREY, "UNSEEN": GREY, "": "#ffffff"}
+OTHERWISE, HATCH = "#b9dcae", "////"  # a promise that was kept next to losses by another cause: paler, and hatched
+SIGN = "\u26a0"
 
 
 def draw(cells: Sequence[Cell], folder: Path, own: str = "") -> list[Path]:
@@ -38,7 +41,15 @@ def _table(cells: Sequence[Cell], runs: Path, own: str) -> dict[str, object]:
         rows.setdefault(cell.scenario, []).append(cell)
     drawn = {cell.run for cell in cells if (runs / cell.run / "report.html").exists()}
     gentle = [] if own else never_admitted(cells)
-    return {"drawn": drawn, "columns": columns, "rows": rows, "in_short": in_short, "never_admitted": gentle, "own": own}
+    return {
+        "drawn": drawn,
+        "columns": columns,
+        "rows": rows,
+        "in_short": in_short,
+        "never_admitted": gentle,
+        "own": own,
+        "lost_otherwise": lost_otherwise,
+    }
 
 
 def _figure(cells: Sequence[Cell]) -> Figure:
@@ -48,8 +59,8 @@ def _figure(cells: Sequence[Cell]) -> Figure:
     axes = figure.add_subplot()
     for cell in cells:
         x, y = columns.index(cell.stage), rows.index(cell.scenario)
-        axes.add_patch(Rectangle((x, y), 0.96, 0.92, facecolor=COLOURS[cell.verdict], alpha=0.85 if cell.verdict else 0))
-        axes.text(x + 0.48, y + 0.46, in_short(cell), ha="center", va="center", fontsize=8.5, color="#111111")
+        axes.add_patch(Rectangle((x, y), 0.96, 0.92, **_fill(cell)))
+        axes.text(x + 0.48, y + 0.46, _words(cell), ha="center", va="center", color="#111111", **_letters(cell))
     axes.set_xlim(0, len(columns))
     axes.set_ylim(len(rows), 0)
     axes.set_xticks([x + 0.48 for x in range(len(columns))], [name.replace("_", "\n", 1) for name in columns], fontsize=9)
@@ -58,10 +69,33 @@ def _figure(cells: Sequence[Cell]) -> Figure:
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
+    figure.suptitle(finding(cells), fontsize=12)
+    return figure
+
+
+def _fill(cell: Cell) -> dict[str, Any]:
+    """Return how a cell's rectangle is filled. Kept next to other losses has a tint and a hatch of its own."""
+    if lost_otherwise(cell):
+        return {"facecolor": OTHERWISE, "hatch": HATCH, "edgecolor": ORANGE, "linewidth": 0}
+    return {"facecolor": COLOURS[cell.verdict], "alpha": 0.85 if cell.verdict else 0}
+
+
+def _letters(cell: Cell) -> dict[str, Any]:
+    """Return the form of a cell's text. Two lines over a hatch are smaller, on a ground of the tint."""
+    if lost_otherwise(cell):
+        return {"fontsize": 7.5, "linespacing": 1, "bbox": {"facecolor": OTHERWISE, "linewidth": 0, "pad": 0.6}}
+    return {"fontsize": 8.5}
+
+
+def _words(cell: Cell) -> str:
+    return in_short(cell).replace(", ", f" {SIGN}\n") if lost_otherwise(cell) else in_short(cell)
+
+
+def finding(cells: Sequence[Cell]) -> str:
+    """Return what the matrix shows, as its title: kept and unharmed, kept next to other losses, and not promised."""
     kept = sum(cell.verdict == "KEPT" for cell in cells)
     run = sum(bool(cell.verdict) for cell in cells)
+    otherwise = sum(map(lost_otherwise, cells))
     admitted = sum(cell.verdict == "ADMITTED" for cell in cells)
-    figure.suptitle(
-        f"{kept} of {run} runs kept the tested promise; in {admitted} the stage does not make it, and fails", fontsize=12
-    )
-    return figure
+    others = f", {otherwise} of them next to losses by another cause" if otherwise else ""
+    return f"{kept} of {run} runs kept the tested promise{others}; in {admitted} the stage does not make it, and fails"

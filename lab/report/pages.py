@@ -14,7 +14,7 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
 from lab.judge.verdict import judge
-from lab.report import chart, run_data, timeline_reader
+from lab.report import account, chart, run_data, timeline_reader
 from lab.report.caption import caption
 from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
@@ -43,7 +43,8 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name != "timeline"])
-    about: dict[str, Any] = {"judgement": judgement, "losses": judgement.violations, "caption": caption(picture)}
+    about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": caption(picture)}
+    about["violations"] = [(one, account.seen(one, result.net)) for one in judgement.violations]
     about["verdict"] = in_words(judgement, net_losses(judgement.lost, findings.losses))
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
@@ -99,7 +100,7 @@ def markdown(results: Sequence[Result]) -> str:
         "duplicated",
         "failed",
         "unknown",
-        "per second",
+        "kept a second",
         "wait p50 / p99 / max, ms",
         "commands per increment",
         "verdict",
@@ -137,10 +138,10 @@ def _cells(result: Result) -> list[str]:
     return [
         *about,
         *map(str, numbers),
-        f"{judgement.throughput_per_s:.0f}",
+        f"{judgement.kept_per_s:.0f}",
         waits,
         f"{judgement.commands_per_increment:.1f}",
-        judgement.verdict,
+        judgement.headline,
     ]
 
 

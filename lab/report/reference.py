@@ -62,7 +62,7 @@ def figure(judgement: Judgement, name: str) -> str:
     if name in WAITS:
         return f"{judgement.wait_ms[name]:.0f}"
     if name == "per_second":
-        return f"{judgement.throughput_per_s:.0f}"
+        return f"{judgement.kept_per_s:.0f}"
     if name == "commands":
         return f"{judgement.commands_per_increment:.1f}"
     return str(getattr(judgement, name))
@@ -70,5 +70,5 @@ def figure(judgement: Judgement, name: str) -> str:
 
 def share_of_ceiling(stage: str) -> float:
     """Return the stage's throughput as a share of the ceiling's."""
-    ceiling = of_stage(CEILING).judgement.throughput_per_s
-    return of_stage(stage).judgement.throughput_per_s / ceiling
+    ceiling = of_stage(CEILING).judgement.kept_per_s
+    return of_stage(stage).judgement.kept_per_s / ceiling

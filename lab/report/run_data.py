@@ -13,6 +13,7 @@ from lab.judge.concurrency import BIN_NS, samples
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
+from lab.judge.net_losses import net_losses
 
 POINTS = 200  # of a curve
 
@@ -31,13 +32,15 @@ class FaultBand(msgspec.Struct):
 
 
 class Cause(msgspec.Struct):
-    """A mechanism that destroyed increments, and how many."""
+    """A mechanism of loss, and its gross figures."""
 
     mechanism: str
-    # increments that its writes overwrote
+    # by how much its writes set the counter back
     destroyed: int
-    # of them, increments that a later write restored, since it had read the counter before the loss
+    # by how much its writes set it forward again, because they had read before it was set back
     restored: int = 0
+    # writes that set the counter back; 0 in runs of before, where that is not on record
+    writes: int = 0
 
 
 class Taken(msgspec.Struct):
@@ -91,6 +94,11 @@ class Result(msgspec.Struct, kw_only=True):
     given_label: str = ""
 
     @property
+    def net(self) -> dict[str, int]:
+        """Return how many of the lost increments each mechanism took, largest first; the shares add up to what was lost."""
+        return net_losses(self.judgement.lost, {cause.mechanism: cause for cause in self.series.causes})
+
+    @property
     def label(self) -> str:
         """Return the given label, else the stage, with the number of replicas if it is not three."""
         if self.given_label:
@@ -115,7 +123,7 @@ def series(findings: Findings) -> Series:
         unknown=_running_total(findings.unknown_by_bin, ends, step),
         value=_last_known(findings.value_by_bin, ends, step),
         faults=[_band(fault, findings.origin_ns) for fault in findings.faults],
-        causes=[Cause(name, losses.destroyed, losses.restored) for name, losses in findings.losses.items() if losses.destroyed],
+        causes=[Cause(name, losses.destroyed, losses.restored, losses.writes) for name, losses in findings.losses.items()],
         taken=_taken(findings, last + 1, step) if findings.measures["waited"] or findings.gave_up else None,
     )
 

@@ -22,7 +22,7 @@ from lab.report.run_data import Result, load
 from lab.report.run_labels import labels, parameter
 
 CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
-SCHEMA = 1
+SCHEMA = 2  # 1: the speed was that of the acknowledged requests, and no row had a headline
 
 
 class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
@@ -37,6 +37,8 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     # the claim under test
     claim: str
     verdict: str
+    # the verdict with what was lost by another cause, as in ``Judgement.headline``
+    headline: str
     # the outcome in short, as in a cell of the matrix
     outcome: str
     # the reason of the verdict
@@ -49,7 +51,7 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     duplicated: int
     failed: int
     unknown: int
-    # acknowledged requests per second
+    # increments kept a second
     per_s: float
     # half of the grants waited at most so long
     p50_ms: float
@@ -163,6 +165,7 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         scenario=judgement.scenario,
         claim=judgement.claim,
         verdict=judgement.verdict,
+        headline=judgement.headline,
         outcome=in_short(cell),
         why=judgement.why,
         label=result.label,
@@ -172,7 +175,7 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         duplicated=judgement.duplicated,
         failed=judgement.failed,
         unknown=judgement.unknown,
-        per_s=judgement.throughput_per_s,
+        per_s=judgement.kept_per_s,
         p50_ms=judgement.wait_ms["p50"],
         p99_ms=judgement.wait_ms["p99"],
         commands=judgement.commands_per_increment,

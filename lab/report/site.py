@@ -16,10 +16,11 @@ import msgspec
 
 from app.locks import stages
 from lab.evidence.run_folder import replace
+from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.chart import FEW, LINES
 from lab.report.html import page
-from lab.report.matrix import Cell, in_short
+from lab.report.matrix import Cell, in_short, lost_otherwise
 from lab.report.run_index import Row, rows
 from lab.report.run_labels import labels
 
@@ -27,24 +28,6 @@ INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix", "comparison", "sweep")  # other pages in reports, each in its own folder
 NEWEST = 20  # runs listed for a browser that runs no scripts
-
-
-class Rung(msgspec.Struct):
-    """A run in the table of the ladder. The fields are those of ``verdict.json``."""
-
-    run: str
-    stage: str
-    scenario: str
-    verdict: str
-    acknowledged: int
-    lost: int
-    duplicated: int
-    failed: int
-    unknown: int
-    throughput_per_s: float
-    # by percentile: p50, p99, max
-    wait_ms: dict[str, float]
-    commands_per_increment: float
 
 
 class Square(msgspec.Struct):
@@ -61,6 +44,8 @@ class Square(msgspec.Struct):
     has_run: bool = False
     # whether the run has a page
     page: bool = False
+    # whether the tested promise held while increments were lost by another cause
+    lost_otherwise: bool = False
 
 
 def write(reports: Path = REPORTS) -> Path:
@@ -104,7 +89,7 @@ def _matrix(found: Sequence[Row], reports: Path) -> tuple[list[str], dict[str, l
     seen = {(cell.scenario, cell.stage): _seen(cell) for cell in _reference(reports)}
     names = [scenario for scenario, _ in seen]
     for row in reversed(found):
-        seen[row.scenario, row.stage] = Square(row.outcome, row.verdict, row.why, row.run, has_run=True, page=row.page)
+        seen[row.scenario, row.stage] = _of_run(row)
     shelf = list(stages())
     columns = sorted(
         {stage for _, stage in seen}, key=lambda name: (name not in shelf, shelf.index(name) if name in shelf else 0, name)
@@ -113,8 +98,14 @@ def _matrix(found: Sequence[Row], reports: Path) -> tuple[list[str], dict[str, l
     return columns, {name: [seen.get((name, column), Square("")) for column in columns] for name in order}
 
 
+def _of_run(row: Row) -> Square:
+    square = Square(row.outcome, row.verdict, row.why, row.run, has_run=True, page=row.page)
+    square.lost_otherwise = row.headline != row.verdict
+    return square
+
+
 def _seen(cell: Cell) -> Square:
-    return Square(in_short(cell), cell.verdict, cell.reason)
+    return Square(in_short(cell), cell.verdict, cell.reason, lost_otherwise=lost_otherwise(cell))
 
 
 def _reference(reports: Path) -> list[Cell]:
@@ -126,10 +117,18 @@ def _ladder(reports: Path) -> dict[str, Any] | None:
     """Return the newest ladder, or the reference's if there is none: its folder, and its runs in the order of their begin."""
     folders = [*sorted(reports.glob("ladder-*"), reverse=True), reports / REFERENCE]
     for folder in folders:
-        paths = sorted((folder / "runs").glob("*/verdict.json"))
-        if rungs := [rung for path in paths if (rung := _decoded(path, Rung)) is not None]:
-            return {"folder": folder.name, "rungs": rungs, "fastest": max(*(rung.throughput_per_s for rung in rungs), 1)}
+        runs = sorted(path.parent for path in (folder / "runs").glob("*/verdict.json"))
+        if rungs := [rung for run in runs if (rung := _rung(run)) is not None]:
+            return {"folder": folder.name, "rungs": rungs, "fastest": max(*(rung.kept_per_s for rung in rungs), 1)}
     return None
+
+
+def _rung(folder: Path) -> Judgement | None:
+    """Return the judgement on a run of a ladder; None where it cannot be read."""
+    try:
+        return Judgement.load(folder)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def _others(reports: Path) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
 from lab.paths import shown
+from lab.report import account
 from lab.scenario.scenario import Scenario
 from lab.text import counted
 
@@ -65,7 +66,7 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
     for number, text in _story(judgement, causes):
         console.print(f"[bold]{number:>6}[/]  {escape(text)}")
     console.print(f"\n{_price(judgement)}")
-    console.print(f"\n[{STYLES[judgement.verdict]}]{judgement.verdict}[/] {escape(in_words(judgement, causes))}\n")
+    console.print(f"\n[{STYLES[judgement.verdict]}]{escape(judgement.headline)}[/] {escape(in_words(judgement, causes))}\n")
 
 
 def where_to_look(console: Console, path: Path) -> None:
@@ -107,7 +108,7 @@ def _price(judgement: Judgement) -> str:
     """Return how fast the run was, how long requests waited, and how many commands per increment took."""
     waits = judgement.wait_ms
     text = (
-        f"{judgement.throughput_per_s:.0f} increments/s. "
+        f"{judgement.kept_per_s:.0f} increments kept a second. "
         f"Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, max {_ms(waits['max'])}."
     )
     if judgement.sent_per_increment:
@@ -126,29 +127,45 @@ def _ms(value: float) -> str:
 def in_words(judgement: Judgement, causes: Mapping[str, int]) -> str:
     """Return the verdict as sentences: the promise, whether the stage makes it, and what happened.
 
-    A loss is reported by its net figure, as in the number story: the judge's words have what was destroyed and brought back.
+    A loss is reported by its net figure, as in the number story: the judge's words have the gross figures.
     """
     known = Claim.__members__.get(judgement.claim)
     promise = f"“{known.value}”" if known else judgement.claim  # a damaged record may name a claim that there is not
     made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
     why = judgement.why
     happened = {
-        "KEPT": "The danger was real, and the promise was kept.",
+        "KEPT": f"The danger was real, and the promise was kept{_others(judgement, causes)}.",
         "ADMITTED": f"This is what happened: {why}.",
         "BROKEN": f"The promise was broken: {why}.",
         "UNSEEN": "Nothing happened: this scenario was too gentle to show anything.",
         "VOID": f"This run proves nothing: {why}.",
     }[judgement.verdict]
-    text = f"{made} {happened} {also_seen(judgement)}".rstrip()
+    named = causes if judgement.lost_otherwise else {}
+    text = f"{made} {happened} {also_seen(judgement, named)}".rstrip()
     for one in judgement.violations:
-        if one.mechanism in causes:
-            text = text.replace(one.what, f"{counted(causes[one.mechanism], 'increment')} lost")
+        text = text.replace(one.what, account.seen(one, causes))
     return text
 
 
-def also_seen(judgement: Judgement) -> str:
-    """Return violations of other claims than the one under test as a sentence; empty where there are none."""
-    others = [one for one in judgement.violations if one.claim != judgement.claim]
+def _others(judgement: Judgement, causes: Mapping[str, int]) -> str:
+    """Return what a reader must know of a run whose promise held: what was lost by other causes, and who was not served."""
+    text = ""
+    if judgement.lost_otherwise:
+        were = "was" if judgement.lost_otherwise == 1 else "were"
+        why = "; ".join(f"{lost}: {cause}" for cause, lost in causes.items()) if len(causes) > 1 else "".join(causes)
+        text += f", but {counted(judgement.lost_otherwise, 'increment')} {were} lost otherwise ({why})"
+    unserved = judgement.failed + judgement.unknown
+    if unserved:
+        text += f"; {unserved} of {counted(judgement.requests, 'request')} {'was' if unserved == 1 else 'were'} not served"
+    return text
+
+
+def also_seen(judgement: Judgement, named: Collection[str] = ()) -> str:
+    """Return violations of other claims than the one under test as a sentence; empty where there are none.
+
+    named: mechanisms that the reader knows already.
+    """
+    others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in named]
     if not others or judgement.verdict not in ("KEPT", "ADMITTED", "UNSEEN"):
         return ""
     return "Also seen: " + "; ".join(f"{one.what} ({one.mechanism})" for one in others) + "."

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from lab.experiments.sweep import Sweep, whole
 from lab.experiments.sweep_chart import band, crosses, per_cent
-from lab.experiments.sweep_result import Curve, SweepResult
+from lab.experiments.sweep_result import KEPT_PER_S, Curve, SweepResult
 from lab.report.chart import LINES, STYLES
 from lab.text import thousands
 
@@ -26,7 +26,7 @@ def finding(curves: Sequence[Curve]) -> str:
 
 
 def _of(curve: Curve) -> str:
-    rates, commands = curve.known("throughput_per_s"), dict(curve.known("commands_per_increment"))
+    rates, commands = curve.known(KEPT_PER_S), dict(curve.known("commands_per_increment"))
     if not rates:
         return ""
     (shortest, there), (best, fastest) = rates[0], max(rates, key=lambda rate: rate[1].value)
@@ -49,12 +49,12 @@ def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     speed, waits, commands = canvas.subplots(3, 1, sharex=True)
     for number, curve in enumerate(curves):
         colour = LINES[number % len(LINES)]
-        band(speed, curve, "throughput_per_s", colour, label=curve.stage)
+        band(speed, curve, KEPT_PER_S, colour, label=curve.stage)
         for style, (figure, rank) in zip(STYLES, WAITS.items(), strict=True):
             band(waits, curve, figure, colour, label=f"{curve.stage}, {rank}", style=style)
         band(commands, curve, "commands_per_increment", colour, label=curve.stage)
-        crosses(speed, curve, "throughput_per_s")
-    speed.set_ylabel("acknowledged\nper second")
+        crosses(speed, curve, KEPT_PER_S)
+    speed.set_ylabel("increments kept\na second")
     speed.set_ylim(bottom=0)
     waits.set_ylabel("wait for the lock, ms")
     if any(curve.known("wait_max_ms") for curve in curves):  # an empty panel has no logarithmic scale
@@ -86,7 +86,7 @@ SWEEP = Sweep(
     danger={"handovers_between_replicas": 100},
     needs=("exclusion",),
     figures={
-        "throughput_per_s": "per second",
+        KEPT_PER_S: "kept a second",
         "wait_p50_ms": "wait p50, ms",
         "wait_p99_ms": "wait p99, ms",
         "wait_max_ms": "longest wait, ms",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_chart import band, crosses, per_cent
-from lab.experiments.sweep_result import LOST_SHARE, Curve, SweepResult
+from lab.experiments.sweep_result import KEPT_PER_S, LOST_SHARE, Curve, SweepResult
 from lab.report.chart import GREY, LINES
 
 TTL_MS = 200
@@ -68,7 +68,7 @@ SWEEP = Sweep(
     requests=30,
     danger={"handovers_between_replicas": 5},
     needs=("ttl", "exclusion"),
-    figures={LOST_SHARE: "share of the acknowledged lost", "throughput_per_s": "per second"},
+    figures={LOST_SHARE: "share of the acknowledged lost", KEPT_PER_S: "kept a second"},
     expected_s=lambda value, requests: requests * min(value, 1) * TTL_MS / 1000 + value * TTL_MS / 1000,
     finding=finding,
     draw=draw,

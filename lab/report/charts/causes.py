@@ -1,4 +1,4 @@
-"""Why increments were lost: how many each mechanism destroyed, largest first, and how many a later write brought back."""
+"""Why increments were lost: one bar for each cause. The bars add up to exactly the number of lost increments."""
 
 from __future__ import annotations
 
@@ -22,30 +22,23 @@ def fits(results: Sequence[Result]) -> bool:
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
     (result,) = results
-    causes = sorted(result.series.causes, key=lambda cause: -cause.destroyed)
-    if causes:
-        _bars(axes, [cause.mechanism for cause in causes], [(cause.destroyed, cause.restored) for cause in causes])
+    net = result.net
+    if net:
+        _bars(axes, net)
     else:
         _nothing(axes, result)
-    labels = [cause.mechanism for cause in causes] or ["written"]
-    title(axes, _finding(result), f"{result.label}; {conditions(results)}", title_width(labels))
+    title(axes, _finding(result), f"{result.label}; {conditions(results)}", title_width(list(net) or ["written"]))
 
 
-def _bars(axes: Axes, names: Sequence[str], sizes: Sequence[tuple[int, int]]) -> None:
-    stayed = [destroyed - min(restored, destroyed) for destroyed, restored in sizes]
-    back = [destroyed - left for (destroyed, _), left in zip(sizes, stayed, strict=True)]
-    axes.barh(names, stayed, color=RED, height=0.6, label="not brought back")
-    if any(back):
-        axes.barh(names, back, left=stayed, color=RED, alpha=0.35, height=0.6, label="brought back by a later write")
-        axes.legend(loc="lower right", ncols=2)
-    for row, (destroyed, restored) in enumerate(sizes):
-        words = thousands(destroyed) + (f", {thousands(restored)} brought back" if restored else "")
-        axes.annotate(words, (destroyed, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
-    axes.set_xlim(0, max(destroyed for destroyed, _ in sizes) * 1.3)
-    axes.set_ylim(max(len(names) + any(back), 2) - 0.4, -0.6)
+def _bars(axes: Axes, net: dict[str, int]) -> None:
+    axes.barh(list(net), list(net.values()), color=RED, height=0.6)
+    for row, lost in enumerate(net.values()):
+        axes.annotate(thousands(lost), (lost, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
+    axes.set_xlim(0, max(net.values()) * 1.15)
+    axes.set_ylim(max(len(net), 2) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("destroyed increments")
+    axes.set_xlabel("lost increments")
 
 
 def _nothing(axes: Axes, result: Result) -> None:
@@ -58,14 +51,15 @@ def _nothing(axes: Axes, result: Result) -> None:
     axes.set_xlabel("increments")
 
 
+def _all_kept(writes: int) -> str:
+    return f"The counter has all {thousands(writes)} increments" if writes > 1 else "The counter has the 1 increment"
+
+
 def _finding(result: Result) -> str:
-    causes = result.series.causes
-    if not causes:
-        return "No increment was lost"
-    total = sum(cause.destroyed for cause in causes)
-    worst = max(causes, key=lambda cause: cause.destroyed)
-    lost = max(0, result.judgement.lost)
-    stayed = "" if lost == total else f", {thousands(lost)} stayed lost"
-    share = "" if worst.destroyed == total else f" of {100 * worst.destroyed / total:.0f}\u2009%"
-    were = "was" if total == 1 else "were"
-    return f"{amount(total, 'increment')} {were} destroyed{stayed}; cause{share}: {worst.mechanism}"
+    net = result.net
+    if not net:
+        return _all_kept(result.judgement.writes)
+    worst, number = next(iter(net.items()))
+    were = "was" if result.judgement.lost == 1 else "were"
+    share = "" if len(net) == 1 else f" of {100 * number / result.judgement.lost:.0f}\u2009%"
+    return f"{amount(result.judgement.lost, 'increment')} {were} lost; cause{share}: {worst}"

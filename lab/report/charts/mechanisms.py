@@ -1,4 +1,4 @@
-"""Why increments were lost: one bar for each run, with one part for each mechanism that destroyed increments."""
+"""Why increments were lost: one bar for each run, with one part for each cause. The parts add up to what the run lost."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TINTS = (0.9, 0.6, 0.4, 0.25)
 def fits(results: Sequence[Result]) -> bool:
     """Return whether a run lost increments, and whether all series have the causes; those of older runs have none."""
     known = all(result.series.causes or result.judgement.lost <= 0 for result in results)
-    return known and any(result.series.causes for result in results)
+    return known and any(result.net for result in results)
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
     labels = [result.label for result in results]
     left = [0] * len(results)
     for number, mechanism in enumerate(_total(results)):
-        sizes = [_destroyed(result)[mechanism] for result in results]
+        sizes = [result.net.get(mechanism, 0) for result in results]
         tint, hatch = TINTS[number % len(TINTS)], HATCHES[number % len(HATCHES)]
         axes.barh(labels, sizes, left=left, height=0.7, facecolor=(RED, tint), hatch=hatch, edgecolor="white", label=mechanism)
         left = [before + size for before, size in zip(left, sizes, strict=True)]
@@ -39,27 +39,21 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("destroyed increments, including those that a later write brought back")
+    axes.set_xlabel("lost increments")
     legend_below(axes, 2)
     title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
 
 
-def _destroyed(result: Result) -> Counter[str]:
-    return Counter({cause.mechanism: cause.destroyed for cause in result.series.causes})
-
-
 def _total(results: Sequence[Result]) -> list[str]:
-    """Return the mechanisms, in the order of how much they destroyed in all runs, largest first."""
+    """Return the causes, in the order of how much they took in all runs, largest first."""
     total: Counter[str] = Counter()
     for result in results:
-        total += _destroyed(result)
+        total += Counter(result.net)
     return [mechanism for mechanism, _ in total.most_common()]
 
 
 def _finding(results: Sequence[Result]) -> str:
-    losers = [result for result in results if result.series.causes]
-    worst = max(losers, key=lambda result: _destroyed(result).total())
-    destroyed = _destroyed(worst)
-    mechanism, number = destroyed.most_common(1)[0]
-    share = "" if number == destroyed.total() else f" of {100 * number / destroyed.total():.0f}\u2009%"
-    return f"{worst.label} destroyed the most increments, {thousands(destroyed.total())}; cause{share}: {mechanism}"
+    worst = max((result for result in results if result.net), key=lambda result: result.judgement.lost)
+    lost, (mechanism, number) = worst.judgement.lost, next(iter(worst.net.items()))
+    share = "" if number == lost else f" of {100 * number / lost:.0f}\u2009%"
+    return f"{worst.label} lost the most increments, {thousands(lost)}; cause{share}: {mechanism}"

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second over the time of one run."""
+"""Increments acknowledged a second over the time of one run. The title has the speed: increments kept a second."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     times, speeds = rates(result.series, STEPS)
     axes.stairs(speeds, times, fill=True, color=BLUE, alpha=0.7)
     axes.set_xlabel("seconds since the first request")
-    axes.set_ylabel("acknowledged per second")
+    axes.set_ylabel("acknowledged a second")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
     shade(axes, result.series.faults)
     judgement = result.judgement
-    finding = (
-        f"{judgement.stage} made {thousands(judgement.throughput_per_s)} increments per second over {judgement.duration_s:.1f} s"
-    )
-    title(axes, finding, conditions(results))
+    kept = f"kept {thousands(judgement.kept_per_s)} increments a second over {judgement.duration_s:.1f} s"
+    more = f", of {thousands(judgement.throughput_per_s)} acknowledged" if judgement.lost else ""
+    title(axes, f"{judgement.stage} {kept}{more}", conditions(results))

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second over the time of several runs, with the faults of each run."""
+"""Increments acknowledged a second over the time of several runs, with the faults of each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
         style = STYLES[number % len(STYLES)]
         axes.stairs(speeds, times, color=LINES[number], linestyle=style, linewidth=1.8, label=result.label, baseline=None)
     axes.set_xlabel("seconds since the first request of each run")
-    axes.set_ylabel("acknowledged per second")
+    axes.set_ylabel("acknowledged a second, lost ones too")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
     lanes(axes, results, LINES)
@@ -35,10 +35,10 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def _finding(results: Sequence[Result]) -> str:
-    order = sorted(results, key=lambda result: result.judgement.throughput_per_s)
+    order = sorted(results, key=lambda result: result.judgement.kept_per_s)
     slowest, fastest = order[0], order[-1]
-    slow, fast = slowest.judgement.throughput_per_s, fastest.judgement.throughput_per_s
+    slow, fast = slowest.judgement.kept_per_s, fastest.judgement.kept_per_s
     if not slow:
-        return f"{fastest.label} is the fastest: {thousands(fast)} per second; {slowest.label} acknowledged nothing"
-    speeds = f"{thousands(fast)} and {thousands(slow)} per second"
-    return f"{fastest.label} is {fast / slow:.1f} times as fast as {slowest.label}: {speeds}"
+        return f"{fastest.label} keeps the most increments a second, {thousands(fast)}; {slowest.label} keeps none"
+    speeds = f"{thousands(fast)} against {thousands(slow)}"
+    return f"{fastest.label} keeps {fast / slow:.1f} times as many increments a second as {slowest.label}: {speeds}"

@@ -1,4 +1,4 @@
-"""Acknowledged increments per second, one bar for each run."""
+"""Increments kept a second, one bar for each run: an increment that was acknowledged and lost adds nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROWS = True
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
-    rates = [result.judgement.throughput_per_s for result in results]
+    rates = [result.judgement.kept_per_s for result in results]
     colours = [RED if result.judgement.lost else BLUE for result in results]
     axes.barh([result.label for result in results], rates, color=colours, height=0.7)
     for row, rate in enumerate(rates):
@@ -23,20 +23,21 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xlim(0, max([*rates, 1]) * 1.12)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("acknowledged increments per second (red: the run lost some of them)")
+    axes.set_xlabel("increments kept a second (red: the run lost some)")
     title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
 
 
 def _finding(results: Sequence[Result]) -> str:
     safe = sorted(
         (result for result in results if not result.judgement.lost),
-        key=lambda result: -result.judgement.throughput_per_s,
+        key=lambda result: -result.judgement.kept_per_s,
     )
     if not safe:
-        return "Every run lost increments"
+        best = max(results, key=lambda result: result.judgement.kept_per_s)
+        return f"Every run lost increments; {best.label} kept the most, {thousands(best.judgement.kept_per_s)} a second"
     best = safe[0]
     if len(safe) == 1:
-        return f"Only {best.label} lost nothing: {thousands(best.judgement.throughput_per_s)} increments per second"
+        return f"Only {best.label} lost nothing: {thousands(best.judgement.kept_per_s)} increments kept a second"
     second = safe[1]
-    ratio = best.judgement.throughput_per_s / max(second.judgement.throughput_per_s, 0.1)
+    ratio = best.judgement.kept_per_s / max(second.judgement.kept_per_s, 0.1)
     return f"{best.label} is the fastest run without loss: {ratio:.1f} times as fast as {second.label}"

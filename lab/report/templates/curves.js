@@ -90,7 +90,7 @@ function rates(run) {
 }
 function paces(svg, runs) {
   const speeds = runs.map(rates), most_y = Math.max(1, ...speeds.flatMap(([, per_s]) => per_s)) * 1.04;
-  const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: "seconds since the first request of each run", words_y: "acknowledged per second", lanes: lanesOf(runs) });
+  const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: "seconds since the first request of each run", words_y: "acknowledged a second, lost ones too", lanes: lanesOf(runs) });
   runs.forEach((run, i) => {
     const [at, per_s] = speeds[i];
     if (per_s.length) svg.append(node("path", { d: stairs(at.map(scale.x), [...per_s, per_s.at(-1)].map(scale.y)), style: ink(run.colour, run.dashes, 1.8) }));
@@ -112,7 +112,7 @@ const CHARTS = [
   }, "solid: the counter; dashed: acknowledged increments; between them: lost increments; grey: unknown"],
   [paces, (runs) => {
     const order = [...runs].sort((a, b) => a.per_s - b.per_s), slow = order[0], fast = order.at(-1);
-    return slow.per_s ? `${fast.label} is ${(fast.per_s / slow.per_s).toFixed(1)} times as fast as ${slow.label}: ${thousands(fast.per_s)} and ${thousands(slow.per_s)} per second` : `${fast.label} is the fastest: ${thousands(fast.per_s)} per second; ${slow.label} acknowledged nothing`;
+    return slow.per_s ? `${fast.label} keeps ${(fast.per_s / slow.per_s).toFixed(1)} times as many increments a second as ${slow.label}: ${thousands(fast.per_s)} against ${thousands(slow.per_s)}` : `${fast.label} keeps the most increments a second, ${thousands(fast.per_s)}; ${slow.label} keeps none`;
   }, "speeds hold for this machine only; compare ratios"],
   [waits, (runs) => {
     const slow = [...runs].sort((a, b) => b.p99_ms - a.p99_ms)[0];

@@ -14,6 +14,7 @@ let chosen = new Set(), compared = [], room = PAGE;
 const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
 const cell = (...inside) => make("td", {}, ...inside);
 const number = (value) => make("td", { className: "n" }, value === null ? "?" : lab.thousands(value));
+const verdict = (row) => make("td", { className: row.headline === row.verdict ? row.verdict : `${row.verdict} otherwise` }, row.headline);
 const when = (row) => `${row.began.slice(0, 10)} ${row.began.slice(11, 19)}`;
 
 for (const name of FILTERS) {
@@ -27,7 +28,7 @@ function line(row) {
   tick.setAttribute("aria-label", `compare ${row.label} under ${row.scenario}, ${when(row)}`);
   const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/report.html` }, row.label) : make("span", { title: `not drawn: lab report ${row.run}` }, row.label);
   const first = make("td", {}, make("span", { className: "run" }, tick, make("span", {}, name, make("br"), make("span", { className: "soft" }, when(row)))));
-  return make("tr", {}, first, cell(row.scenario), make("td", { className: row.verdict }, row.verdict), number(row.acknowledged), number(row.final), number(row.lost), number(row.duplicated),
+  return make("tr", {}, first, cell(row.scenario), verdict(row), number(row.acknowledged), number(row.final), number(row.lost), number(row.duplicated),
     number(row.failed), number(row.unknown), number(row.per_s), make("td", { className: "n" }, lab.amount(row.p99_ms)), make("td", { className: "why" }, row.why));
 }
 function show() {
@@ -108,12 +109,12 @@ async function compare(names, missing = 0) {
   title.scrollIntoView();
 }
 function figures(names, labels) {
-  const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per second", "wait p50, ms", "wait p99, ms", "commands per increment"];
+  const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept a second", "wait p50, ms", "wait p99, ms", "commands per increment"];
   const lines = names.map((run, i) => {
     const row = byName.get(run), few = i < data.few;
     const mark = few ? [lab.swatch(data.lines[i % data.lines.length].toLowerCase()), " "] : [];
     const name = row.page ? make("a", { href: `runs/${encodeURIComponent(run)}/report.html` }, labels.get(run)) : labels.get(run);
-    return make("tr", {}, make("td", { className: "chart" }, ...mark, name), cell(row.scenario), make("td", { className: row.verdict }, row.verdict),
+    return make("tr", {}, make("td", { className: "chart" }, ...mark, name), cell(row.scenario), verdict(row),
       ...[row.acknowledged, row.final, row.lost, row.duplicated, row.failed, row.unknown, row.per_s].map(number), ...[row.p50_ms, row.p99_ms, row.commands].map((value) => make("td", { className: "n" }, lab.amount(value))));
   });
   const table = make("table", { className: "steady" }, make("thead", {}, make("tr", {}, ...head.map((word, i) => make("th", { scope: "col", className: i > 2 ? "n" : "" }, word)))), make("tbody", {}, ...lines));

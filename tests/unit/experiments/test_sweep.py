@@ -28,7 +28,7 @@ ABOUT = {
 
 def lost(value: float, number: int, stage: str = "lua", verdict: str = "ADMITTED", reason: str = "seen") -> Point:
     """A run of the ttl sweep in which so many of 30 increments were lost."""
-    figures = {LOST_SHARE: number / 30, "throughput_per_s": 5.0}
+    figures = {LOST_SHARE: number / 30, "kept_per_s": 5.0}
     about = {"stage": stage, "value": value, "repeat": 0, "verdict": verdict, "reason": reason, "run": f"{stage}-{value}"}
     return Point(**about, acknowledged=30, lost=number, figures=figures)
 
@@ -36,7 +36,7 @@ def lost(value: float, number: int, stage: str = "lua", verdict: str = "ADMITTED
 def asked(value: float, per_s: float, commands: float) -> Point:
     """A run of the retry sweep."""
     waits = {"wait_p50_ms": 1.0, "wait_p99_ms": 20.0, "wait_max_ms": 50.0}
-    figures = {"throughput_per_s": per_s, "commands_per_increment": commands} | waits
+    figures = {"kept_per_s": per_s, "commands_per_increment": commands} | waits
     about = {"stage": "lua", "value": value, "repeat": 0, "verdict": "KEPT", "reason": "held", "run": "r"}
     return Point(**about, acknowledged=30, figures=figures)
 
@@ -273,7 +273,7 @@ def test_reference_sweep(name, tmp_path):
     ("name", "figure", "words"),
     [
         ("lost_share", 0.5, "50 % of the acknowledged increments lost"),
-        ("throughput_per_s", 5.43, "5.4 acknowledged per second"),
+        ("kept_per_s", 5.43, "5.4 kept a second"),
     ],
 )
 def test_line_of_a_run_in_words(name, figure, words):

@@ -89,12 +89,19 @@ def test_schema_1_fields():
 
 
 @pytest.mark.parametrize(
-    ("acknowledged", "lost", "duration_s", "speed"),
-    [(5000, 3526, 2.0, 737.0), (60, 0, 3.0, 20.0), (5, 9, 1.0, 0.0), (0, 0, 0.0, 0.0)],
+    ("acknowledged", "writes", "lost", "duration_s", "speed"),
+    [
+        (5000, 5000, 3526, 2.0, 737.0),
+        (60, 60, 0, 3.0, 20.0),
+        (5, 5, 9, 1.0, 0.0),
+        (0, 0, 0, 0.0, 0.0),
+        (5000, 14644, 11708, 2.0, 1468.0),  # retries wrote again: 2936 of all writes are in the counter
+        (10, 0, 0, 1.0, 10.0),
+    ],
 )
-def test_speed_counts_what_was_kept(acknowledged, lost, duration_s, speed):
+def test_speed_counts_what_was_kept(acknowledged, writes, lost, duration_s, speed):
     """The one speed of a run: an increment that was acknowledged and lost adds nothing to it."""
-    figures = {"acknowledged": acknowledged, "lost": lost, "duration_s": duration_s}
+    figures = {"acknowledged": acknowledged, "writes": writes, "lost": lost, "duration_s": duration_s}
 
     assert decoded(schema_1([]) | figures).kept_per_s == speed
 

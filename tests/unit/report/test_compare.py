@@ -142,13 +142,13 @@ def test_charts_state_their_findings(runs):
     """Each chart over time states its finding."""
     replace = msgspec.structs.replace
     one, other = results(made(runs, 1, stage="a"), made(runs, 2, stage="b"))
-    one = replace(one, judgement=replace(one.judgement, throughput_per_s=4))
-    kept = replace(other.judgement, lost=0, final=3, throughput_per_s=1)
+    one = replace(one, judgement=replace(one.judgement, duration_s=0.5))
+    kept = replace(other.judgement, lost=0, final=3, duration_s=3)
     other = replace(other, judgement=kept, series=replace(other.series, causes=[]))
 
     assert titles("counters", [one, other]) == "a: 3 acknowledged, the counter holds 2; 1 of 2 runs lost nothing"
-    assert titles("paces", [one, other]) == "a is 4.0 times as fast as b: 4 and 1 per second"
-    assert "a destroyed the most increments, 1; cause: granted to two holders at once" in titles("mechanisms", [one, other])
+    assert titles("paces", [one, other]) == "a keeps 4.0 times as many increments a second as b: 4 against 1"
+    assert "a lost the most increments, 1; cause: granted to two holders at once" in titles("mechanisms", [one, other])
     assert not charts("many")["mechanisms"].fits([other])
 
 

@@ -119,7 +119,7 @@ def test_page_begins_with_the_story(made):
     page, *_ = pages.report_run(made.folder)
 
     text = page.read_text(encoding="utf-8")
-    assert text.index('class="story"') < text.index('id="timeline"') < text.index("destroyed increments")
+    assert text.index('class="story"') < text.index('id="timeline"') < text.index('<figure class="chart"')
     assert '"</script>"' not in text
 
 

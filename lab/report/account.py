@@ -1,0 +1,93 @@
+"""One account of what a run lost: a sentence, its split by cause, and the exact account of the writes behind it.
+
+The split and the exact account have the same sum: the number of lost increments. The gross figures, by how much writes set the
+counter back and forward again, are in the exact account only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from lab.judge.judgement import Judgement
+from lab.judge.net_losses import UNCONFIRMED
+from lab.judge.violation import Violation
+from lab.report.run_data import Result
+from lab.text import counted, thousands
+
+GROSS = re.compile(r"\d+ increments? destroyed by \d+ writes?(, \d+ of them restored by other writes)?")
+IN_ONE_PROCESS = re.compile(r"(\d+) increments? destroyed by writes in the same process")
+
+
+class Line(msgspec.Struct):
+    """A mechanism in the exact account."""
+
+    mechanism: str
+    # how many writes set the counter back; None if that is not on record
+    writes: int | None
+    # by how much its writes set the counter back; None if that is not on record
+    back: int | None
+    # by how much its writes set the counter forward again
+    forward: int | None
+    # back less forward; below zero if its writes undid losses of other mechanisms
+    net: int
+
+
+class LossAccount(msgspec.Struct):
+    """What a run lost, for a page."""
+
+    sentence: str
+    # how many increments each cause took, largest first
+    split: dict[str, int]
+    # the exact account; its nets add up to what is lost
+    lines: list[Line]
+
+
+def account(result: Result) -> LossAccount:
+    """Return the account of a run."""
+    return LossAccount(sentence(result.judgement, result.record.start), result.net, _lines(result))
+
+
+def sentence(judgement: Judgement, start: int = 0) -> str:
+    """Return what the clients were promised, what the counter says, and how many increments are gone."""
+    requests = "request was" if judgement.acknowledged == 1 else "requests were"
+    parts = [f"{thousands(judgement.acknowledged)} {requests} answered “done”."]
+    again, unclear = judgement.duplicated, judgement.writes - judgement.acknowledged - judgement.duplicated
+    if again:
+        parts.append(f"{_writes(again)} made again for a request that had its increment already.")
+    if unclear > 0:
+        parts.append(f"{_writes(unclear)} made for requests that got no clear answer.")
+    elif unclear < 0:
+        parts.append(f"For {thousands(-unclear)} of these answers no write is on record.")
+    began = f" It began at {thousands(start)}." if start else ""
+    if judgement.final is None:
+        parts.append("The counter could not be read.")
+    else:
+        parts.append(f"The counter says {thousands(judgement.final)}.{began}")
+    parts.append(f"{thousands(judgement.lost) if judgement.lost else 'None'} {'are' if judgement.lost > 1 else 'is'} gone.")
+    return " ".join(parts)
+
+
+def _writes(number: int) -> str:
+    return f"{thousands(number)} {'write was' if number == 1 else 'writes were'}"
+
+
+def _lines(result: Result) -> list[Line]:
+    lines = [
+        Line(cause.mechanism, cause.writes or None, cause.destroyed, cause.restored, cause.destroyed - cause.restored)
+        for cause in sorted(result.series.causes, key=lambda cause: -cause.destroyed)
+    ]
+    rest = result.judgement.lost - sum(line.net for line in lines)
+    return lines + ([Line(UNCONFIRMED, None, None, None, rest)] if rest else [])
+
+
+def seen(violation: Violation, causes: Mapping[str, int]) -> str:
+    """Return what was seen of a broken promise, with the net loss of its mechanism in place of the gross figures.
+
+    causes: the net losses of the run, by mechanism.
+    """
+    net = causes.get(violation.mechanism, 0)
+    text = GROSS.sub(f"{counted(net, 'increment')} lost" if net else "nothing lost in the end", violation.what)
+    return IN_ONE_PROCESS.sub(r"writes in the same process set the counter back by \1", text)

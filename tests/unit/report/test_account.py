@@ -1,0 +1,158 @@
+"""One account of what a run lost: its sentence, its split by cause and the exact account have the same sum."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from lab.judge.net_losses import UNCONFIRMED
+from lab.judge.verdict import judge, weigh
+from lab.judge.violation import Violation
+from lab.report import account, pages, run_data
+from lab.report.charts import charts
+from lab.report.run_data import Cause, Result, Series
+from tests.builders import findings_of_ten, made_run, record_of_ten
+
+NO_CURVES = {"wait_ms": [], "wait_share": [], "time_s": [], "acknowledged": [], "unknown": [], "value": []}
+GROSS = st.lists(st.tuples(st.integers(0, 900), st.integers(0, 900)), max_size=4)
+
+
+def result_of(tmp_path, lost: int, causes: list[Cause], **figures) -> Result:
+    record = record_of_ten()
+    judgement = weigh(record, findings_of_ten())
+    figures = {"acknowledged": 5000, "writes": 5000, "lost": lost, "final": 5000 - lost} | figures
+    series = Series(**NO_CURVES, causes=causes)
+    return Result(record=record, judgement=msgspec.structs.replace(judgement, **figures), series=series, folder=tmp_path)
+
+
+@pytest.fixture
+def none(tmp_path) -> Result:
+    """A run whose writes set the counter back by more than what is lost in the end."""
+    causes = [Cause("no lock", 1936, 285, 900), Cause("process-local lock", 2223, 348, 1100)]
+    return result_of(tmp_path, 3526, causes)
+
+
+def test_account_of_losses(none):
+    """The parts are net figures, and the gross figures are in the exact account only."""
+    one = account.account(none)
+
+    assert one.sentence == "5\u2009000 requests were answered “done”. The counter says 1\u2009474. 3\u2009526 are gone."
+    assert one.split == {"process-local lock": 1875, "no lock": 1651}
+    assert [(line.writes, line.back, line.forward, line.net) for line in one.lines] == [
+        (1100, 2223, 348, 1875),
+        (900, 1936, 285, 1651),
+    ]
+
+
+@settings(deadline=None)  # a busy machine is not what is tested
+@given(st.integers(0, 5000), GROSS)
+def test_sums_are_what_is_lost(tmp_path_factory, lost, gross):
+    """Whatever the writes did: the split and the exact account add up to what is lost."""
+    causes = [Cause(f"cause {number}", back, forward, 1) for number, (back, forward) in enumerate(gross)]
+    one = account.account(result_of(tmp_path_factory.getbasetemp(), lost, causes))
+
+    assert sum(one.split.values()) == lost
+    assert sum(line.net for line in one.lines) == lost
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"lost": 0, "final": 5000}, "The counter says 5\u2009000. None is gone."),
+        ({"lost": 1, "final": 4999}, "The counter says 4\u2009999. 1 is gone."),
+        ({"lost": 9, "final": None}, "The counter could not be read. 9 are gone."),
+        (
+            {"writes": 5003, "duplicated": 2, "lost": 4, "final": 4999},
+            "1 write was made for requests that got no clear answer. The counter says 4\u2009999. 4 are gone.",
+        ),
+        ({"writes": 4999, "lost": 1, "final": 4999}, "For 1 of these answers no write is on record."),
+    ],
+)
+def test_sentence(tmp_path, figures, words):
+    """The sentence names everything that was written, so it leads to what is gone."""
+    result = result_of(tmp_path, causes=[], **figures)
+
+    assert words in account.sentence(result.judgement)
+
+
+def test_unconfirmed_writes_have_a_line(tmp_path):
+    """What no mechanism took is a line of its own."""
+    one = account.account(result_of(tmp_path, 3, [Cause("no lock", 2, 0, 2)]))
+
+    assert one.split == {"no lock": 2, UNCONFIRMED: 1}
+    assert [(line.mechanism, line.back, line.net) for line in one.lines] == [("no lock", 2, 2), (UNCONFIRMED, None, 1)]
+
+
+@pytest.mark.parametrize(
+    ("what", "causes", "words"),
+    [
+        ("24 increments destroyed by 3 writes, 23 of them restored by other writes", {"m": 1}, "1 increment lost"),
+        (
+            "2 increments destroyed by 1 write; two holders were inside at once 4 times",
+            {},
+            "nothing lost in the end; two holders were inside at once 4 times",
+        ),
+        ("1 increment destroyed by writes in the same process", {"m": 1}, "writes in the same process set the counter back by 1"),
+        ("30 requests waited", {"m": 1}, "30 requests waited"),
+    ],
+)
+def test_violation_in_net_figures(what, causes, words):
+    """A broken promise is shown with the net loss of its mechanism."""
+    assert account.seen(Violation("exclusive", "m", what, []), causes) == words
+
+
+def test_page_begins_with_the_account(tmp_path):
+    """The page has the sentence, the split and the exact account, closed, and no gross words outside the timeline."""
+    page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+
+    text = page.read_text(encoding="utf-8")
+    body = text[text.index("<main") :]
+    assert "3 requests were answered “done”. The counter says 2. 1 is gone." in body
+    assert body.index('class="account"') < body.index('class="split"') < body.index("<details>") < body.index('class="story"')
+    rest = re.sub(
+        r'(?s)<figure class="timeline".*?</figure>|<p class="story">.*?</p>|<script.*?</script>|<svg.*?</svg>', "", body
+    )
+    assert not re.search("destroyed|brought back|restored", rest)
+
+
+def test_charts_draw_net_figures(none):
+    """The bars of the causes are net figures, of one run and of many."""
+    for name, purpose in (("causes", "one"), ("mechanisms", "many")):
+        axes = Figure().add_subplot()
+        charts(purpose)[name].draw(axes, [none])
+
+        assert sorted(bar.get_width() for bar in axes.patches) == [1651, 1875]
+        assert "3\u2009526" in axes.get_title()
+
+
+def test_speed_is_that_of_what_was_kept(none):
+    """Titles and bars have the increments kept a second; the acknowledged ones are named as such."""
+    speed = {"throughput_per_s": 1829.0, "duration_s": 2.0}
+    none = msgspec.structs.replace(none, judgement=msgspec.structs.replace(none.judgement, **speed))
+    axes = {name: Figure().add_subplot() for name in ("pace", "paces", "throughput")}
+    for name, drawn in axes.items():
+        if name != "throughput":
+            curves = msgspec.structs.replace(none.series, time_s=[1.0], acknowledged=[5000], unknown=[0], value=[1474])
+            none = msgspec.structs.replace(none, series=curves)
+        charts("one" if name == "pace" else "many")[name].draw(drawn, [none])
+
+    assert axes["pace"].get_title() == "none kept 737 increments a second over 2.0 s, of 1\u2009829 acknowledged".replace(
+        "none", none.judgement.stage
+    )
+    assert "737" in axes["paces"].get_title()
+    assert [bar.get_width() for bar in axes["throughput"].patches] == [737]
+    assert "acknowledged" in axes["pace"].get_ylabel()
+    assert "acknowledged" in axes["paces"].get_ylabel()
+
+
+def test_series_have_the_writes(tmp_path):
+    """The series record how many writes set the counter back."""
+    folder = made_run(tmp_path / "20260101T000000.000Z-rush-mine-1")
+    pages.keep(folder, *judge(folder))
+
+    assert [(cause.destroyed, cause.writes) for cause in run_data.load(folder).series.causes] == [(1, 1)]

@@ -1,0 +1,148 @@
+"""A promise that was kept next to losses by another cause says so, and looks different, wherever it is shown."""
+
+from __future__ import annotations
+
+import io
+import shutil
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from lab.evidence.run_folder import save
+from lab.experiments import matrix as conducted
+from lab.experiments.own_lock import Task
+from lab.judge.judgement import Verdict
+from lab.judge.verdict import weigh
+from lab.paths import REFERENCE
+from lab.report import matrix_picture, pages, site
+from lab.report.matrix import Cell, in_short, lost_otherwise
+from lab.report.terminal import in_words, summarise
+from lab.scenario import scenario as scenarios
+from lab.scenario.stages import find_stage
+from tests.builders import findings_of_ten, record_of_ten
+from tests.pages import rows_of
+
+LATE = "the TTL ran out in the work"
+CELLS = [
+    Cell(stage="lua", scenario="rush", claim="exclusive", verdict="KEPT"),
+    Cell(stage="uuid", scenario="rush", claim="exclusive", verdict="KEPT", lost=3, run="one", reason="why"),
+    Cell(stage="none", scenario="rush", claim="exclusive", verdict="ADMITTED", lost=9),
+]
+RUN = min(REFERENCE.glob("runs/*-lua-*"))
+
+
+def kept_next_to_losses(**outcomes):
+    """The judgement of a run that kept its promise and lost three increments by another cause, and its findings."""
+    found = findings_of_ten({LATE: 3})
+    found.outcomes.update(outcomes)
+    judgement = weigh(record_of_ten(["exclusive"], final=7), found)
+    return msgspec.structs.replace(judgement, verdict=Verdict.KEPT, lost=3), found
+
+
+def test_terminal_says_so():
+    """The verdict line has the losses, and the sentence names their cause and who was not served."""
+    judgement, found = kept_next_to_losses(failed=2)
+    out = io.StringIO()
+    summarise(Console(file=out, width=300), judgement, found)
+
+    assert "KEPT, 3 lost otherwise" in out.getvalue()
+    assert f"kept, but 3 increments were lost otherwise ({LATE}); 2 of 12 requests were not served." in out.getvalue()
+    assert "destroyed" not in out.getvalue()
+
+
+def test_each_cause_is_named():
+    """With several causes, each has its number."""
+    judgement, _ = kept_next_to_losses()
+
+    assert "(2: no lock; 1: a stale write)" in in_words(judgement, {"no lock": 2, "a stale write": 1})
+
+
+def test_cells_in_words():
+    assert [in_short(cell) for cell in CELLS] == ["kept", "kept, 3 lost otherwise", "lost 9"]
+    assert [lost_otherwise(cell) for cell in CELLS] == [False, True, False]
+
+
+def test_matrix_picture_marks_it(tmp_path):
+    """In the picture such a cell has another tint, a hatch and a sign, and the title counts it apart."""
+    figure = matrix_picture._figure(CELLS)
+
+    kept, otherwise, admitted = figure.axes[0].patches
+    assert len({patch.get_facecolor() for patch in (kept, otherwise, admitted)}) == 3
+    assert [patch.get_hatch() for patch in (kept, otherwise, admitted)] == [None, matrix_picture.HATCH, None]
+    assert [matrix_picture.SIGN in text.get_text() for text in figure.axes[0].texts] == [False, True, False]
+    assert figure.get_suptitle().startswith("2 of 3 runs kept the tested promise, 1 of them next to losses by another cause;")
+    assert "next to" not in matrix_picture.finding(CELLS[:1])
+
+
+def test_matrix_page_marks_it(tmp_path):
+    (tmp_path / "runs" / "one").mkdir(parents=True)
+    (tmp_path / "runs" / "one" / "report.html").touch()
+    (tmp_path / "matrix").mkdir()
+
+    page, *_ = matrix_picture.draw(CELLS, tmp_path / "matrix")
+
+    text = page.read_text(encoding="utf-8")
+    assert '<td class="area KEPT otherwise" title="why"><a href="../runs/one/report.html">kept, 3 lost otherwise</a>' in text
+    assert text.count(' otherwise"') == 1
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """The folder of a run that kept its promise next to losses."""
+    folder = tmp_path / "runs" / RUN.name
+    shutil.copytree(RUN, folder)
+    judgement = msgspec.json.decode((folder / "verdict.json").read_bytes())
+    save(folder / "verdict.json", judgement | {"lost": 3, "final": judgement["final"] - 3})
+    return tmp_path
+
+
+def test_site_marks_it(reports):
+    """The row, the cell of the matrix and the rung of the ladder show it."""
+    shutil.copytree(reports / "runs", reports / "ladder-20990101T000000Z" / "runs")
+
+    page = site.write(reports)
+
+    text = page.read_text(encoding="utf-8")
+    assert [row["headline"] for row in rows_of(page)] == ["KEPT, 3 lost otherwise"]
+    assert 'class="area KEPT otherwise"' in text
+    assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in text[text.index('<section id="ladder"') :]
+
+
+def test_comparison_marks_it(reports, undrawn):
+    page, table, *_ = pages.report_many([reports / "runs" / RUN.name, min(RUN.parent.iterdir())], reports)
+
+    assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in page.read_text(encoding="utf-8")
+    assert "KEPT, 3 lost otherwise" in table.read_text(encoding="utf-8")
+
+
+def test_later_round_shows_what_it_lost(monkeypatch, tmp_path):
+    """Where a later round of a cell lost increments, the first round's green does not hide it."""
+    first = msgspec.structs.replace(CELLS[0], verdict="KEPT")
+
+    def conduct_all(again, jobs, on_done, reports, draw):
+        for cell in again:
+            cell.verdict, cell.lost, cell.reason = "KEPT", 2, "2 increments lost otherwise"
+            on_done(cell)
+
+    monkeypatch.setattr(conducted, "conduct_all", conduct_all)
+    conducted.conduct_again([first], 1, lambda cell: None, tmp_path)
+
+    assert (in_short(first), first.rounds) == ("kept, 2 lost otherwise", {"KEPT": 2})
+
+
+def test_own_lock_shows_what_a_round_lost():
+    """Of the rounds of an own lock with the same verdict, the round that lost increments is shown."""
+    task = Task(find_stage("lua"), scenarios.load("rush"), "rush", rounds=[CELLS[0], CELLS[1]])
+
+    assert task.result() is CELLS[1]
+
+
+def test_ladder_bar_is_that_of_the_writes(tmp_path):
+    """Where retries wrote again, the bar shows the share of all writes that is in the counter, not only red."""
+    (run,) = REFERENCE.glob("runs/*-setnx_no_else-*")
+    shutil.copytree(run, tmp_path / "ladder-20990101T000000Z" / "runs" / run.name)
+
+    text = site.write(tmp_path).read_text(encoding="utf-8")
+
+    assert '<span class="kept" style="width: 20.05%"></span><span class="gone" style="width: 79.95%"></span>' in text
