@@ -131,7 +131,7 @@ def _price_figure() -> Figure:
             axes.annotate(words, (at, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10)
     kept.set_yticks(rows, names)
     speed = f"increments kept a second, of {CEILING}'s" + (" (red: it lost some)" if RED in colours else "")
-    for axes, label in ((kept, f"kept what the scenario tests, of {len(common)}"), (price, speed)):
+    for axes, label in ((kept, f"tested claims kept, of the same {len(common)}"), (price, speed)):
         axes.set_xlim(0, 1.22)
         axes.set_xticks([])
         axes.grid(visible=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 
@@ -279,3 +280,13 @@ def test_reference_sweep(name, tmp_path):
 def test_line_of_a_run_in_words(name, figure, words):
     """The line of a run has its figures in words."""
     assert sweep_runner._in_words(sweeps.load("ttl"), name, figure) == words
+
+
+def test_older_sweep_is_read_by_what_was_kept(tmp_path):
+    """An older sweep recorded the acknowledged increments a second; what of them was kept is its speed."""
+    content = json.loads((paths.REFERENCE / "sweep-ttl" / "sweep.json").read_bytes())
+    (point,) = content["points"][:1]
+    point |= {"acknowledged": 30, "lost": 15, "figures": {"lost_share": 0.5, "throughput_per_s": 8.0}}
+    (tmp_path / "sweep.json").write_text(json.dumps(content), encoding="utf-8")
+
+    assert sweep_result.load(tmp_path).points[0].figures == {"lost_share": 0.5, "kept_per_s": 4.0}
