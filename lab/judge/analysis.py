@@ -6,6 +6,8 @@ compare the two counts, the load's requests and the journals' writes), and each 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain
 from lab.evidence.history import History
 from lab.judge.attribution import Attribution, OnLoss
@@ -56,6 +58,27 @@ class _Pass:
         self.integrity = Integrity(self.grants.open, self.writes.written, run.start)
         self.curves = Curves(findings)
         self.attribution = Attribution(self.overlaps.conflict, on_loss)
+        # The order matters: a later collector reads what an earlier one has found.
+        self.at_got: list[Callable[[Grant], None]] = [
+            self.waits.got,
+            self.leavers.got,
+            *([self.nested_waits.got] if run.nested else []),
+            self.faults.got,
+            self.handovers.got,
+            self.overlaps.got,
+        ]
+        self.at_release: list[Callable[[Grant], None]] = [
+            self.waits.released,
+            self.writes.released,
+            self.curves.released,
+            self.faults.released,
+            self.handovers.released,
+            self.overlaps.released,
+            self.leases.released,
+            self.leavers.released,
+            *([self.long_holds.released] if run.ttl_ms else []),
+            *([self.nested_waits.released] if run.nested else []),
+        ]
 
     def take(self, replica: str, event: AnyEvent) -> None:
         """Report one event of a journal."""
@@ -82,33 +105,20 @@ class _Pass:
             self._take(grant, event)
 
     def _take(self, grant: Grant, event: AnyEvent) -> None:
-        """Report one event of a grant. The order matters: a later collector reads what an earlier one has found."""
-        match event:
-            case Got():
-                self.findings.sent += event.commands
-                self.waits.got(grant)
-                self.leavers.got(grant)
-                self.nested_waits.got(grant)
-                self.faults.got(grant)
-                self.handovers.got(grant)
-                self.overlaps.got(grant)
-            case Wrote():
-                self.writes.wrote(grant)
-                self.attribution.wrote(grant)
-            case WroteAgain():
-                self.writes.wrote_again(grant, event)
-            case Released():
-                self.findings.sent += event.commands
-                self.waits.released(grant)
-                self.writes.released(grant)
-                self.curves.released(grant)
-                self.faults.released(grant)
-                self.handovers.released(grant)
-                self.overlaps.released(grant)
-                self.leases.released(grant)
-                self.leavers.released(grant)
-                self.long_holds.released(grant)
-                self.nested_waits.released(grant)
+        """Report one event of a grant."""
+        if isinstance(event, Got):
+            self.findings.sent += event.commands
+            for look in self.at_got:
+                look(grant)
+        elif isinstance(event, Wrote):
+            self.writes.wrote(grant)
+            self.attribution.wrote(grant)
+        elif isinstance(event, Released):
+            self.findings.sent += event.commands
+            for look in self.at_release:
+                look(grant)
+        elif isinstance(event, WroteAgain):
+            self.writes.wrote_again(grant, event)
 
     def close(self) -> None:
         """Settle the rest: all journals have been read."""

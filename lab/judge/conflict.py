@@ -33,6 +33,8 @@ class Conflict:
     keys: KeyHistory
     # the grants whose release was around that time, in the order in which the releases ended
     releases: Sequence[Grant]
+    # those of them that had lost their lock before
+    lost_locks: Sequence[Grant]
     # the faults of the run
     faults: Sequence[FaultOutcome]
     # when a replica did not run, although no fault stopped it
@@ -41,6 +43,8 @@ class Conflict:
     asks_are_seen: bool = True
     # whether requests of one process were inside at once all the time: then no lock was there at all
     nothing_locked: bool = False
+    # the answer of entitled_at_once, once it was asked
+    known_entitled: bool | None = None
 
     @property
     def both(self) -> tuple[Grant, ...]:
@@ -58,6 +62,11 @@ class Conflict:
 
         Two that locked different keys count as well: each was entitled to what should have been one lock.
         """
+        if self.known_entitled is None:  # most mechanisms ask
+            self.known_entitled = self._entitled_at_once()
+        return self.known_entitled
+
+    def _entitled_at_once(self) -> bool:
         if self.elder is self.younger:
             return bool(self.elder.key) and not self.lease_ended
         if self.share_no_key:

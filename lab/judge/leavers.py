@@ -34,6 +34,8 @@ class Leavers:
         self.holds: list[tuple[int, int]] = []  # the same
 
     def got(self, grant: Grant) -> None:
+        if not self.left and not self.is_tested:
+            return
         self.findings.measures["behind_a_leaver"] += self._was_behind_a_leaver(grant)
         if self.is_tested:
             key = short(grant.key)

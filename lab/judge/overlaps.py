@@ -34,6 +34,7 @@ class Overlaps:
         self.lease_ns = findings.run.lease_ns
         self.thefts = Thefts(self.lease_ns, findings.faults, keys, open_grants.values)
         self.releases: deque[Grant] = deque(maxlen=REMEMBERED)
+        self.lost_locks: deque[Grant] = deque(maxlen=REMEMBERED)  # releases of requests that had lost their lock
         self.number_released = 0
         # conflicts that are to be explained, each with the number of the release that showed it
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
@@ -97,6 +98,8 @@ class Overlaps:
         self.number_released += 1
         self.releases.append(grant)
         self.thefts.released(grant)
+        if grant.lost is not None:
+            self.lost_locks.append(grant)
         self._look(grant)
         while self.pending and self.pending[0][0] + EXPLAINED_AFTER < self.number_released:
             self._explain(*self.pending.popleft()[1:])
@@ -161,7 +164,7 @@ class Overlaps:
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
-        evidence = (self.keys, self.releases, findings.faults, findings.stalls)
+        evidence = (self.keys, self.releases, self.lost_locks, findings.faults, findings.stalls)
         return Conflict(
             elder, younger, findings.run, *evidence, asks_are_seen=self.asks_are_seen, nothing_locked=self.nothing_locks
         )

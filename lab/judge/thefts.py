@@ -103,10 +103,10 @@ def thief_of(conflict: Conflict) -> Grant | None:
     The store can have deleted the lock at any time from the release's sending to its answer.
     """
     elder, younger = conflict.elder, conflict.younger
-    for grant in reversed(conflict.releases):
+    for grant in reversed(conflict.lost_locks):
         if grant.released_ns <= elder.lease_from_ns:
             break
-        if grant is elder or grant is younger or grant.lost is None or grant.releasing_ns >= younger.got_ns:
+        if grant is elder or grant is younger or grant.releasing_ns >= younger.got_ns:
             continue
         if grant.key == elder.key and can_have_deleted(grant, elder.key, conflict.keys):
             return grant
