@@ -87,6 +87,8 @@ class Overlapped:
     in_one_process: int = 0
     # the first of them
     examples: list[TwoInside] = field(default_factory=list)
+    # the first of those in one process
+    examples_in_one_process: list[TwoInside] = field(default_factory=list)
 
 
 @dataclass

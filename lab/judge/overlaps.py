@@ -158,8 +158,11 @@ class Overlaps:
         overlapped = self.findings.overlaps.setdefault(mechanism.name, Overlapped())
         overlapped.number += 1
         overlapped.in_one_process += elder.replica == younger.replica
+        two = TwoInside(elder.facts(), younger.facts())
         if len(overlapped.examples) < EXAMPLES:
-            overlapped.examples.append(TwoInside(elder.facts(), younger.facts()))
+            overlapped.examples.append(two)
+        if elder.replica == younger.replica and len(overlapped.examples_in_one_process) < EXAMPLES:
+            overlapped.examples_in_one_process.append(two)
 
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
         """Return a conflict of two grants with the evidence of that time."""
