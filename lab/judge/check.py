@@ -41,10 +41,7 @@ def harm_in_one_process(findings: Findings) -> Iterator[Violation]:
         seen = [f"{counted(destroyed, 'increment')} destroyed by writes in the same process"] if destroyed else []
         seen += [f"two holders in one process were inside at once {counted(inside, 'time')}"] if inside else []
         if seen:
-            evidence: list[Evidence] = [
-                one for one in losses.examples if one.victim and one.victim.replica == one.culprit.replica
-            ]
-            evidence += [one for one in overlapped.examples if one.elder.replica == one.younger.replica]
+            evidence: list[Evidence] = [*losses.in_one_process, *overlapped.examples_in_one_process]
             yield Violation(Claim.exclusive_in_process.name, mechanism.name, "; ".join(seen), evidence[:EXAMPLES])
 
 

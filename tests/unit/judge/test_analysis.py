@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.journal import Released, Renewed
+from lab.judge.checks import checks
 from lab.judge.verdict import weigh
 from tests.builders import MS, found, record_of
 
@@ -596,3 +597,17 @@ def test_handed_over_with_an_old_lease(made, work_until, claim):
     made.increment("c", 1, 2, at=(*((62, 65) if claim == "exclusive" else (120, 130)), 170, 171), replica="replica-2")
 
     assert {one for one, _ in found(made.analyse(final=2, ttl_ms=60))} == {claim}
+
+
+def test_every_violation_has_an_example(made):
+    """Each violation names a request: also mutual exclusion in one process, where the first conflicts were between replicas."""
+    for number in range(12):
+        at = 100 * number
+        made.increment(f"a{number}", 2 * number, 2 * number, at=(at, at + 1, at + 7, at + 8))
+        replica = "replica-2" if number < 11 else "replica-1"
+        made.increment(f"b{number}", 2 * number, 2 * number + 1, at=(at + 5, at + 6, at + 9, at + 10), replica=replica)
+
+    violations = [violation for check in checks().values() for violation in check(made.analyse(final=1))]
+
+    assert {violation.claim for violation in violations} == {"exclusive", "exclusive_in_process"}
+    assert all(violation.evidence for violation in violations)
