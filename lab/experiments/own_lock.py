@@ -24,6 +24,7 @@ from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REFERENCE, REPORTS
 from lab.pipeline import publish_site
+from lab.report.account import without_gross
 from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.report.terminal import terminal
 from lab.scenario import scenario as scenarios
@@ -204,7 +205,9 @@ def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]
             cell = task.result()
             colour = COLOURS["ADMITTED" if lost_otherwise(cell) else cell.verdict]
             stage = [cell.stage] if len(found) > 1 else []
-            table.add_row(cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(cell.reason))
+            table.add_row(
+                cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(without_gross(cell.reason))
+            )
     if table.row_count:
         console.print(table)
     else:

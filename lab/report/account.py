@@ -83,6 +83,19 @@ def _lines(result: Result) -> list[Line]:
     return lines + ([Line(UNCONFIRMED, None, None, None, rest)] if rest else [])
 
 
+def without_gross(text: str) -> str:
+    """Return the reason of a verdict without gross figures, where the net figures are not at hand or stand next to it."""
+    return IN_ONE_PROCESS.sub(r"writes in the same process set the counter back by \1", GROSS.sub("increments lost", text))
+
+
+def why(result: Result) -> str:
+    """Return the reason of a run's verdict, with net figures."""
+    text, net = result.judgement.why, result.net
+    for violation in result.judgement.violations:
+        text = text.replace(violation.what, seen(violation, net))
+    return without_gross(text)
+
+
 def seen(violation: Violation, causes: Mapping[str, int]) -> str:
     """Return what was seen of a broken promise, with the net loss of its mechanism in place of the gross figures.
 

@@ -10,6 +10,7 @@ from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from lab.report.account import without_gross
 from lab.report.chart import GREEN, GREY, ORANGE, RED, STYLE
 from lab.report.html import page
 from lab.report.matrix import Cell, in_short, lost_otherwise, never_admitted
@@ -49,6 +50,7 @@ def _table(cells: Sequence[Cell], runs: Path, own: str) -> dict[str, object]:
         "never_admitted": gentle,
         "own": own,
         "lost_otherwise": lost_otherwise,
+        "without_gross": without_gross,
     }
 
 

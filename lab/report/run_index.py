@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence.run_folder import replace
+from lab.report import account
 from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, load
 from lab.report.run_labels import labels, parameter
@@ -167,7 +168,7 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         verdict=judgement.verdict,
         headline=judgement.headline,
         outcome=in_short(cell),
-        why=judgement.why,
+        why=account.why(result),
         label=result.label,
         acknowledged=judgement.acknowledged,
         final=judgement.final,

@@ -106,6 +106,16 @@ def test_violation_in_net_figures(what, causes, words):
     assert account.seen(Violation("exclusive", "m", what, []), causes) == words
 
 
+def test_reasons_on_pages_are_net(none):
+    """The reason of a verdict has net figures on the site, and none where only the matrix is at hand."""
+    what = "1936 increments destroyed by 900 writes, 285 of them restored by other writes"
+    about = {"why": f"{what}: no lock", "violations": [Violation("exclusive", "no lock", what, [])]}
+    none = msgspec.structs.replace(none, judgement=msgspec.structs.replace(none.judgement, **about))
+
+    assert account.why(none) == "1651 increments lost: no lock"
+    assert account.without_gross(f"{what}: no lock") == "increments lost: no lock"
+
+
 def test_page_begins_with_the_account(tmp_path):
     """The page has the sentence, the split and the exact account, closed, and no gross words outside the timeline."""
     page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
