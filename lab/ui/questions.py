@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from lab.judge.judgement import Judgement, Verdict
-from lab.ui import question
-from lab.ui.question import Question, Shown
+from lab.ui import question_families as ask
+from lab.ui.question import Question, Shown, own
 
 IN_TIME = "within the TTL and half a second"
 LOSSES = (
@@ -29,37 +29,37 @@ LOSSES = (
     "survives_session_loss",
     "survives_a_slow_acquire",
 )
-QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, question.losses()) | {
-    "acquires_atomically": question.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
-    "freed_after_crash": question.next_grant("the holder has died", IN_TIME),
-    "freed_after_thread_death": question.next_grant("the holder's thread has died and its process lives on", IN_TIME),
-    "available_with_a_node_down": question.next_grant("one of the lock's stores went down", IN_TIME),
-    "available_with_two_nodes_down": question.next_grant("two of the lock's five stores fell silent", IN_TIME),
-    "survives_a_lost_reply": question.next_grant("the reply to an acquire was lost", "soon after the work"),
-    "refuses_without_majority": question.minority(),
-    "answers_a_try_at_once": question.try_once(),
-    "prompt_handover": question.handover(),
-    "fair": question.overtaken(),
-    "reentrant": question.waits_for_itself(),
-    "breaks_deadlock": question.deadlock(),
-    "waiters_may_leave": question.waiters_behind(),
-    "counts_once": question.work_done_twice(),
-    "serves_most_requests": question.served(),
-    "fence_outlives_restart": question.refused_holders(),
-    "all_or_nothing": question.half_done(),
+QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, ask.losses()) | {
+    "acquires_atomically": ask.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
+    "freed_after_crash": ask.next_grant("the holder has died", IN_TIME),
+    "freed_after_thread_death": ask.next_grant("the holder's thread has died and its process lives on", IN_TIME),
+    "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", IN_TIME),
+    "available_with_two_nodes_down": ask.next_grant("two of the lock's five stores fell silent", IN_TIME),
+    "survives_a_lost_reply": ask.next_grant("the reply to an acquire was lost", "soon after the work"),
+    "refuses_without_majority": ask.minority(),
+    "answers_a_try_at_once": ask.try_once(),
+    "prompt_handover": ask.handover(),
+    "fair": ask.overtaken(),
+    "reentrant": ask.waits_for_itself(),
+    "breaks_deadlock": ask.deadlock(),
+    "waiters_may_leave": ask.waiters_behind(),
+    "counts_once": ask.work_done_twice(),
+    "serves_most_requests": ask.served(),
+    "fence_outlives_restart": ask.refused_holders(),
+    "all_or_nothing": ask.half_done(),
 }
 
 
 def of(claim: str) -> Question:
     """Return the question of a claim."""
-    return QUESTIONS.get(claim) or question.of_any(claim)
+    return QUESTIONS.get(claim) or ask.of_any(claim)
 
 
 def shown(judgement: Judgement) -> Shown:
     """Return a run's answer to the question of its claim. Where only another promise was broken, the figure is that claim's."""
     answer = of(judgement.claim).shown(judgement)
-    if judgement.verdict is not Verdict.BROKEN or question.own(judgement, judgement.claim) or judgement.lost:
+    if judgement.verdict is not Verdict.BROKEN or own(judgement, judgement.claim) or judgement.lost:
         return answer
     claim = judgement.violations[0].claim
-    other = of(claim).answering(judgement, question.own(judgement, claim))
+    other = of(claim).answering(judgement, own(judgement, claim))
     return dataclasses.replace(answer, number=other.number, words=other.words)

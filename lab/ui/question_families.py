@@ -1,0 +1,267 @@
+"""The families of questions: claims of one family are asked alike, and answered by the same figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from app.lock import Claim
+from lab.judge.checks.reentrant import INNER_RELEASE
+from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.judgement import Judgement
+from lab.judge.violation import Violation
+from lab.text import counted
+from lab.ui.question import PROMISED, Answer, Question
+
+
+def losses() -> Question:
+    """Return the question of a claim that no increment is lost."""
+    return Question(
+        text="How many increments will it lose?", choices=("it loses none", "it loses some"), answering=_losses, live="gap"
+    )
+
+
+def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken and not judgement.lost:  # a broken promise is no 0
+        if inside := _inside(broken):
+            return Answer(0, inside, "times two holders were inside at once; no increment was lost in the end")
+        return Answer(0, _number(broken), "increments were destroyed, and later writes restored them")
+    lost = judgement.lost
+    return Answer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
+
+
+def next_grant(after: str, promised: str) -> Question:
+    """Return the question of a claim that the lock is granted again. after: the event; promised: within which time."""
+    return Question(
+        text=f"Who gets in after {after}?",
+        choices=(f"the next request, {promised}", "the next request, but later", "nobody any more"),
+        answering=_next_grant,
+    )
+
+
+def _next_grant(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    faults = [one for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+    waits_ms = [one.idle_ms for one in faults]
+    if None in waits_ms or not faults:
+        return _refused(2, judgement)
+    return Answer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), "until the next request got in")
+
+
+REENTRY = {"waited for itself": 1, INNER_RELEASE: 2, "the lock stayed after its last release": 3}  # mechanism → choice
+
+
+def waits_for_itself() -> Question:
+    """Return the question of a lock that its holder takes again."""
+    return Question(
+        text="What happens to a holder that asks for its own lock again?",
+        choices=(
+            "it gets the lock",
+            "it waits for itself",
+            "its inner release frees the lock",
+            "its releases do not free the lock",
+        ),
+        answering=_waits_for_itself,
+    )
+
+
+def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    choice = REENTRY.get(broken[0].mechanism, REENTRY[INNER_RELEASE])
+    if choice != REENTRY[INNER_RELEASE]:
+        return dataclasses.replace(_waited(judgement, broken), choice=choice)
+    if judgement.lost:
+        return Answer(choice, str(judgement.lost), "increments lost, because the inner release freed the lock")
+    freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
+    words = "requests lost the lock at their inner release" if freed else "times two holders were inside at once"
+    return Answer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
+
+
+def deadlock() -> Question:
+    """Return the question of two holders that wait for each other."""
+    return Question(
+        text="Two holders wait for each other's lock. How does it end?",
+        choices=("both get out within the TTL and half a second", "they wait longer, or give up"),
+        answering=_waited,
+    )
+
+
+def _waited(judgement: Judgement, broken: list[Violation]) -> Answer:
+    """Return how many requests gave up waiting, or the longest wait."""
+    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    if not broken or judgement.failed or not waits_ms:
+        return _refused(int(bool(broken)), judgement)
+    return Answer(1, _seconds(max(waits_ms)), "is the longest wait for the lock")
+
+
+def minority() -> Question:
+    """Return the question of a lock whose majority of stores is down."""
+    return Question(
+        text="Three of the five servers are down. Which requests get the lock?",
+        choices=("none", "some"),
+        answering=_minority,
+        refusals_are_good=True,
+    )
+
+
+def _minority(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        granted = [one.granted_meanwhile for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+        return Answer(1, str(sum(granted)), "got the lock from two of five servers")
+    return _refused(PROMISED, judgement)
+
+
+def try_once() -> Question:
+    """Return the question of requests that do not want to wait."""
+    return Question(
+        text="The lock is held. What does a request get that does not want to wait?",
+        choices=("a no at once", "it waits for the lock all the same"),
+        answering=_try_once,
+        refusals_are_good=True,
+    )
+
+
+def _try_once(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        return Answer(1, _seconds(_milliseconds(broken)), "and more: half of the requests waited for their no")
+    return Answer(PROMISED, str(judgement.failed), f"of {counted(judgement.requests, 'request')} got a no at once")
+
+
+def handover() -> Question:
+    """Return the question of a free lock for which requests wait."""
+    return Question(
+        text="A waiter is there. How long does the lock stay free?",
+        choices=("20 ms or less, in most hand-overs", "longer: the waiters sleep"),
+        answering=_handover,
+    )
+
+
+def _handover(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        return Answer(1, f"{_milliseconds(broken):.0f} ms", "and more: so long the lock stayed free in half of the hand-overs")
+    return Answer(PROMISED, "≤ 20 ms", "the lock stayed free in half of the hand-overs")
+
+
+def overtaken() -> Question:
+    """Return the question of waiters that later requests overtake."""
+    return Question(
+        text="How often will later requests overtake one waiter?",
+        choices=("at most twice for each user", "more often"),
+        answering=_overtaken,
+    )
+
+
+def _overtaken(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    often = [one.overtaken for violation in broken for one in violation.evidence if isinstance(one, Overtaken)]
+    if broken:
+        return Answer(1, str(max(often, default=0)) if often else _number(broken), "times one request was overtaken")
+    return Answer(PROMISED, "0", "waiters were overtaken again and again")
+
+
+def work_done_twice() -> Question:
+    """Return the question of requests that may do their work again."""
+    return Question(
+        text="How often does a request do its work?",
+        choices=("once", "some requests do it twice", "some never do it"),
+        answering=_work_done_twice,
+    )
+
+
+def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> Answer:
+    twice = judgement.duplicated
+    if broken and not twice:
+        return Answer(2, _number(broken), "acknowledged requests whose work was never done")
+    return Answer(int(twice > 0), str(twice), "writes more than one for each request")
+
+
+def refused_holders() -> Question:
+    """Return the question of holders whose fence the resource refuses."""
+    return Question(
+        text="The store of the fences lost its data. How many holders does the resource refuse?",
+        choices=("none", "some"),
+        answering=_refused_holders,
+    )
+
+
+def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
+    number = str(refused) if refused or not broken else _number(broken)
+    return Answer(int(bool(broken)), number, "holders of the lock were refused by the resource")
+
+
+def waiters_behind() -> Question:
+    """Return the question of waiters that give up: what becomes of those behind them?"""
+    return Question(
+        text="Some waiters give up. Do the waiters behind them get the lock when it is free?",
+        choices=("yes", "no, a waiter that has gone blocks them"),
+        answering=_waiters_behind,
+    )
+
+
+def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    return Answer(1, _seconds(max(waits_ms, default=0)), "behind a waiter that had given up")
+
+
+def served() -> Question:
+    """Return the question of patient requests: how many are served?"""
+    return Question(
+        text="Nothing fails, and all requests are patient. How many get the lock?",
+        choices=("at least half of them", "fewer"),
+        answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
+    )
+
+
+def half_done() -> Question:
+    """Return the question of work with two writes."""
+    return Question(
+        text="The holder is stopped between its two writes. What becomes of its work?",
+        choices=("it is done as a whole, or not at all", "it stays half done"),
+        answering=_half_done,
+    )
+
+
+def _half_done(_judgement: Judgement, broken: list[Violation]) -> Answer:
+    return Answer(int(bool(broken)), _number(broken) if broken else "0", "requests left their work half done")
+
+
+def of_any(claim: str) -> Question:
+    """Return the question of a claim that has no entry in the table: will the promise hold?"""
+    promise = Claim[claim].value if claim in Claim.__members__ else claim
+    return Question(text=f"Will this promise hold? {promise}", choices=("it holds", "it does not"), answering=_of_any)
+
+
+def _of_any(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if judgement.failed or not broken:
+        return _refused(int(bool(broken)), judgement)
+    return Answer(1, _number(broken), "is the first figure of the harm")
+
+
+def _refused(choice: int, judgement: Judgement) -> Answer:
+    return Answer(choice, str(judgement.failed), f"of {counted(judgement.requests, 'request')} refused")
+
+
+def _inside(broken: list[Violation]) -> str:
+    """Return how often two holders were inside at once; empty if never."""
+    often = sum(int(number) for one in broken for number in re.findall(r"inside at once (\d+)", one.what))
+    return str(often) if often else ""
+
+
+def _number(broken: list[Violation]) -> str:
+    """Return the first number in the words of a violation: its check begins with what it counts."""
+    found = re.search(r"\d+", broken[0].what)
+    return found[0] if found else "?"
+
+
+def _milliseconds(broken: list[Violation]) -> float:
+    found = re.search(r"(\d+) ms", broken[0].what)
+    return float(found[1]) if found else 0.0
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"
