@@ -25,11 +25,14 @@ class Handovers:
 
     def released(self, grant: Grant) -> None:
         """Count a hand-over once the next holder has done its work: a grant that wrote nothing shows nothing."""
+        self._count(grant)
+        if grant.successor is not None:
+            self._measure(grant)
+
+    def _count(self, grant: Grant) -> None:
         if grant.handed_over_by and grant.wrote is not None:
             self.findings.measures["handovers"] += 1
             self.findings.measures["handovers_between_replicas"] += grant.handed_over_by != grant.replica
-        if grant.successor is not None:
-            self._measure(grant)
 
     def _measure(self, grant: Grant) -> None:
         """Measure the time between a release and the next grant, if the next holder was waiting at the release."""
@@ -44,3 +47,5 @@ class Handovers:
             self.longest_idle_ns = idle_ns
             findings.idlest = Idle(grant.request, after.request, releasing_ns, after.got_ns)
         after.handed_over_by = grant.replica
+        if after.is_over:  # without mutual exclusion, the next holder can be done before
+            self._count(after)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from lab.judge.conflict import RECEIVED_WITHIN_NS, Conflict
+from lab.judge.conflict import Conflict
 from lab.judge.entitlement import FOREVER_NS, can_take_away, lease_end, tenures
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import DELETIONS, Grant, LostLock
 from lab.judge.key_history import KeyHistory
 
 NO = ("0", "None", "False", "", "-1")  # answers of a command that deleted nothing
+REPORTED_WITHIN_NS = 1_000_000_000  # a busy machine receives the report of a deletion late
 RECENT = 64  # releases that ended just before, and can have begun later
 
 
@@ -94,7 +95,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
         return False
     if not keys.is_reported:
         return grant.answer not in NO
-    return keys.happened("del", grant.releasing_ns, grant.released_ns + RECEIVED_WITHIN_NS, key)
+    return keys.happened("del", grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key)
 
 
 def thief_of(conflict: Conflict) -> Grant | None:

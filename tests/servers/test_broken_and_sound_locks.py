@@ -29,6 +29,8 @@ class Case(NamedTuple):
     mechanism: str
     # mechanisms that may be found as well: other views of the same harm
     also: tuple[str, ...] = ()
+    # whether one of those may be found instead: which view a run shows is chance
+    either: bool = False
 
 
 FAST = {"replicas": 2, "requests": 300, "users": 20, "work_ms": 3, "retry_ms": 10}  # a request that slips in meets a holder
@@ -65,7 +67,9 @@ BROKEN = {
     "key_of_the_moment": Case("rush", FAST, KEYS),
     "skips_one_in_twenty": Case("rush", FAST, NEVER_ASKED),
     "enters_when_tired_of_waiting": Case("rush", LONG, REFUSED),
-    "enters_after_an_error": Case("node_down", {}, EARLY, (REFUSED, NEVER_ASKED)),  # its release fails, too: it sends nothing
+    "enters_after_an_error": Case(
+        "node_down", {}, EARLY, (REFUSED, NEVER_ASKED), either=True
+    ),  # its release fails, too: it sends nothing
     "two_permits": Case("rush", FAST, AT_ONCE),
     "readers_lock_for_writers": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "names_no_key": Case("rush", FAST, "no lock"),
@@ -202,8 +206,9 @@ def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
 
     found = {one.mechanism for one in judgement.violations if one.claim in claims}
     assert judgement.verdict is Verdict.BROKEN, judgement.why
-    assert {case.mechanism} <= found <= {case.mechanism, *case.also}
-    assert any(one.evidence for one in judgement.violations if one.mechanism == case.mechanism)
+    assert found <= {case.mechanism, *case.also}
+    assert case.mechanism in found or (case.either and found)
+    assert all(one.evidence for one in judgement.violations if one.mechanism in found)
 
 
 @pytest.mark.parametrize("name", NOT_BELIEVED)

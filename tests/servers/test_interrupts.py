@@ -114,7 +114,7 @@ def test_clean_keeps_a_run_in_progress(started):
 )
 def test_dead_server_ends_the_run(started, name):
     """A server that dies during a run ends it with a clear message, and the verdict is VOID."""
-    ours = [one for one in started.descendants() if any(word.endswith(f"/{name}") for word in (one.cwd(), *one.cmdline()))]
+    ours = [one for one in started.descendants() if any(f"/{name}/" in f"{word}/" for word in (one.cwd(), *one.cmdline()))]
     master = min(ours, key=lambda process: process.create_time())
 
     master.kill()

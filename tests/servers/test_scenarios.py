@@ -49,6 +49,7 @@ CELLS = {
     "clock_jump_of_two": ("redlock",),
     "split_vote": ("redlock",),  # how long the lock stays free is a figure, not a verdict: the chapter shows two stages
     "explicit_lease": ("watchdog", "pubsub"),
+    "patient_users": ("lua",),
     "try_lock": ("lua", "queued", "mysql_for_update"),
     "convoy": ("local", "lua", "pubsub"),
     "many_ttls": ("ttl", "watchdog"),

@@ -501,6 +501,14 @@ def test_handover_to_a_refused_request(made, wrote, measured):
     assert (measures["handovers"], measures["handovers_between_replicas"]) == (measured, measured)
 
 
+def test_handover_without_mutual_exclusion(made):
+    """A request that came in while another was inside, and was done before it, was handed over to all the same."""
+    made.increment("a", 0, 0, at=(10, 11, 12, 40), key="")
+    made.increment("b", 1, 1, at=(20, 21, 22, 30), asked=1, key="", replica="replica-2")
+
+    assert made.analyse(final=2).measures["handovers_between_replicas"] == 1
+
+
 @pytest.mark.parametrize(("refused", "expected"), [(50, []), (51, [("serves_most_requests", "too many requests were refused")])])
 def test_requests_that_were_refused(made, refused, expected):
     """A lock that refuses more than half of the patient requests breaks its promise to serve."""
