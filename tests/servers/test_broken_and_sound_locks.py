@@ -83,7 +83,11 @@ BROKEN = {
     "mutex_of_the_process": Case("rush", FAST, "process-local lock"),
     "two_votes_of_five": Case("rush", FAST, AT_ONCE, (REFUSED, ROBBED_BY_A_STRANGER)),
     "errors_count_as_votes": Case(
-        "three_nodes_down", {}, "granted by a minority", (REFUSED, AT_ONCE, ROBBED, ROBBED_BY_A_STRANGER)
+        "three_nodes_down",
+        {},
+        "granted by a minority",
+        (REFUSED, AT_ONCE, ROBBED, ROBBED_BY_A_STRANGER),
+        either=True,  # which harm a run shows first is chance
     ),
     "zookeeper_does_not_look_again": Case("rush", LONG | {"wait_ms": 60}, AT_ONCE),
     "etcd_own_key_is_enough": Case("rush", FAST, AT_ONCE),
