@@ -88,6 +88,7 @@ class LiveState:
         answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
         result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip(), "answer": answer}
+        result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
         with self._mutex:
             self.predictions.settle(answer.choice)
             if self._live is not None:

@@ -188,6 +188,7 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
         "kept_per_s",
     )
     facts = {name: getattr(judgement, name) for name in names}
+    facts |= {"kept_per_s": round(judgement.kept_per_s)}  # the same number as on the live page and on the run's page
     return facts | {"counter": judgement.final, "why": judgement.why, "report": os.path.relpath(report)}
 
 

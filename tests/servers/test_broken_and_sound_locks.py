@@ -178,7 +178,7 @@ SOUND: dict[str, dict[str, Options]] = {
 LADDER = ("setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "incr")
 ROUNDS: tuple[tuple[str, Options], ...] = (
     ("rush", {"requests": 1200, "users": 60}),
-    ("one_replica", {"requests": 600, "users": 60}),
+    ("one_replica", {"requests": 1500, "users": 60}),
     ("retry_counts_twice", {}),
 )
 
