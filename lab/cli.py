@@ -96,7 +96,7 @@ def ladder(out: Path | None, **given: Any) -> int:
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @shown("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.")
 @shown("--repeat", type=click.IntRange(1), default=1, help="Number of runs of each cell; shows flaky cells.")
-@out_option("the matrix; cells that are already in it stay", "matrix-TIME")
+@out_option("the matrix; cells that are already in it stay, if judge and commit are the same", "matrix-TIME")
 def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
     """Run every stage under every scenario that fits it.
 

@@ -174,7 +174,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "options": _options,
     "statuses": _statuses,
     "machine": _machine,
-    "matrix": lambda: matrix.markdown(matrix.load(REFERENCE / "matrix")),
+    "matrix_origin": lambda: f"{matrix.read(REFERENCE / 'matrix').origin.sentence}\n",
     "sweeps": _sweeps,
     **chapters.PARTS,
     **cost_of_locking.PARTS,

@@ -13,26 +13,30 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 
 from app.lock import Stage
 from app.locks import stages
 from lab import prerequisites
-from lab.errors import ExitStatus, choose_from, worst
+from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
 from lab.experiments.child_run import NoVerdict, child_run
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
-from lab.paths import EXPECTED, REPORTS
+from lab.paths import EXPECTED, REPORTS, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, cell_requests, in_short, load, lost_otherwise, markdown, never_admitted
+from lab.report.matrix import Cell, Matrix, cell_requests, in_short, load, lost_otherwise, markdown, never_admitted, read
+from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
+from lab.run import environment
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores
 from lab.text import counted
 
+NOBODY_KNOWS = Origin()
 WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
 
 
@@ -98,8 +102,10 @@ def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], No
         first = ran[cell.scenario, cell.stage]
         first.rounds = first.rounds or {first.verdict: 1}
         first.rounds[cell.verdict] = first.rounds.get(cell.verdict, 0) + 1
-        if first.verdict == cell.verdict and lost_otherwise(cell) and not lost_otherwise(first):
-            first.lost, first.reason, first.run = cell.lost, cell.reason, cell.run  # green must not hide what a later round lost
+        same = first.verdict == cell.verdict and lost_otherwise(cell) and not lost_otherwise(first)
+        if same or (cell.verdict == "BROKEN" != first.verdict):  # green must not hide what a later round lost or broke
+            for name in ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "reason", "run"):
+                setattr(first, name, getattr(cell, name))
         on_done(cell)
 
     conduct_all(again, jobs, count, reports, draw=False)
@@ -125,7 +131,20 @@ def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Cell:
     return cell
 
 
-def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS, own: str = "") -> list[Path]:
+def measured_now() -> Origin:
+    """Return the origin of cells that are measured from now on."""
+    return Origin(
+        judge=environment.fingerprint(environment.JUDGE),
+        code=environment.fingerprint(environment.CODE),
+        commit=environment.commit(),
+        versions=environment.versions(),
+        started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def write(
+    cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS, own: str = "", origin: Origin = NOBODY_KNOWS
+) -> list[Path]:
     """Write ``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html``, whose
     cells link to their runs.
 
@@ -135,9 +154,9 @@ def write(cells: Sequence[Cell], into: Path | None = None, reports: Path = REPOR
 
     folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     folder.mkdir(parents=True, exist_ok=True)
-    save(folder / "matrix.json", list(cells))
-    (folder / "matrix.md").write_text(markdown(cells), encoding="utf-8")
-    return [*draw(cells, folder, own), folder / "matrix.md", folder / "matrix.json"]
+    save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells)))
+    (folder / "matrix.md").write_text(markdown(cells, origin), encoding="utf-8")
+    return [*draw(cells, folder, origin, own), folder / "matrix.md", folder / "matrix.json"]
 
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
@@ -153,9 +172,46 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
     return whole
 
 
+def refuse_a_mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> None:
+    """Raise BadInput where cells that stay in the folder are of another judge or commit than these cells."""
+    if why := _mixture(cells, folder, origin):
+        raise BadInput(
+            f"--out: {why} Give another folder, or measure all cells again (without --stage and --scenario), "
+            "or check out the commit of the folder's cells."
+        )
+
+
+def _mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> str:
+    """Return why these cells and those that stay in the folder cannot stand in one matrix; empty where they can."""
+    if not (folder / "matrix.json").exists():
+        return ""
+    measured = {(cell.scenario, cell.stage) for cell in cells if cell.verdict or not cell.reason}
+    stay = [cell for cell in merged((), folder) if cell.verdict and (cell.scenario, cell.stage) not in measured]
+    differences = read(folder).origin.differences(origin)
+    if not stay or not differences:
+        return ""
+    return f"{shown(folder)} keeps {counted(len(stay), 'cell')} that cannot be compared with new ones: {'; '.join(differences)}."
+
+
+def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Console) -> list[Cell]:
+    """Write the matrix, and return its cells: those of the folder included, unless they are of another judge or commit."""
+    if changes := origin.differences(measured_now()):
+        console.print(f"the lab was changed while the matrix was measured: {'; '.join(changes)}", style="bold red")
+        origin = msgspec.structs.replace(origin, judge="", code="")
+    if out is not None and (why := _mixture([cell for cell in cells if cell.verdict], out, origin)):
+        console.print(f"the matrix is written to a folder of its own, because {why}", style="bold red", soft_wrap=True)
+        out = None
+    if out is not None:
+        cells = merged(cells, out)
+    for path in write(cells, out, origin=origin):
+        console.print(str(path), style="dim", soft_wrap=True)
+    return cells
+
+
 def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
     """Run ``lab matrix``, and return the worst exit status of its cells.
 
+    Raises BadInput for an unknown name, and where ``out`` holds cells of another judge or commit that would stay.
     The status is 4 if a program was missing for some cells. It is 3 if no stage failed under a
     scenario, or if a cell is flaky or not as expected.
     """
@@ -163,7 +219,9 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
         choose_from("stage", name, stages())
     for name in only_scenarios:
         choose_from("scenario", name, scenarios.names())
-    cells = plan(only_stages, only_scenarios)
+    cells, origin = plan(only_stages, only_scenarios), measured_now()
+    if out is not None:
+        refuse_a_mixture(cells, out, origin)
     console, left = terminal(), sum(not cell.reason for cell in cells)
 
     def report(cell: Cell) -> None:
@@ -178,10 +236,7 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
                 console.print(f"again: {number} of {repeat}", style="dim")
                 conduct_again(cells, jobs, lambda cell: None if cell.as_expected else report(cell))
     finally:  # an interrupt must not lose the cells that have run
-        if out is not None:
-            cells = merged(cells, out)
-        for path in write(cells, out):
-            console.print(str(path), style="dim", soft_wrap=True)
+        cells = _published(cells, out, origin, console)
         publish_site()
     return _matrix_status(cells, console, whole=not only_stages)
 

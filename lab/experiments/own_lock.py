@@ -19,13 +19,14 @@ from rich.table import Table
 from app.lock import LEASE_GIVES_UP, Stage
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, worst
-from lab.experiments.matrix import in_order, judged, lacking, write
+from lab.experiments.matrix import in_order, judged, lacking, measured_now, write
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REFERENCE, REPORTS
 from lab.pipeline import publish_site
 from lab.report.account import without_gross
 from lab.report.matrix import Cell, cell_requests, lost_otherwise
+from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
@@ -118,7 +119,7 @@ def run_own(
     if len({stage.name for stage in found}) < len(found):
         raise BadInput("two of the stages have the same name; give one of the files another name")
     folder = _folder(found, out, reports)
-    tasks = plan(found, only_scenarios)
+    tasks, origin = plan(found, only_scenarios), measured_now()
     console = terminal()
     _print_left_out(console, found, tasks)
     console.print(f"{counted(sum(not task.kind for task in tasks), 'cell')}, {jobs} at a time", style="dim")
@@ -129,7 +130,7 @@ def run_own(
                     console.print(f"again: {number} of {repeat}", style="dim")
                 conduct(tasks, jobs, console, reports, draw=number == 1)
     finally:  # an interrupt must not lose the cells that have run
-        pages = _write(found, tasks, folder, reports)
+        pages = _write(found, tasks, folder, reports, origin)
         _print_table(console, found, tasks)
         for path in pages:
             console.print(str(path), style="dim", soft_wrap=True)
@@ -173,12 +174,12 @@ def _folder(found: Sequence[Stage], out: Path | None, reports: Path) -> Path:
     return out
 
 
-def _write(found: Sequence[Stage], tasks: Sequence[Task], folder: Path, reports: Path) -> list[Path]:
+def _write(found: Sequence[Stage], tasks: Sequence[Task], folder: Path, reports: Path, origin: Origin) -> list[Path]:
     """Write the matrix of the scenarios that ran; nothing where none ran."""
     ran = {task.scenario.name for task in tasks if task.rounds}
     cells = [task.result() for task in tasks if task.scenario.name in ran]
     title = f"{', '.join(stage.name for stage in found)} under the scenarios that test a claim"
-    return write(cells, folder, reports, own=title) if cells else []
+    return write(cells, folder, reports, own=title, origin=origin) if cells else []
 
 
 def _print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Task]) -> None:

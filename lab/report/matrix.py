@@ -7,8 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from lab.report.matrix_origin import Origin
+from lab.report.rate import in_percent
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
+from lab.text import counted
+
+SCHEMA = 2  # of matrix.json; the first was the bare list of cells
 
 MOST_REQUESTS = 1500  # of a cell: enough for each scenario, also where the scenario itself sends thousands
 
@@ -42,10 +47,40 @@ class Cell(msgspec.Struct, kw_only=True):
         """Return whether several verdicts occurred: then the scenario is wrong, not the stage."""
         return len(self.rounds) > 1
 
+    @property
+    def tries(self) -> int:
+        """Return how many runs the cell stands for."""
+        return sum(self.rounds.values()) or int(bool(self.verdict))
+
+    @property
+    def seen(self) -> int:
+        """Return how many of its runs had the cell's verdict."""
+        return self.rounds.get(self.verdict, 0) if self.rounds else self.tries
+
+
+class Matrix(msgspec.Struct, kw_only=True):
+    """The content of ``matrix.json``."""
+
+    schema: int = SCHEMA
+    # the judge, the commit and the programs of all cells
+    origin: Origin = Origin()
+    cells: list[Cell]
+
+
+def decode(text: bytes) -> Matrix:
+    """Return the matrix in a ``matrix.json`` of either schema; the first has no origin. Raises msgspec's errors."""
+    content = msgspec.json.decode(text)
+    return msgspec.convert({"cells": content} if isinstance(content, list) else content, Matrix)
+
+
+def read(folder: Path) -> Matrix:
+    """Return a written matrix."""
+    return decode((folder / "matrix.json").read_bytes())
+
 
 def load(folder: Path) -> list[Cell]:
     """Return the cells of a written matrix."""
-    return msgspec.json.decode((folder / "matrix.json").read_bytes(), type=list[Cell])
+    return read(folder).cells
 
 
 def never_admitted(cells: Sequence[Cell]) -> list[str]:
@@ -54,15 +89,35 @@ def never_admitted(cells: Sequence[Cell]) -> list[str]:
     return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
 
 
-def markdown(cells: Sequence[Cell]) -> str:
-    """Return the table: rows are scenarios, columns are stages, and a cell is its verdict with its losses."""
+def markdown(cells: Sequence[Cell], origin: Origin) -> str:
+    """Return the table, and its origin below. Rows are scenarios, columns are stages.
+
+    A cell is its verdict with its losses and the number of its rounds.
+    """
     columns = list(dict.fromkeys(cell.stage for cell in cells))
     by_place = {(cell.scenario, cell.stage): cell for cell in cells}
     lines = [["scenario", "claim", *columns], ["---"] * (len(columns) + 2)]
     for name in dict.fromkeys(cell.scenario for cell in cells):
         row = [by_place[name, column] for column in columns]
-        lines.append([f"`{name}`", f"`{row[0].claim}`", *map(in_short, row)])
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+        lines.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
+    table = "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return f"{table}\n{origin.sentence}\n"
+
+
+def with_rounds(cell: Cell) -> str:
+    """Return a cell in short, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
+    words = [in_short(cell)]
+    if cell.tries > 1:
+        words.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
+    return ", ".join(words)
+
+
+def in_full(cell: Cell) -> str:
+    """Return how often the cell's verdict came, as a sentence with the interval of its rate; empty where it was not run."""
+    if not cell.verdict:
+        return ""
+    rate = f"with 95 % confidence, {in_percent(cell.seen, cell.tries)} of such runs are."
+    return f"{cell.seen} of {counted(cell.tries, 'run')} {'was' if cell.seen == 1 else 'were'} {cell.verdict}; {rate}"
 
 
 def in_short(cell: Cell) -> str:

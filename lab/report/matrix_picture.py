@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,25 +15,28 @@ from matplotlib.patches import Rectangle
 from lab.report.account import without_gross
 from lab.report.chart import GREEN, GREY, ORANGE, RED, STYLE
 from lab.report.html import page
-from lab.report.matrix import Cell, in_short, lost_otherwise, never_admitted
+from lab.report.matrix import Cell, in_full, in_short, lost_otherwise, never_admitted, with_rounds
+from lab.report.matrix_origin import Origin
+from lab.text import counted
 
 COLOURS = {"KEPT": GREEN, "ADMITTED": ORANGE, "BROKEN": RED, "VOID": GREY, "UNSEEN": GREY, "": "#ffffff"}
 OTHERWISE, HATCH = "#b9dcae", "////"  # a promise that was kept next to losses by another cause: paler, and hatched
+LETTERS_PER_INCH = 120  # of a text of one point
 SIGN = "\u26a0"
 
 
-def draw(cells: Sequence[Cell], folder: Path, own: str = "") -> list[Path]:
+def draw(cells: Sequence[Cell], folder: Path, origin: Origin, own: str = "") -> list[Path]:
     """Write ``index.html``, ``matrix.svg`` and ``matrix.png``. Return their paths, the page first.
 
     own: the title of a matrix of a user's own locks, for which no verdict is expected.
     """
     with style.context(STYLE):
-        figure = _figure(cells)
+        figure = _figure(cells, origin)
         pictures = [folder / "matrix.svg", folder / "matrix.png"]
         for path in pictures:
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     path = folder / "index.html"
-    path.write_text(page("matrix.html", **_table(cells, folder.parent / "runs", own)), encoding="utf-8")
+    path.write_text(page("matrix.html", **_table(cells, folder.parent / "runs", own), origin=origin), encoding="utf-8")
     return [path, *pictures]
 
 
@@ -46,7 +51,8 @@ def _table(cells: Sequence[Cell], runs: Path, own: str) -> dict[str, object]:
         "drawn": drawn,
         "columns": columns,
         "rows": rows,
-        "in_short": in_short,
+        "words": with_rounds,
+        "in_full": in_full,
         "never_admitted": gentle,
         "own": own,
         "lost_otherwise": lost_otherwise,
@@ -54,7 +60,7 @@ def _table(cells: Sequence[Cell], runs: Path, own: str) -> dict[str, object]:
     }
 
 
-def _figure(cells: Sequence[Cell]) -> Figure:
+def _figure(cells: Sequence[Cell], origin: Origin) -> Figure:
     columns = list(dict.fromkeys(cell.stage for cell in cells))
     rows = list(dict.fromkeys(cell.scenario for cell in cells))
     figure = Figure(figsize=(2.6 + 1.0 * len(columns), 1.4 + 0.42 * len(rows)), layout="constrained")
@@ -71,8 +77,14 @@ def _figure(cells: Sequence[Cell]) -> Figure:
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    figure.suptitle(finding(cells), fontsize=12)
+    figure.suptitle(_wrapped(finding(cells), figure, 12), fontsize=12)
+    figure.supxlabel(_wrapped(f"{_repeats(cells)} {origin.sentence}", figure, 9), fontsize=9)
     return figure
+
+
+def _wrapped(text: str, figure: Figure, points: int) -> str:
+    """Return a text of this size in lines that are not wider than the figure."""
+    return textwrap.fill(text, round(figure.get_figwidth() * LETTERS_PER_INCH / points))
 
 
 def _fill(cell: Cell) -> dict[str, Any]:
@@ -90,14 +102,26 @@ def _letters(cell: Cell) -> dict[str, Any]:
 
 
 def _words(cell: Cell) -> str:
-    return in_short(cell).replace(", ", f" {SIGN}\n") if lost_otherwise(cell) else in_short(cell)
+    words = in_short(cell).replace(", ", f" {SIGN}\n") if lost_otherwise(cell) else in_short(cell)
+    return f"{words}\n{cell.seen} of {cell.tries}" if cell.flaky else words
+
+
+def _repeats(cells: Sequence[Cell]) -> str:
+    """Return how many runs a cell stands for, as a sentence."""
+    tries = sorted({cell.tries for cell in cells if cell.verdict}) or [0]
+    number = counted(tries[0], "run") if len(tries) == 1 else f"{tries[0]} to {tries[-1]} runs"
+    alike = "" if tries[-1] < 2 else ", all with the same verdict unless it has a number"
+    return f"A cell is {number}{alike}."
 
 
 def finding(cells: Sequence[Cell]) -> str:
-    """Return what the matrix shows, as its title: kept and unharmed, kept next to other losses, and not promised."""
-    kept = sum(cell.verdict == "KEPT" for cell in cells)
-    run = sum(bool(cell.verdict) for cell in cells)
+    """Return what the matrix shows, as its title: kept and unharmed, kept next to other losses, not promised, and the rest."""
+    counts = Counter(cell.verdict for cell in cells if cell.verdict)
     otherwise = sum(map(lost_otherwise, cells))
-    admitted = sum(cell.verdict == "ADMITTED" for cell in cells)
     others = f", {otherwise} of them next to losses by another cause" if otherwise else ""
-    return f"{kept} of {run} runs kept the tested promise{others}; in {admitted} the stage does not make it, and fails"
+    words = [f"{counts['KEPT']} of {counts.total()} cells kept the tested promise{others}"]
+    words += [f"in {counts['ADMITTED']} the stage does not make it, and fails"] if counts["ADMITTED"] else []
+    words += [f"{counts['BROKEN']} broke it"] if counts["BROKEN"] else []
+    nothing = counts["UNSEEN"] + counts["VOID"]
+    words += [f"{nothing} proved nothing"] if nothing else []
+    return "; ".join(words)

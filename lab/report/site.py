@@ -21,7 +21,7 @@ from lab.paths import REPORTS
 from lab.report.account import without_gross
 from lab.report.chart import FEW, LINES
 from lab.report.html import page
-from lab.report.matrix import Cell, in_short, lost_otherwise
+from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.run_index import Row, rows
 from lab.report.run_labels import labels
 
@@ -110,8 +110,10 @@ def _seen(cell: Cell) -> Square:
 
 
 def _reference(reports: Path) -> list[Cell]:
-    path = reports / REFERENCE / "matrix" / "matrix.json"
-    return _decoded(path, list[Cell]) or []
+    try:
+        return load(reports / REFERENCE / "matrix")
+    except (OSError, msgspec.MsgspecError):
+        return []
 
 
 def _ladder(reports: Path) -> dict[str, Any] | None:
@@ -140,11 +142,3 @@ def _others(reports: Path) -> dict[str, list[str]]:
         path.parent.relative_to(reports).as_posix() for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
     )
     return {kind: names for kind, names in others.items() if names}
-
-
-def _decoded(path: Path, kind: Any) -> Any:
-    """Return the content of a file as ``kind``; None if there is no such file, or if it has other content."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError):
-        return None

@@ -1,11 +1,16 @@
-"""Where a run was made: versions, machine, commit. Records are shared, so they hold no host name and no path."""
+"""Where a run was made: versions, machine, commit, fingerprints of the code.
+
+Records are shared, so they hold no host name and no path.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import platform
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +18,10 @@ import psutil
 
 from lab.paths import HOME
 from lab.prerequisites import ZOOKEEPER_JARS, search_path
+
+JUDGE = ("lab/judge", "lab/evidence")  # the folders that decide how evidence is read and judged
+# the folders that decide what a run does; the reports about it are left out
+CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "locustfiles", "scenarios")
 
 
 @cache
@@ -49,6 +58,15 @@ def commit() -> str:
     """Return the commit of the project, with a + when files differ from it; empty outside a checkout."""
     described = _git("describe", "--always", "--abbrev=12", "--dirty=+")
     return described.strip()
+
+
+def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
+    """Return twelve digits that are others as soon as a source or scenario in these folders of the project is another."""
+    total = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in (home / folder).rglob("*") if path.suffix in (".py", ".toml")):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        total.update(f"{path.relative_to(home)} {content}\n".encode())
+    return total.hexdigest()[:12]
 
 
 def _git(*words: str) -> str:

@@ -10,7 +10,8 @@ from lab.errors import BadInput, ExitStatus
 from lab.experiments import own_lock
 from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, figures, plan, run_own, verdicts
 from lab.paths import HOME, REFERENCE
-from lab.report.matrix import Cell
+from lab.report.matrix import Cell, read
+from lab.run import environment
 from lab.scenario import scenario as scenarios
 from lab.scenario.stages import find_stage
 
@@ -39,7 +40,7 @@ def conducted(monkeypatch):
         return cell
 
     monkeypatch.setattr(own_lock, "judged", judged)
-    monkeypatch.setattr("lab.report.matrix_picture._figure", lambda cells: Drawn())
+    monkeypatch.setattr("lab.report.matrix_picture._figure", lambda cells, origin: Drawn())
     return lines, given
 
 
@@ -121,6 +122,7 @@ def test_result_has_its_own_place(mine, conducted, tmp_path):
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert "my_lock under the scenarios that test a claim" in page
     assert "expected" not in page
+    assert read(folder).origin.judge == environment.fingerprint(environment.JUDGE)
     assert "prove nothing" not in page
 
 

@@ -17,6 +17,7 @@ from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
 from lab.report import matrix_picture, pages, site
 from lab.report.matrix import Cell, in_short, lost_otherwise
+from lab.report.matrix_origin import Origin
 from lab.report.terminal import in_words, summarise
 from lab.scenario import scenario as scenarios
 from lab.scenario.stages import find_stage
@@ -65,13 +66,17 @@ def test_cells_in_words():
 
 def test_matrix_picture_marks_it(tmp_path):
     """In the picture such a cell has another tint, a hatch and a sign, and the title counts it apart."""
-    figure = matrix_picture._figure(CELLS)
+    figure = matrix_picture._figure(CELLS, Origin())
 
     kept, otherwise, admitted = figure.axes[0].patches
     assert len({patch.get_facecolor() for patch in (kept, otherwise, admitted)}) == 3
     assert [patch.get_hatch() for patch in (kept, otherwise, admitted)] == [None, matrix_picture.HATCH, None]
     assert [matrix_picture.SIGN in text.get_text() for text in figure.axes[0].texts] == [False, True, False]
-    assert figure.get_suptitle().startswith("2 of 3 runs kept the tested promise, 1 of them next to losses by another cause;")
+    assert (
+        figure.get_suptitle()
+        .replace("\n", " ")
+        .startswith("2 of 3 cells kept the tested promise, 1 of them next to losses by another cause;")
+    )
     assert "next to" not in matrix_picture.finding(CELLS[:1])
 
 
@@ -80,10 +85,11 @@ def test_matrix_page_marks_it(tmp_path):
     (tmp_path / "runs" / "one" / "report.html").touch()
     (tmp_path / "matrix").mkdir()
 
-    page, *_ = matrix_picture.draw(CELLS, tmp_path / "matrix")
+    page, *_ = matrix_picture.draw(CELLS, tmp_path / "matrix", Origin())
 
     text = page.read_text(encoding="utf-8")
-    assert '<td class="area KEPT otherwise" title="why"><a href="../runs/one/report.html">kept, 3 lost otherwise</a>' in text
+    assert '<td class="area KEPT otherwise" title="why. 1 of 1 run was KEPT; ' in text
+    assert '<a href="../runs/one/report.html">kept, 3 lost otherwise</a>' in text
     assert text.count(' otherwise"') == 1
 
 

@@ -1,0 +1,172 @@
+"""The cells of one matrix are of one judge and one commit; a cell counts its rounds."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from lab.errors import BadInput, ExitStatus
+from lab.evidence.run_folder import save
+from lab.experiments import matrix
+from lab.report.matrix import Cell, Matrix, load, read
+from lab.report.matrix_origin import Origin
+from lab.run import environment
+
+OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})
+NEW = msgspec.structs.replace(OLD, started_utc="2026-01-02T03:04:05+00:00")
+
+
+@pytest.fixture
+def conducted(monkeypatch, tmp_path):
+    """Two lists: the verdicts of the next runs, which are not made and are KEPT without it; and the origin of now."""
+    monkeypatch.chdir(tmp_path)
+    verdicts: list[str] = []
+    origin = [NEW]
+
+    def judged(cell, words, reports):
+        verdict = verdicts.pop(0) if verdicts else "KEPT"
+        if verdict == "interrupt":
+            raise KeyboardInterrupt
+        cell.verdict, cell.reason = verdict, "the reason"
+        return cell
+
+    monkeypatch.setattr(matrix, "judged", judged)
+    monkeypatch.setattr(matrix, "measured_now", lambda: origin[0])
+    monkeypatch.setattr("lab.report.matrix_picture.draw", lambda *what: [])
+    monkeypatch.setattr(matrix, "publish_site", lambda: None)
+    monkeypatch.setattr(matrix, "lacking", lambda scenario, stage: [])
+    return verdicts, origin
+
+
+def kept(folder, origin=OLD, stage="lua", scenario="slow_holder"):
+    """A folder that holds a matrix of one cell."""
+    folder.mkdir()
+    cells = [Cell(stage=stage, scenario=scenario, claim="releases_only_its_own", verdict="KEPT")]
+    save(folder / "matrix.json", Matrix(origin=origin, cells=cells) if origin else cells)
+    return folder
+
+
+def run(folder, scenario="rush", repeat=1):
+    """Measure lua under one scenario into a folder."""
+    return matrix.run_matrix(("lua",), (scenario,), 1, repeat, folder)
+
+
+def test_origin_is_noted(conducted, tmp_path):
+    """matrix.json holds the judge, the commit and the versions; matrix.md has them below the table."""
+    run(tmp_path / "m")
+
+    assert read(tmp_path / "m").origin == NEW
+    last = (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8").splitlines()[-1]
+    assert last == "Measured on 2026-01-02 at commit ccc, by the judge aaa. Stores: redis-server 7.0.15."
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"judge": "xxx"}, "the judge is xxx, and was aaa"),
+        ({"commit": "xxx"}, "the commit is xxx, and was ccc"),
+        ({"code": "xxx", "commit": "ccc+"}, "files of the lab, the locks or the scenarios have changed since"),
+        ({"versions": {"redis-server": "Redis server v=8.2.1"}}, "redis-server is 8.2.1, and was 7.0.15"),
+    ],
+)
+def test_a_mixture_is_refused(conducted, tmp_path, changed, words):
+    """Cells of another judge or commit that would stay in the folder are refused before the first run."""
+    conducted[1][0] = msgspec.structs.replace(NEW, **changed)
+    folder = kept(tmp_path / "m")
+    conducted[0].append("interrupt")
+
+    with pytest.raises(BadInput, match="--out: m keeps 1 cell that cannot be compared with new ones") as refused:
+        run(folder)
+
+    assert words in str(refused.value)
+    assert "Give another folder, or measure all cells again" in str(refused.value)
+    assert read(folder).origin == OLD
+
+
+def test_cells_of_the_same_origin_are_merged(conducted, tmp_path):
+    """A tree that is dirty because of the matrix itself has the same code, so its cells fit."""
+    conducted[1][0] = msgspec.structs.replace(NEW, commit="ccc+")
+    folder = kept(tmp_path / "m")
+
+    run(folder)
+
+    assert [(cell.stage, cell.scenario) for cell in load(folder) if cell.verdict] == [("lua", "rush"), ("lua", "slow_holder")]
+
+
+def test_cells_that_are_all_replaced_do_not_mix(conducted, tmp_path):
+    """Where no old cell stays, the folder takes the new judge."""
+    conducted[1][0] = msgspec.structs.replace(NEW, judge="xxx")
+    folder = kept(tmp_path / "m")
+
+    run(folder, "slow_holder")
+
+    assert read(folder).origin.judge == "xxx"
+
+
+def test_an_interrupt_does_not_mix(conducted, tmp_path, capsys):
+    """Where an interrupt leaves old cells in the folder, the new cells get a folder of their own."""
+    conducted[1][0] = msgspec.structs.replace(NEW, judge="xxx")
+    folder = kept(tmp_path / "m")
+    conducted[0].append("interrupt")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, "slow_holder")
+
+    assert read(folder).origin == OLD
+    assert "a folder of its own, because m keeps 1 cell" in capsys.readouterr().out
+
+
+def test_matrix_without_origin(conducted, tmp_path):
+    """A matrix.json of before is read; its judge and commit are unknown, so nothing is merged with it."""
+    folder = kept(tmp_path / "m", origin=None)
+
+    assert read(folder).origin.sentence == "Measured at commit unknown, by the judge unknown. Stores: unknown."
+    assert [cell.verdict for cell in load(folder)] == ["KEPT"]
+    with pytest.raises(BadInput, match="the judge is aaa, and was unknown"):
+        run(folder)
+
+
+def test_a_change_of_the_code_is_reported(conducted, tmp_path, capsys, monkeypatch):
+    """Where the lab is changed while a matrix is measured, the matrix has no judge."""
+    now = iter([NEW, msgspec.structs.replace(NEW, judge="xxx")])
+    monkeypatch.setattr(matrix, "measured_now", lambda: next(now))
+
+    run(tmp_path / "m")
+
+    assert read(tmp_path / "m").origin.judge == ""
+    assert "the lab was changed while the matrix was measured: the judge is xxx, and was aaa" in capsys.readouterr().out
+
+
+def test_a_cell_counts_its_rounds(conducted, tmp_path):
+    """The table has how many of the rounds had the verdict, with the interval of the rate where they differ."""
+    conducted[0].extend(["KEPT", "VOID", "KEPT", "KEPT", "KEPT"])
+    status = run(tmp_path / "m", repeat=5)
+
+    text = (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8")
+    assert status == ExitStatus.NOTHING_SHOWN
+    assert "| kept, 4 of 5 (38 to 96 %) |" in text
+    run(tmp_path / "n", repeat=3)
+    assert "| kept, 3 of 3 |" in (tmp_path / "n" / "matrix.md").read_text(encoding="utf-8")
+
+
+def test_a_broken_round_is_the_cell(conducted, tmp_path):
+    """A promise that was broken in one of the rounds is not drawn as kept."""
+    conducted[0].extend(["KEPT", "BROKEN", "KEPT"])
+    status = run(tmp_path / "m", repeat=3)
+
+    (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
+    assert status == ExitStatus.BROKEN
+    assert (cell.verdict, cell.seen, cell.tries) == ("BROKEN", 1, 3)
+
+
+def test_fingerprint_follows_the_code(tmp_path):
+    """Another source gives another fingerprint; a file that decides nothing does not."""
+    (tmp_path / "lab").mkdir()
+    source = tmp_path / "lab" / "one.py"
+    source.write_text("1", encoding="utf-8")
+    first = environment.fingerprint(["lab"], tmp_path)
+
+    (tmp_path / "lab" / "note.txt").write_text("1", encoding="utf-8")
+    assert environment.fingerprint(["lab"], tmp_path) == first
+    source.write_text("2", encoding="utf-8")
+    assert environment.fingerprint(["lab"], tmp_path) != first
