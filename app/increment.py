@@ -44,6 +44,7 @@ class Increment:
         self.work_s = work_ms / 1000
         self.read: int | None = None  # the number that was read; None where reading and writing are one command
         self.written = Write(value=0, overwrote=0)  # what the last write did
+        self.receipt = Write(value=0, overwrote=0)  # what the second write did, where the work has two
         self.turn = 0  # how often the work was started: a stage may do it more than once
         self.ended = "ok"  # how the last turn of the work ended
         self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
@@ -57,6 +58,8 @@ class Increment:
             write = lock.run(self.work)
             if write.pending:
                 self.wrote(write)
+            if self.receipt.pending:
+                self.wrote_again(self.receipt)
             self.released("ok")
         except NotOwner:
             self.released("not_owner")
@@ -121,8 +124,9 @@ class Increment:
             self.wrote(self.written)
         if self.receipts is not None:
             request_context.enter(WRITE_AGAIN)
-            again = self.write(self.receipts, self.written.value, grant)
-            self.record(WroteAgain, wrote_ns=monotonic_ns(), value=again.value, overwrote=again.overwrote)
+            self.receipt = self.write(self.receipts, self.written.value, grant)
+            if not self.receipt.pending:
+                self.wrote_again(self.receipt)
         self.releasing_ns = monotonic_ns()
         request_context.enter(RELEASE)
         return self.written
@@ -141,6 +145,10 @@ class Increment:
         """Journal a write that the resource has confirmed, and that nothing can undo any more."""
         values = {"value": write.value, "overwrote": write.overwrote, "part": write.part}
         self.record(Wrote, writing_ns=self.writing_ns, wrote_ns=monotonic_ns(), **values)
+
+    def wrote_again(self, write: Write) -> None:
+        """Journal the second write, when nothing can undo it any more."""
+        self.record(WroteAgain, wrote_ns=monotonic_ns(), value=write.value, overwrote=write.overwrote)
 
     def released(self, result: str) -> None:
         """Journal the end of the grant: the release, or the attempt of one."""

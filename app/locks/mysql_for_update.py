@@ -3,7 +3,7 @@
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** The database has a lock for each row, and it belongs to a transaction: when the transaction ends, in any way, the
 lock is free. A later request waits in the database's queue. The number is in the same database, and is read and written in
-the same transaction. So a transaction that ends too early undoes its write.
+the same transaction. So a transaction that ends too early undoes all of its writes, and no holder needs a fence.
 **Source** MySQL Reference Manual, InnoDB, "Locking Reads".
 **Still**
 - Each holder and each waiter needs a connection, and an open transaction for as long as the work takes.
@@ -74,6 +74,7 @@ STAGE = Stage(
         prompt_handover
         fair
         answers_a_try_at_once
+        all_or_nothing
         waiters_may_leave
     """),
 )

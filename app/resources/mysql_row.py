@@ -29,6 +29,9 @@ class Counter:
 
     def write(self, value: int | None, grant: Grant) -> Write:
         done = self.client.query(WRITE, value, self.key)
+        if not done.touched:  # no read has made the row: a receipt is only written
+            self.client.query(MAKE, self.key)
+            done = self.client.query(WRITE, value, self.key)
         return Write(value=value or 0, overwrote=done.last_insert_id, pending=self.client.in_transaction)
 
     def parts(self) -> dict[str, int]:

@@ -34,9 +34,10 @@ class Waits:
             self._overtaken(grant)
 
     def released(self, grant: Grant) -> None:
-        """Count a wait once the work was done: a grant that wrote nothing shows nothing."""
+        """Count a grant, and its wait, once the work was done: a grant that wrote nothing shows nothing."""
         waited = grant.got_ns - grant.asked_ns >= self.findings.run.retry_ms * 1_000_000
         self.findings.measures["waited"] += waited and grant.wrote is not None
+        self.findings.measures["granted"] += grant.wrote is not None
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         findings = self.findings

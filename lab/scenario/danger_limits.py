@@ -82,6 +82,7 @@ def _share(scenario: Scenario) -> Limit:
 LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "asked_while_struck": _asked_while_struck,
     "clocks_moved": _clocks_moved,
+    "granted": _grants,
     "handovers": _handovers,
     "handovers_between_replicas": _handovers_between_replicas,
     "late_releases": _long_faults,

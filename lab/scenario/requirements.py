@@ -77,7 +77,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "nodes": ("a lock in several stores", lambda stage: stage.store == "redis_nodes"),
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and _keeps_out(stage)),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
-    "writes": ("a resource to which a request can write twice", lambda stage: stage.resource in ("read_then_write", "fenced")),
+    "writes": (
+        "a resource to which a request can write twice",
+        lambda stage: stage.resource in ("read_then_write", "fenced", "mysql_row"),
+    ),
     "lease": ("a lock that takes an explicit lease time", lambda stage: stage.lease),
     "renewal": (
         "a lease that its holder renews",
@@ -89,6 +92,7 @@ MEASURES = {
     "asked_while_struck": "requests that asked for the lock while a fault was in force, got it, and wrote",
     "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
+    "granted": "requests that got the lock, and wrote",
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
     "late_releases": "faults that lasted longer than the TTL, during which another request got the lock, or the lock was renewed",

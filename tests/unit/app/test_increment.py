@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from app.increment import Increment
-from app.journal import AnyEvent, Journal, Released
+from app.journal import AnyEvent, Got, Journal, Released, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant
 from app.resource import Write
 
@@ -49,3 +49,43 @@ def test_failed_work_ends_before_its_release(tmp_path):
     events = [decode(line) for line in (tmp_path / "journal").read_bytes().splitlines()]
     (released,) = (event for event in events if isinstance(event, Released))
     assert 0 < released.releasing_ns <= lock.release_began_ns
+
+
+class Pending(Number):
+    """A number in a transaction: no write is valid before the release."""
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        return Write(value=1, overwrote=0, pending=True)
+
+
+class Transaction:
+    """A lock whose release is the end of a transaction, which fails here."""
+
+    def run(self, work):
+        work(Grant("lock"))
+        raise OSError("the connection is gone")
+
+
+def events(path) -> list[object]:
+    decode = msgspec.json.Decoder(AnyEvent).decode
+    return [decode(line) for line in path.read_bytes().splitlines()]
+
+
+def test_undone_writes_are_not_journaled(tmp_path):
+    """Where the transaction of two writes fails, neither write is in the journal."""
+    with pytest.raises(OSError, match="the connection is gone"):
+        Increment("r1", Pending(), Journal(tmp_path / "journal"), 0, receipts=Pending()).run(Transaction())
+
+    assert not [event for event in events(tmp_path / "journal") if isinstance(event, (Wrote, WroteAgain))]
+
+
+def test_both_writes_of_a_transaction_are_journaled_at_its_end(tmp_path):
+    """Where the transaction of two writes succeeds, both are in the journal."""
+
+    class Sound:
+        def run(self, work):
+            return work(Grant("lock"))
+
+    Increment("r1", Pending(), Journal(tmp_path / "journal"), 0, receipts=Pending()).run(Sound())
+
+    assert [type(event) for event in events(tmp_path / "journal")][1:] == [Got, Writing, Wrote, WroteAgain, Released]

@@ -156,3 +156,12 @@ def test_lock_after_its_last_release(made, asked_ms, next_ms, waited, guilty):
 
     assert findings.measures["waited_between_releases"] == waited
     assert found(findings) == ([("reentrant", "the lock stayed after its last release")] if guilty else [])
+
+
+def test_refused_requests_are_no_grants(made):
+    """Only a request that got the lock and wrote counts as granted: a lock that refuses everybody is no danger passed."""
+    left(made, "a", 10, 11)
+    assert made.analyse(final=0).measures["granted"] == 0
+
+    made.increment("b", 0, 0)
+    assert made.analyse(final=1).measures["granted"] == 1

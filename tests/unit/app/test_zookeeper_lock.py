@@ -1,0 +1,69 @@
+"""The lock of `zookeeper`, over a session that exists only here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from app.lock import NotAcquired
+from app.locks import stages
+
+STAGES = [name for name, stage in stages().items() if stage.store == "zookeeper"]
+
+
+class Session:
+    """Nodes in memory, as a session of the client has them."""
+
+    class Unanswered(Exception):  # noqa: N818 - the client's name
+        pass
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, SimpleNamespace] = {}
+        self.made = 0
+
+    def session(self, timeout_ms):
+        return self
+
+    def create_ephemeral_sequential(self, path):
+        self.made += 1
+        name = f"{path}{self.made:010}"
+        self.nodes[name] = SimpleNamespace(czxid=self.made)
+        return name, self.nodes[name]
+
+    def get_children(self, path):
+        return [name.rpartition("/")[2] for name in self.nodes if name.startswith(path)]
+
+    def exists(self, path, watch=None):
+        return self.nodes.get(path)
+
+    def delete(self, path):
+        return self.nodes.pop(path, None) is not None
+
+
+@pytest.fixture
+def store() -> Session:
+    return Session()
+
+
+def lock(name, store, wait_ms=0):
+    return stages()[name].lock(store, "lab:test", 1000, wait_ms, 5)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_free_lock_is_granted_to_a_try(name, store):
+    """A request that does not want to wait gets a free lock."""
+    assert lock(name, store).run(lambda grant: grant.fence) == 1
+    assert store.nodes == {}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_held_lock_is_refused_to_a_try(name, store):
+    """A request that does not want to wait is refused a lock that is held, and leaves the queue."""
+
+    def work(grant):
+        with pytest.raises(NotAcquired):
+            lock(name, store).run(lambda grant: None)
+        return len(store.nodes)
+
+    assert lock(name, store).run(work) == 1
