@@ -61,6 +61,7 @@ class _Pass:
             case Got():
                 findings.sent += event.commands
                 findings.waits_ns.append(event.got_ns - event.asked_ns)
+                findings.locked = findings.locked or bool(event.key)
             case Wrote() if grant is not None:
                 self.writes.wrote(grant)
                 self.writers.setdefault((event.part, event.value), []).append(grant)

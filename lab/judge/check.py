@@ -24,11 +24,12 @@ Check = Callable[[Findings], Iterator[Violation]]
 
 
 def harm_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
-    """Yield a violation for each mechanism that breaks this claim: by what was destroyed, or by two that were inside at once."""
+    """Yield a violation for each mechanism that breaks this claim: by what was lost, or by two that were inside at once."""
     for mechanism in MECHANISMS:
         if mechanism.claim is claim:
             losses, overlapped = findings.losses.get(mechanism.name), findings.overlaps.get(mechanism.name)
-            yield from _harm(claim, mechanism, losses or Losses(), overlapped or Overlapped())
+            net = findings.net_losses.get(mechanism.name, 0)
+            yield from _harm(claim, mechanism, losses or Losses(), net, overlapped or Overlapped())
 
 
 def harm_in_one_process(findings: Findings) -> Iterator[Violation]:
@@ -37,19 +38,21 @@ def harm_in_one_process(findings: Findings) -> Iterator[Violation]:
         losses, overlapped = findings.losses.get(mechanism.name, Losses()), findings.overlaps.get(mechanism.name, Overlapped())
         if mechanism.claim is not Claim.exclusive:
             continue
-        destroyed, inside = losses.destroyed_in_one_process, overlapped.in_one_process
-        seen = [f"{counted(destroyed, 'increment')} destroyed by writes in the same process"] if destroyed else []
+        writes, inside = losses.writes_in_one_process, overlapped.in_one_process
+        seen = [f"requests in the same process overwrote each other's increments {counted(writes, 'time')}"] if writes else []
         seen += [f"two holders in one process were inside at once {counted(inside, 'time')}"] if inside else []
         if seen:
             evidence: list[Evidence] = [*losses.in_one_process, *overlapped.examples_in_one_process]
             yield Violation(Claim.exclusive_in_process.name, mechanism.name, "; ".join(seen), evidence[:EXAMPLES])
 
 
-def _harm(claim: Claim, mechanism: Mechanism, losses: Losses, overlapped: Overlapped) -> Iterator[Violation]:
+def _harm(claim: Claim, mechanism: Mechanism, losses: Losses, net: int, overlapped: Overlapped) -> Iterator[Violation]:
+    """Yield the violation by one mechanism. net: how many of the lost increments it took; ``losses`` has its gross figures."""
     seen = []
-    if losses.destroyed:
-        what = f"{counted(losses.destroyed, 'increment')} destroyed by {counted(losses.writes, 'write')}"
-        seen.append(what + (f", {losses.restored} of them restored by other writes" if losses.restored else ""))
+    if net:
+        seen.append(f"{counted(net, 'increment')} lost")
+    elif losses.destroyed:
+        seen.append(f"{counted(losses.writes, 'write')} overwrote other increments, and later writes brought them back")
     if overlapped.number:
         seen.append(f"two holders were inside at once {counted(overlapped.number, 'time')}")
     if seen:

@@ -15,6 +15,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
+from lab.judge.net_losses import net_losses
 from lab.judge.stall import Stall
 
 
@@ -77,6 +78,9 @@ class Blocked:
     waits: list[Wait]
 
 
+NO_LOCK = "no lock"  # the mechanism of a stage that locks nothing
+
+
 @dataclass
 class Overlapped:
     """The overlaps by one mechanism: a request got the lock while another one was inside."""
@@ -128,6 +132,8 @@ class Findings:
     damage: list[Damage] = field(default_factory=list)
     # when a replica did not run, although no fault of the scenario stopped it; ``measures["stalled_ms"]`` is the longest
     stalls: list[Stall] = field(default_factory=list)
+    # whether a request was granted a lock: a stage without a lock names no key
+    locked: bool = False
     # how often a request got a key while another one still believed to hold it
     overlapping_beliefs: int = 0
     # commands outside any request that renew a lock
@@ -178,6 +184,16 @@ class Findings:
     def requests(self) -> int:
         """Return how many requests the load has on record."""
         return self.outcomes.total()
+
+    @property
+    def net_losses(self) -> dict[str, int]:
+        """Return how many of the lost increments each mechanism took; the shares add up to what was lost."""
+        return net_losses(max(0, self.account.lost), self.losses)
+
+    @property
+    def has_lock(self) -> bool:
+        """Return whether the stage locks anything: a request named the key of its lock, and the judge found one."""
+        return self.locked and not {NO_LOCK} & {*self.losses, *self.overlaps}
 
     @property
     def duration_s(self) -> float:

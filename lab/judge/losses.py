@@ -23,6 +23,8 @@ class Losses:
     examples: list[Loss] = field(default_factory=list)
     # destroyed increments whose culprit and victim were in one process
     destroyed_in_one_process: int = 0
+    # writes that destroyed those
+    writes_in_one_process: int = 0
     # the first of those
     in_one_process: list[Loss] = field(default_factory=list)
 
@@ -34,6 +36,7 @@ class Losses:
             self.writes += 1
             if victim is not None and victim.replica == culprit.replica:
                 self.destroyed_in_one_process += loss.destroyed
+                self.writes_in_one_process += 1
                 if len(self.in_one_process) < EXAMPLES:
                     self.in_one_process.append(loss)
             if len(self.examples) < EXAMPLES:

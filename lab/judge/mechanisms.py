@@ -19,6 +19,7 @@ from app.lock import Claim
 from lab.evidence.fault_effect import Effect
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import lease_end
+from lab.judge.findings import NO_LOCK
 from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
 from lab.judge.thefts import thief_of
@@ -170,7 +171,7 @@ UNREAD = "wrote over what it had not read"
 MECHANISMS = (
     Mechanism(UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
     # no store: the lock, if there is any, is inside the process
-    Mechanism("no lock", Claim.exclusive, _no_lock, overlap_is_harm=True),
+    Mechanism(NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
     Mechanism("process-local lock", Claim.exclusive, _process_local, overlap_is_harm=True),
     # requests that never got the lock
     Mechanism("worked again without the lock", Claim.exclusive, _worked_again, overlap_is_harm=True),

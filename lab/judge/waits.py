@@ -21,6 +21,7 @@ class Waits:
         findings = self.findings
         wait_ns = grant.got_ns - grant.asked_ns
         findings.waits_ns.append(wait_ns)
+        findings.locked = findings.locked or bool(grant.key)
         if wait_ns > self.longest_ns:
             self.longest_ns = wait_ns
             key = short(grant.key)

@@ -1,7 +1,7 @@
 """One account of what a run lost: a sentence, its split by cause, and the exact account of the writes behind it.
 
-The split and the exact account have the same sum: the number of lost increments. The gross figures, by how much writes set the
-counter back and forward again, are in the exact account only.
+The split and the exact account have the same sum: the number of lost increments. The gross figures, how many
+increments writes overwrote and brought back, are in the exact account only.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from lab.judge.violation import Violation
 from lab.report.run_data import Result
 from lab.text import counted, thousands
 
+# what judges of before wrote into a reason
 GROSS = re.compile(r"\d+ increments? destroyed by \d+ writes?(, \d+ of them restored by other writes)?")
-IN_ONE_PROCESS = re.compile(r"(\d+) increments? destroyed by writes in the same process")
+IN_ONE_PROCESS = re.compile(r"\d+ increments? destroyed by writes in the same process")
+OVERWROTE = "requests in the same process overwrote each other's increments"
 
 
 class Line(msgspec.Struct):
     """A mechanism in the exact account."""
 
     mechanism: str
-    # how many writes set the counter back; None if that is not on record
+    # how many writes overwrote increments; None if that is not on record
     writes: int | None
-    # by how much its writes set the counter back; None if that is not on record
-    back: int | None
-    # by how much its writes set the counter forward again
-    forward: int | None
-    # back less forward; below zero if its writes undid losses of other mechanisms
+    # how many increments its writes overwrote; None if that is not on record
+    overwritten: int | None
+    # how many of them its later writes brought back
+    brought_back: int | None
+    # overwritten less brought back; below zero if its writes brought back what other mechanisms had overwritten
     net: int
 
 
@@ -85,7 +87,7 @@ def _lines(result: Result) -> list[Line]:
 
 def without_gross(text: str) -> str:
     """Return the reason of a verdict without gross figures, where the net figures are not at hand or stand next to it."""
-    return IN_ONE_PROCESS.sub(r"writes in the same process set the counter back by \1", GROSS.sub("increments lost", text))
+    return IN_ONE_PROCESS.sub(OVERWROTE, GROSS.sub("increments lost", text))
 
 
 def why(result: Result) -> str:
@@ -103,4 +105,4 @@ def seen(violation: Violation, causes: Mapping[str, int]) -> str:
     """
     net = causes.get(violation.mechanism, 0)
     text = GROSS.sub(f"{counted(net, 'increment')} lost" if net else "nothing lost in the end", violation.what)
-    return IN_ONE_PROCESS.sub(r"writes in the same process set the counter back by \1", text)
+    return IN_ONE_PROCESS.sub(OVERWROTE, text)

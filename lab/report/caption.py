@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 from lab.text import counted, thousands
 
@@ -119,10 +120,14 @@ def _of_a_loss(picture: Timeline, when: Clock) -> str:
 
 
 def _price(picture: Timeline, destroyed: int) -> str:
-    """Return how many increments the write destroyed, and how many the run lost."""
-    if destroyed == picture.lost:
-        return f"{counted(destroyed, 'increment')} lost"
-    return f"{counted(destroyed, 'increment')} destroyed, and {thousands(picture.lost)} lost in the whole run"
+    """Return how many increments the run lost. Later writes may bring back what this write overwrote: it has no figure."""
+    if picture.lost <= 0:
+        return "later writes brought back what was overwritten, and the run lost no increment"
+    return (
+        f"{counted(destroyed, 'increment')} lost"
+        if destroyed == picture.lost
+        else f"the whole run lost {amount(picture.lost, 'increment')}"
+    )
 
 
 def _fault_before(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
@@ -260,9 +265,8 @@ def _of_a_quiet_run(picture: Timeline) -> str:
     if not picture.writes:
         return "Nothing was written."
     number = f"{thousands(picture.writes)} increments were" if picture.writes > 1 else "One increment was"
-    words = f"{number} written in {picture.end / 1e6:.1f} s, and none was destroyed"
-    if picture.destroyed:
-        words = f"{number} written in {picture.end / 1e6:.1f} s, and {picture.destroyed} of them destroyed"
+    lost = f"{thousands(picture.lost)} of them {'was' if picture.lost == 1 else 'were'}" if picture.lost > 0 else "none was"
+    words = f"{number} written in {picture.end / 1e6:.1f} s, and {lost} lost"
     if not picture.duplicated:
         return f"{words}."
     again = "was for a request that had" if picture.duplicated == 1 else "were for requests that had"

@@ -35,11 +35,11 @@ class Cause(msgspec.Struct):
     """A mechanism of loss, and its gross figures."""
 
     mechanism: str
-    # by how much its writes set the counter back
+    # how many increments its writes overwrote
     destroyed: int
-    # by how much its writes set it forward again, because they had read before it was set back
+    # how many of them its later writes brought back, because they had read before
     restored: int = 0
-    # writes that set the counter back; 0 in runs of before, where that is not on record
+    # writes that overwrote increments; 0 in runs of before, where that is not on record
     writes: int = 0
 
 

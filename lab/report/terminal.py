@@ -65,7 +65,7 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
     causes = net_losses(judgement.lost, findings.losses)
     for number, text in _story(judgement, causes):
         console.print(f"[bold]{number:>6}[/]  {escape(text)}")
-    console.print(f"\n{_price(judgement)}")
+    console.print(f"\n{_price(judgement, findings.has_lock)}")
     console.print(f"\n[{STYLES[judgement.verdict]}]{escape(judgement.headline)}[/] {escape(in_words(judgement, causes))}\n")
 
 
@@ -104,13 +104,12 @@ def _requests(number: int) -> str:
     return "request was" if number == 1 else "requests were"
 
 
-def _price(judgement: Judgement) -> str:
-    """Return how fast the run was, how long requests waited, and how many commands per increment took."""
-    waits = judgement.wait_ms
-    text = (
-        f"{judgement.kept_per_s:.0f} increments kept a second. "
-        f"Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, max {_ms(waits['max'])}."
-    )
+def _price(judgement: Judgement, has_lock: bool) -> str:
+    """Return how fast the run was, how long requests waited for a lock if there is one, and how many commands it took."""
+    text = f"{judgement.kept_per_s:.0f} increments kept a second."
+    if has_lock:
+        waits = judgement.wait_ms
+        text += f" Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, max {_ms(waits['max'])}."
     if judgement.sent_per_increment:
         text += f"\nCommands for each increment: {judgement.sent_per_increment:.1f} sent to the lock's store"
         if judgement.commands_per_increment:

@@ -23,7 +23,7 @@ def _of_a_loss(picture: Timeline) -> str:
     loss = picture.losses[picture.focus]
     culprit = picture.held[loss.culprit]
     wrote = f"{culprit.request} writes {culprit.wrote} over {culprit.overwrote}"
-    return f"{wrote} and destroys {amount(loss.destroyed, 'increment')} ({picture.mechanisms[loss.mechanism]})"
+    return f"{wrote} ({picture.mechanisms[loss.mechanism]}); {_lost(picture)}"
 
 
 def _of_a_fault(picture: Timeline) -> str:
@@ -45,8 +45,11 @@ def _of_grants(picture: Timeline) -> str:
     grants = sum(since <= held.got <= until for held in picture.held)
     got = in_the_work(picture)
     start = f" from {since / 1e6:.2f} s on" if since >= 10_000 else ""
-    lost = f"the run lost {amount(picture.lost, 'increment')}" if picture.lost > 0 else "the run lost no increment"
-    return f"{amount(grants, 'request')} {got} within {ms(until - since)}{start}; {lost}"
+    return f"{amount(grants, 'request')} {got} within {ms(until - since)}{start}; {_lost(picture)}"
+
+
+def _lost(picture: Timeline) -> str:
+    return f"the run lost {amount(picture.lost, 'increment')}" if picture.lost > 0 else "the run lost no increment"
 
 
 def ms(us: int) -> str:

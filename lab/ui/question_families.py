@@ -26,7 +26,7 @@ def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
     if broken and not judgement.lost:  # a broken promise is no 0
         if inside := _inside(broken):
             return Answer(0, inside, "times two holders were inside at once; no increment was lost in the end")
-        return Answer(0, _number(broken), "increments were destroyed, and later writes restored them")
+        return Answer(0, _number(broken), "writes overwrote other increments, and later writes brought them all back")
     lost = judgement.lost
     return Answer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
 
@@ -211,7 +211,7 @@ def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> Answer:
 def served() -> Question:
     """Return the question of patient requests: how many are served?"""
     return Question(
-        text="Nothing fails, and all requests are patient. How many get the lock?",
+        text="Nothing fails, and all requests are patient. How many are served?",
         choices=("at least half of them", "fewer"),
         answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
     )

@@ -158,7 +158,7 @@ def test_it_works_with_the_keyboard_alone(browser, lost):
     assert "at replica-" in seen.tip
     press("n")
     assert "r1 at replica-2" in seen.tip
-    assert "1 destroyed" in seen.tip
+    assert "1 increment overwritten" in seen.tip
     press("Escape")
     assert seen.tip == ""
 

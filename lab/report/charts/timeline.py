@@ -225,7 +225,7 @@ class _Still:
         free, width = self.since - 1.0, 0.6 if self.is_crowded else 2
         for held in writes:
             colour = RED if id(held) in bad else BLUE
-            meaning = "write that destroyed increments" if id(held) in bad else self.written
+            meaning = "write that overwrote increments" if id(held) in bad else self.written
             self.ticks([held.wrote_in], row - 0.4, row - 0.1, colour, meaning, width)
             words = str(held.wrote if held.counter is None else held.counter)
             room = ROOM_FOR_A_LETTER * self.width * (len(words) + 0.4) / 2
@@ -293,7 +293,7 @@ class _Still:
         arrow = {"arrowstyle": "->", "color": RED, "linewidth": 1.8, "connectionstyle": "arc3,rad=0.3"}
         self.axes.annotate("", points[1], xytext=points[0], arrowprops=arrow)
         line = Line2D([], [], color=RED, linestyle="none", marker="$→$", markersize=12)
-        self.marks["from a write to the write that it destroyed"] = line
+        self.marks["from a write to the write that it overwrote"] = line
 
     def write(self, words: str, at: float, y: float, side: str, aside: int, colour: str = "#000000", bold: bool = False) -> None:
         if words and self.since <= at <= self.until:

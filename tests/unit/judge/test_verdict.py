@@ -8,6 +8,7 @@ import pytest
 
 from lab.judge.judgement import Verdict
 from lab.judge.ledger import Account
+from lab.judge.losses import Losses
 from lab.judge.verdict import weigh
 from lab.report.terminal import also_seen
 from tests.builders import findings_of_ten, record_of_ten
@@ -34,6 +35,32 @@ def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
     assert weigh(record_of_ten(claims, ended), findings_of_ten(lost, handovers)).verdict == verdict
 
 
+def test_reason_has_net_figures():
+    """The reason adds up to what is lost: increments that later writes brought back are not in it."""
+    found = findings_of_ten({"granted twice": 3})
+    found.losses |= {
+        "granted twice": Losses(destroyed=8, restored=5, writes=2),
+        "granted to two holders at once": Losses(destroyed=4, restored=4, writes=3),
+    }
+
+    judgement = weigh(record_of_ten(["exclusive"]), found)
+
+    assert judgement.verdict == "BROKEN"
+    assert "claimed exclusive, but 3 increments lost: granted twice" in judgement.why
+    assert "3 writes overwrote other increments, and later writes brought them back" in judgement.why
+    assert "destroyed" not in judgement.why
+
+
+def test_one_process_in_plain_words():
+    """Writes in one process are counted as events: their gross figure does not add up to what is lost."""
+    found = findings_of_ten({"no lock": 3})
+    found.losses["no lock"] = Losses(destroyed=3, destroyed_in_one_process=3, writes_in_one_process=2)
+
+    judgement = weigh(record_of_ten([]), found)
+
+    assert "requests in the same process overwrote each other's increments 2 times" in also_seen(judgement)
+
+
 def test_missing_evidence_proves_nothing():
     """Where a part of the evidence could not be written, the run is VOID, also where the rest looks like a broken promise."""
     record = record_of_ten(["exclusive"], "the disk is full")
@@ -50,7 +77,7 @@ def test_other_violation_is_reported():
 
     assert judgement.verdict == "KEPT"
     assert [one.mechanism for one in judgement.violations] == ["the TTL ran out in the work"]
-    assert also_seen(judgement).startswith("Also seen: 3 increments destroyed")
+    assert also_seen(judgement).startswith("Also seen: 3 increments lost")
     assert also_seen(weigh(record_of_ten(["exclusive"]), findings_of_ten())) == ""
 
 

@@ -32,7 +32,7 @@ def result_of(tmp_path, lost: int, causes: list[Cause], **figures) -> Result:
 
 @pytest.fixture
 def none(tmp_path) -> Result:
-    """A run whose writes set the counter back by more than what is lost in the end."""
+    """A run whose writes overwrote more than what is lost in the end."""
     causes = [Cause("no lock", 1936, 285, 900), Cause("process-local lock", 2223, 348, 1100)]
     return result_of(tmp_path, 3526, causes)
 
@@ -43,7 +43,7 @@ def test_account_of_losses(none):
 
     assert one.sentence == "5\u2009000 requests were answered “done”. The counter says 1\u2009474. 3\u2009526 are gone."
     assert one.split == {"process-local lock": 1875, "no lock": 1651}
-    assert [(line.writes, line.back, line.forward, line.net) for line in one.lines] == [
+    assert [(line.writes, line.overwritten, line.brought_back, line.net) for line in one.lines] == [
         (1100, 2223, 348, 1875),
         (900, 1936, 285, 1651),
     ]
@@ -85,7 +85,7 @@ def test_unconfirmed_writes_have_a_line(tmp_path):
     one = account.account(result_of(tmp_path, 3, [Cause("no lock", 2, 0, 2)]))
 
     assert one.split == {"no lock": 2, UNCONFIRMED: 1}
-    assert [(line.mechanism, line.back, line.net) for line in one.lines] == [("no lock", 2, 2), (UNCONFIRMED, None, 1)]
+    assert [(line.mechanism, line.overwritten, line.net) for line in one.lines] == [("no lock", 2, 2), (UNCONFIRMED, None, 1)]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_unconfirmed_writes_have_a_line(tmp_path):
             {},
             "nothing lost in the end; two holders were inside at once 4 times",
         ),
-        ("1 increment destroyed by writes in the same process", {"m": 1}, "writes in the same process set the counter back by 1"),
+        ("1 increment destroyed by writes in the same process", {"m": 1}, account.OVERWROTE),
         ("30 requests waited", {"m": 1}, "30 requests waited"),
     ],
 )
@@ -117,17 +117,15 @@ def test_reasons_on_pages_are_net(none):
 
 
 def test_page_begins_with_the_account(tmp_path):
-    """The page has the sentence, the split and the exact account, closed, and no gross words outside the timeline."""
+    """The page has the sentence, the split and the exact account, closed. No gross word is outside it and the timeline."""
     page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
 
     text = page.read_text(encoding="utf-8")
     body = text[text.index("<main") :]
     assert "3 requests were answered “done”. The counter says 2. 1 is gone." in body
     assert body.index('class="account"') < body.index('class="split"') < body.index("<details>") < body.index('class="story"')
-    rest = re.sub(
-        r'(?s)<figure class="timeline".*?</figure>|<p class="story">.*?</p>|<script.*?</script>|<svg.*?</svg>', "", body
-    )
-    assert not re.search("destroyed|brought back|restored", rest)
+    rest = re.sub(r'(?s)<figure class="timeline".*?</figure>|<details>.*?</details>|<script.*?</script>|<svg.*?</svg>', "", body)
+    assert not re.search("destroy|brought back|restored", rest)
 
 
 def test_charts_draw_net_figures(none):
@@ -161,7 +159,7 @@ def test_speed_is_that_of_what_was_kept(none):
 
 
 def test_series_have_the_writes(tmp_path):
-    """The series record how many writes set the counter back."""
+    """The series record how many writes overwrote increments."""
     folder = made_run(tmp_path / "20260101T000000.000Z-rush-mine-1")
     pages.keep(folder, *judge(folder))
 

@@ -113,7 +113,7 @@ def test_a_fault_without_harm(made):
 def test_a_run_in_which_nothing_happened(made):
     made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
 
-    assert caption(picture_of(made, final=2)) == "2 increments were written in 0.0 s, and none was destroyed."
+    assert caption(picture_of(made, final=2)) == "2 increments were written in 0.0 s, and none was lost."
 
 
 def test_a_run_in_which_nothing_was_written(made):

@@ -25,7 +25,7 @@ from lab.judge.net_losses import UNCONFIRMED, net_losses
 from lab.judge.verdict import weigh
 from lab.pipeline import Conducted
 from lab.report.terminal import summarise, terminal
-from tests.builders import findings_of_ten, record_of_ten
+from tests.builders import Made, findings_of_ten, record_of_ten
 
 
 def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
@@ -99,6 +99,23 @@ def test_refused_and_unclear_requests():
 
     assert "3  requests were refused" in text
     assert "1  request was left without a clear answer" in text
+
+
+@pytest.mark.parametrize(("key", "words"), [("lock", True), ("", False)])
+def test_waits_for_a_lock_only(tmp_path, key, words):
+    """A stage without a lock names no key, and no wait for a lock is printed."""
+    made = (
+        Made(tmp_path).increment("a", read=0, overwrote=0, key=key).increment("b", read=1, overwrote=1, at=(4, 5, 6, 7), key=key)
+    )
+
+    assert ("Waits for the lock" in printed(made.analyse(final=2), requests=2)) is words
+
+
+def test_one_process_without_a_lock_has_no_wait():
+    """A key is no lock where the judge found that nothing is locked."""
+    found = findings_of_ten({"no lock": 3}, locked=True)
+
+    assert "Waits for" not in printed(found, claims=[])
 
 
 def test_eighty_columns():
