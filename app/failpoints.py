@@ -59,7 +59,7 @@ AGREED, REFUSED, LOOKED, OPEN, NOTHING = Meaning
 
 
 class InjectedError(Exception):
-    """The error of a fault whose action is ``raise``."""
+    """The error of a fault whose action is ``raise`` or ``hang``."""
 
 
 class CommandFailed(InjectedError):  # noqa: N818 - names what happened to the command
@@ -157,6 +157,12 @@ def _raise(injection: Injection) -> None:
     raise InjectedError(f"{injection.name} was injected at {injection.gate}")
 
 
+def _hang(injection: Injection) -> None:
+    """Do nothing for so long that the run is over; then fail, so that the request writes nothing."""
+    time.sleep(injection.for_ms / 1000)
+    _raise(injection)
+
+
 def _fail(injection: Injection) -> None:
     raise CommandFailed(f"{injection.name} was injected at {injection.gate}")
 
@@ -171,6 +177,7 @@ ACTIONS: dict[str, Callable[[Injection], None]] = {
     "stop": lambda injection: signal.pthread_kill(threading.get_ident(), signal.SIGSTOP),
     "kill": lambda injection: os.kill(os.getpid(), signal.SIGKILL),
     "raise": _raise,
+    "hang": _hang,
     "fail": _fail,
     "wait": lambda injection: time.sleep(injection.for_ms / 1000),
     "lose_reply": _lose_reply,

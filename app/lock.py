@@ -66,9 +66,8 @@ class Claim(Enum):
     survives_session_loss = "No increment is destroyed when the store ends the holder's session during the work."
     waiters_may_leave = "A waiter that gives up does not keep the waiters behind it from the lock."
     freed_after_crash = "When the holder's process dies, the lock is free again within its TTL and half a second."
-    freed_after_thread_death = (
-        "When the holder's thread dies in a living process, the lock is free again within its TTL and half a second."
-    )
+    freed_after_failure = "When the work fails with an exception, the lock is free again at once: within a third of its TTL."
+    freed_after_hang = "When the holder's thread hangs in a living process, the lock is free again within twice its TTL."
     reentrant = "A holder that acquires its own lock again gets it."
     breaks_deadlock = "Two holders that each wait for the other's lock get out of the deadlock within the TTL and half a second."
     prompt_handover = "A lock that is free is granted to a waiter at once."

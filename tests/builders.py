@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from app.journal import GaveUp, Got, Released, Stalled, Writing, Wrote
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
 from lab.evidence.loss import GrantFacts, Loss
@@ -20,6 +21,7 @@ from lab.judge.losses import Losses
 from lab.judge.verdict import judge
 from lab.report import timeline_reader
 from lab.report.timeline_model import Timeline
+from lab.scenario.faults import faults
 
 MS = 1_000_000
 OUTER = "outer_releasing_ns"
@@ -109,7 +111,8 @@ class Made:
         injected_ms: int = 0,
     ) -> Made:
         times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS, "injected_ns": injected_ms * MS}
-        about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint}
+        effect = faults()[kind].effect if kind in faults() else Effect.OTHER  # a kind of an old lab has its effect from a table
+        about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint, "effect": effect}
         self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
         return self
 

@@ -7,6 +7,7 @@ thread of `watchdog` keeps the leases alive, every TTL/3. The release revokes th
 **Source** etcd, client/v3/concurrency, Mutex.
 **Still**
 - A process that is stopped renews no lease: its lease ends, and when it resumes, it works on without the lock.
+- A thread that hangs in a living process keeps its lock: its lease is renewed.
 - A lease is counted in whole seconds, and its end is noticed up to half a second late.
 - A holder that acquires its own lock again waits for itself.
 - Lease, key and release are three writes, and each is on the disks of a majority before it is answered.
@@ -94,7 +95,7 @@ STAGE = Stage(
         survives_persisted_restart
         survives_failover
         freed_after_crash
-        freed_after_thread_death
+        freed_after_failure
         prompt_handover
         fair
         answers_a_try_at_once

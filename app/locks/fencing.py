@@ -8,7 +8,8 @@ read as at a write. In the same step it refuses a write with an older number. So
 - The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
 - The resource has to take part: it must keep a number, compare it and write, all in one step.
-- The lock of a thread that dies in a living process is renewed for ever.
+- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
+- The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run frozen_before_write --stage fencing`
 - `lab run frozen_between_writes --stage fencing`

@@ -7,6 +7,7 @@ the same transaction. So a transaction that ends too early undoes all of its wri
 **Source** MySQL Reference Manual, InnoDB, "Locking Reads".
 **Still**
 - Each holder and each waiter needs a connection, and an open transaction for as long as the work takes.
+- A thread that hangs in a living process keeps its row: its transaction stays open.
 - Only what is written in that transaction is protected: the row lock does not know what the work does elsewhere.
 - Each request takes a lock, although most of them would not have met another.
 **See it**
@@ -68,7 +69,7 @@ STAGE = Stage(
         survives_persisted_restart
         survives_session_loss
         freed_after_crash
-        freed_after_thread_death
+        freed_after_failure
         reentrant
         breaks_deadlock
         prompt_handover

@@ -8,7 +8,8 @@ connection a replica listens for all its threads, and a message wakes one of the
 **Still**
 - Each release wakes one waiter in every replica, and all but one of them try in vain.
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
-- The lock of a thread that dies in a living process is renewed for ever.
+- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
+- The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage pubsub`
 - `lab run convoy --stage pubsub`

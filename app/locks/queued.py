@@ -6,7 +6,8 @@ release wakes one thread a replica, and no waiter is overtaken within a replica.
 **Still**
 - There is no queue between replicas: the heads of their queues race for the lock.
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
-- The lock of a thread that dies in a living process is renewed for ever.
+- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
+- The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage queued`
 - `lab run starvation --stage queued`

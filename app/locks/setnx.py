@@ -12,6 +12,7 @@ tries again. When the work is done, the holder deletes the key.
 **See it**
 - `lab run rush --stage setnx`
 - `lab run holder_crash --stage setnx`
+- `lab run work_fails --stage setnx`
 - `lab diff local setnx`
 """
 

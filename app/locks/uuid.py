@@ -60,7 +60,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
-        freed_after_thread_death
+        freed_after_hang
         breaks_deadlock
         survives_persisted_restart
         waiters_may_leave

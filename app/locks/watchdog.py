@@ -7,12 +7,14 @@ owner first. A holder that dies stops renewing, so the TTL still frees its lock.
 **Still**
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
 - A renewal that fails, or comes late, is reported to nobody: the work goes on.
-- The lock of a thread that dies in a living process is renewed for ever.
+- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
+- The lock of a thread that hangs in a living process is renewed for ever.
 - Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
 **See it**
 - `lab run rush --stage watchdog`
 - `lab run work_outlasts_ttl --stage watchdog`
 - `lab run renewal_fails_once --stage watchdog`
+- `lab run work_hangs --stage watchdog`
 - `lab diff reentrant watchdog`
 """
 

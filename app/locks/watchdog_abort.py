@@ -6,6 +6,7 @@ asks before it writes, and is abandoned when the lease is over. Work that fails 
 **Source** Kubernetes, client-go leader election: a leader that has not renewed by its `RenewDeadline` stops.
 **Still**
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
+- The lock of a thread that hangs in a living process is renewed for ever.
 - Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
 **See it**
 - `lab run renewal_stalls --stage watchdog_abort`
@@ -124,7 +125,6 @@ STAGE = Stage(
         reentrant
         survives_a_freeze
         stops_when_lost
-        freed_after_thread_death
         survives_persisted_restart
         survives_a_slow_acquire
         waiters_may_leave

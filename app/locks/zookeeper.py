@@ -119,7 +119,7 @@ STAGE = Stage(
         survives_persisted_restart
         survives_failover
         freed_after_crash
-        freed_after_thread_death
+        freed_after_failure
         prompt_handover
         fair
         answers_a_try_at_once

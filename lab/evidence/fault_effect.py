@@ -17,8 +17,10 @@ class Effect(StrEnum):
     PROCESS_DIES = "process_dies"
     # The replica's process is stopped, and goes on later.
     PROCESS_STOPS = "process_stops"
-    # The request ends by an exception that the stage does not handle. Its process lives on.
-    THREAD_DIES = "thread_dies"
+    # The request fails with an exception. Its thread and its process live on. (The file has an older word for it.)
+    REQUEST_FAILS = "thread_dies"
+    # The request stops at the failpoint without an exception, and does nothing more. Its process lives on.
+    REQUEST_HANGS = "request_hangs"
     # The request waits at the failpoint, and goes on later.
     REQUEST_WAITS = "request_waits"
     # One renewal fails at the client, before it is sent. The store is well, and later renewals succeed.
@@ -51,7 +53,15 @@ class Effect(StrEnum):
 
 # These are done by the replica itself, at the failpoint. The injector does all others, a moment later.
 DONE_BY_REPLICA = frozenset(
-    {Effect.PROCESS_DIES, Effect.PROCESS_STOPS, Effect.THREAD_DIES, Effect.REQUEST_WAITS, Effect.REPLY_LOST, Effect.RENEWAL_FAILS}
+    {
+        Effect.PROCESS_DIES,
+        Effect.PROCESS_STOPS,
+        Effect.REQUEST_FAILS,
+        Effect.REQUEST_HANGS,
+        Effect.REQUEST_WAITS,
+        Effect.REPLY_LOST,
+        Effect.RENEWAL_FAILS,
+    }
 )
 
 
@@ -67,11 +77,11 @@ EFFECT_OF_KIND = {
     "kill_nodes": Effect.SERVERS_DIE,
     "kill_primary": Effect.PRIMARY_DIES,
     "lose_reply": Effect.REPLY_LOST,
-    "raise": Effect.THREAD_DIES,
+    "raise": Effect.REQUEST_FAILS,
     "restart_nodes": Effect.SERVERS_RESTART,
     "restart_redis": Effect.STORE_RESTARTS,
     "silence_nodes": Effect.SERVERS_SILENT,
     "slow": Effect.REQUEST_WAITS,
     "stall_redis": Effect.STORE_SILENT,
-    "stop_renewal": Effect.THREAD_DIES,
+    "stop_renewal": Effect.REQUEST_FAILS,
 }

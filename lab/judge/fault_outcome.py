@@ -61,7 +61,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     def _shows_free(self, request: str, replica: str) -> bool:
         """Return whether a grant to this request shows that other requests can get the lock again.
 
-        After a lost reply the lock still belongs to the thread. A later request on the same thread can re-enter it. Only a
-        grant in another replica shows that the lock was free.
+        After a lost reply, or work that failed, the lock can still belong to the thread. A later request on the same thread
+        can re-enter it. Only a grant in another replica shows that the lock was free.
         """
-        return replica != self.record.replica if self.record.effect is Effect.REPLY_LOST else request != self.record.request
+        is_thread_at_work = self.record.effect not in (Effect.REPLY_LOST, Effect.REQUEST_FAILS)
+        return request != self.record.request if is_thread_at_work else replica != self.record.replica

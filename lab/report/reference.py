@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from app.locks import stages
@@ -12,6 +13,7 @@ from lab.report import matrix, pages, run_data
 from lab.report.matrix import Cell
 from lab.report.run_data import Result
 from lab.scenario import scenario
+from lab.scenario.scenario import Scenario
 
 CEILING = "incr"  # the stage with which all others are compared
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
@@ -26,8 +28,22 @@ def ladder() -> list[Result]:
 
 @cache
 def cells() -> list[Cell]:
-    """Return the cells of the reference matrix."""
-    return matrix.load(REFERENCE / "matrix")
+    """Return the cells of the reference matrix that still answer a question of this lab."""
+    return current(matrix.load(REFERENCE / "matrix"))
+
+
+def current(found: Sequence[Cell]) -> list[Cell]:
+    """Return the cells whose scenario tests the same claim as when they were measured, and still fits the stage.
+
+    The others were measured before a scenario or a claim changed. Nothing may be concluded from them.
+    """
+    shelf = {name: scenario.load(name) for name in scenario.names()}
+    return [cell for cell in found if cell.scenario in shelf and _is_current(cell, shelf[cell.scenario])]
+
+
+def _is_current(cell: Cell, today: Scenario) -> bool:
+    stage = stages().get(cell.stage)
+    return stage is not None and today.tests.name == cell.claim and (not cell.verdict or not today.misfit(stage))
 
 
 def of_stage(stage: str, replicas: int = 3) -> Result:

@@ -32,7 +32,8 @@ LOSSES = (
 QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, ask.losses()) | {
     "acquires_atomically": ask.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
     "freed_after_crash": ask.next_grant("the holder has died", IN_TIME),
-    "freed_after_thread_death": ask.next_grant("the holder's thread has died and its process lives on", IN_TIME),
+    "freed_after_failure": ask.next_grant("the holder's work has failed", "within a third of the TTL"),
+    "freed_after_hang": ask.next_grant("the holder's thread hangs and its process lives on", "within twice the TTL"),
     "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", IN_TIME),
     "available_with_two_nodes_down": ask.next_grant("two of the lock's five stores fell silent", IN_TIME),
     "survives_a_lost_reply": ask.next_grant("the reply to an acquire was lost", "soon after the work"),

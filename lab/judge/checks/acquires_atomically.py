@@ -13,6 +13,6 @@ from lab.judge.violation import Violation
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
-    died = [fault for fault in findings.faults if fault.record.effect in (Effect.PROCESS_DIES, Effect.THREAD_DIES)]
-    faults = [fault for fault in died if fault.record.phase == ACQUIRE]
+    failed = [fault for fault in findings.faults if fault.record.effect in (Effect.PROCESS_DIES, Effect.REQUEST_FAILS)]
+    faults = [fault for fault in failed if fault.record.phase == ACQUIRE]
     return stuck_after(faults, Claim.acquires_atomically, "it went wrong in the middle of getting the lock", findings)

@@ -1,4 +1,4 @@
-"""An exception that the stage does not handle: the documents' code has no finally."""
+"""The request fails with an exception at the failpoint. Its thread and its process live on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.scenario.fault import Need, System, Target
 class Fault:
     target: ClassVar[Target] = Target.REPLICA
     needs: ClassVar[tuple[Need, ...]] = ()
-    effect: ClassVar[Effect] = Effect.THREAD_DIES
+    effect: ClassVar[Effect] = Effect.REQUEST_FAILS
 
     # the failpoint
     at: str = "read.before"

@@ -42,7 +42,7 @@ STAGE = Stage(
         counts_once
         survives_persisted_restart
         freed_after_crash
-        freed_after_thread_death
+        freed_after_failure
         fair
     """),
 )

@@ -58,7 +58,7 @@ STAGE = Stage(
         counts_once
         answers_a_try_at_once
         freed_after_crash
-        freed_after_thread_death
+        freed_after_hang
         breaks_deadlock
         survives_persisted_restart
     """),

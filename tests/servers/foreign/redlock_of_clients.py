@@ -68,7 +68,7 @@ STAGE = Stage(
         releases_atomically
         counts_once
         freed_after_crash
-        freed_after_thread_death
+        freed_after_hang
         survives_persisted_restart
     """),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from time import monotonic_ns
 
 import pytest
 
@@ -212,3 +213,14 @@ def test_yes_of_another_script_is_not_learned(tmp_path):
     assert failpoints.is_yes("other", 5)
     assert not failpoints.is_yes("other", None)
     assert not failpoints.is_yes("other", 0)
+
+
+def test_hang_ends_without_a_write(tmp_path):
+    """A request that hangs fails when the hang is over: it never goes on with its work."""
+    prepare(tmp_path, "fault-1", gate="read.after", action="hang", for_ms=20)
+    before_ns = monotonic_ns()
+
+    with pytest.raises(InjectedError):
+        Failpoints(tmp_path, "replica-1").reach("read", "after", "r1")
+
+    assert monotonic_ns() - before_ns >= 20_000_000

@@ -67,7 +67,6 @@ def test_work_done_again(made, replica, claims):
         ("kill", "read.before", "freed_after_crash"),
         ("kill", "acquire.after_first", "acquires_atomically"),
         ("raise", "acquire.after_first", "acquires_atomically"),
-        ("stop_renewal", "read.before", "freed_after_thread_death"),
         ("lose_reply", "acquire.after_first", "survives_a_lost_reply"),
     ],
 )
@@ -81,6 +80,37 @@ def test_lock_is_free_in_time(made, kind, gate, claim, next_ms, guilty):
     claims = [claim for claim, _ in found(made.analyse(final=int(next_ms is not None), ttl_ms=300))]
 
     assert claims == ([claim] if guilty else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "claim", "next_ms", "guilty"),
+    [
+        ("raise_error", "freed_after_failure", 200, False),  # its TTL is 900 ms, and a third of that has not passed
+        ("raise_error", "freed_after_failure", 910, True),  # the TTL freed the lock, and not its holder
+        ("raise_error", "freed_after_failure", None, True),
+        ("hang", "freed_after_hang", 1000, False),
+        ("hang", "freed_after_hang", 2700, True),
+        ("hang", "freed_after_hang", None, True),
+    ],
+)
+def test_failed_work_is_not_a_hang(made, kind, claim, next_ms, guilty):
+    """Work that fails must free the lock long before the TTL; a thread that hangs must free it soon after the TTL."""
+    made.fault(kind, "struck", 10, 10 if kind == "raise_error" else 5000)
+    if next_ms is not None:
+        made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
+
+    claims = [claim for claim, _ in found(made.analyse(final=int(next_ms is not None), ttl_ms=900))]
+
+    assert claims == ([claim] if guilty else [])
+
+
+def test_reentry_after_failed_work(made):
+    """After work that failed, a later request on the same thread can enter by its lock: that is not a lock that was freed."""
+    made.fault("raise_error", "struck", 10, 10)
+    made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
+    made.increment("next", 1, 1, at=(910, 911, 912, 913), replica="replica-2")
+
+    assert [claim for claim, _ in found(made.analyse(final=2, ttl_ms=900))] == ["freed_after_failure"]
 
 
 def test_reentry_after_a_lost_reply(made):
@@ -101,7 +131,7 @@ def test_record_of_an_old_run(made):
     findings = made.analyse(final=0, ttl_ms=300)
 
     (fault,) = findings.faults
-    assert (fault.record.effect, fault.record.recovered_ns) == (Effect.THREAD_DIES, 10_100_000)
+    assert (fault.record.effect, fault.record.recovered_ns) == (Effect.REQUEST_FAILS, 10_100_000)
     assert [claim for claim, _ in found(findings)] == ["acquires_atomically"]
     written = msgspec.to_builtins(fault)
     assert line.items() <= (written | written["record"]).items()

@@ -29,6 +29,7 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "end_session": ([("end_sessions", RECORD)], []),
     "expire": ([], []),
     "fail_renewal": ([], []),
+    "hang": ([], []),
     "freeze": ([], [("resume_replica", RECORD)]),
     "jump_clock": ([("jump_clocks", NODE, 60_000)], [("jump_clocks", NODE, 0)]),
     "kill": ([], []),
@@ -42,7 +43,6 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "silence_nodes": ([("silence_nodes", NODE)], [("recover_nodes", NODE)]),
     "slow": ([], []),
     "stall_redis": ([("pause_lock_store",)], [("resume_lock_store",)]),
-    "stop_renewal": ([], []),
 }
 # what a fault with each target may call at all
 ALLOWED = {

@@ -1,4 +1,4 @@
-"""The holder's thread dies during its work, and its process lives on. No request releases the lock, and its renewal goes on."""
+"""The holder's thread hangs: no exception, no release, and its process lives on. When the hang is over, the request fails."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lab.scenario.fault import Need, System, Target
 class Fault:
     target: ClassVar[Target] = Target.REPLICA
     needs: ClassVar[tuple[Need, ...]] = ()
-    effect: ClassVar[Effect] = Effect.THREAD_DIES
+    effect: ClassVar[Effect] = Effect.REQUEST_HANGS
 
+    # how long the request hangs: for longer than all other requests of the run need
+    for_ms: int
     # the failpoint
-    at: str = "read.before"
+    at: str = "read.after"
     # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
     skip: int = 0
-    # the fault is over at once
-    for_ms: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "raise", self.for_ms, self.skip)
+        return Injection(name, self.at, "hang", self.for_ms, self.skip)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         """Do nothing: the replica did it."""
