@@ -17,7 +17,7 @@ from lab.evidence.run_folder import RunFolder, RunRecord, kept_on_failure, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
-from lab.load.locust import Load
+from lab.load.locust import Load, prepare
 from lab.paths import REPORTS
 from lab.report import site
 from lab.report.pages import keep, report_run
@@ -49,6 +49,7 @@ class Conducted:
 
 def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[[int], None]) -> Drive:
     """Return the usual drive: Locust without its page, in a process of its own."""
+    prepare(supervisor)
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))

@@ -175,7 +175,7 @@ class AgentHandler(BaseHTTPRequestHandler):
 
 def main(kind: str) -> None:
     """Take orders until SIGTERM."""
-    supervisor = Supervisor()
+    supervisor = Supervisor(forks=False)  # one program at a time: it shares its imports with no other
     with tempfile.TemporaryDirectory(prefix="lab-agent-") as folder:
         AgentHandler.agent = Agent(kind, supervisor, Path(folder))
         AgentHandler.agent.idle()

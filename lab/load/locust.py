@@ -14,11 +14,25 @@ from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.scenario.scenario import Scenario
 from lab.servers.process import free_port, last_words
-from lab.servers.supervisor import Supervisor
+from lab.servers.supervisor import Forkable, Supervisor
 
 RECORD = "requests.jsonl"
 MASTER_PORT = 5557  # the port at which workers in other containers join
 PATIENCE_S = 30.0  # Locust hangs if nothing ends for this long plus one request's timeout
+
+
+LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.evidence.history", "lab.ui.locust_plugin"))
+
+
+def prepare(supervisor: Supervisor) -> None:
+    """Let Locust be imported, while the servers start."""
+    supervisor.prepare(LOCUST, environment())
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of Locust's processes."""
+    kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+    return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
 
 
 class LoadFailed(Exception):  # noqa: N818 - says what happened
@@ -42,7 +56,7 @@ class Load:
         self._workers = workers
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
-        self._pid = supervisor.start(self._argv(host), self._env(), LOCUSTFILES.parent, self._log)
+        self._pid = supervisor.start(self._argv(host), environment(), LOCUSTFILES.parent, self._log, LOCUST)
         self._lines = _LineCount(self._record)
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
@@ -99,10 +113,6 @@ class Load:
             options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         return [sys.executable, "-m", "locust", "--headless", "--only-summary", *(["--master"] if self._workers else []), *words]
-
-    def _env(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
-        return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
 
 
 class _LineCount:

@@ -157,6 +157,7 @@ def cluster(
     counter = [Redis("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         program(name)  # a missing program is reported before anything is started
+    process.prepare(Gunicorn("", stores=tuple(needed)), supervisor)
     with contextlib.ExitStack() as started:
 
         def up(*programs: process.Program) -> list[Running]:
@@ -186,7 +187,7 @@ def cluster(
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
         own = {name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
-        replicas = up(*(Gunicorn(name, settings | own[name]) for name in names))
+        replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         known = Settings.read({}, **settings)

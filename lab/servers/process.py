@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import psutil
 
@@ -22,7 +22,7 @@ from lab.errors import NotReady
 from lab.prerequisites import program as path_of
 from lab.prerequisites import search_path
 from lab.servers.server import LOOPBACK
-from lab.servers.supervisor import Supervisor
+from lab.servers.supervisor import Forkable, Supervisor
 
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 1.0
@@ -58,6 +58,15 @@ class Program(Protocol):
 
     def tidy(self, folder: Path) -> None:
         """Delete the large files that are not needed any more. Called when the server has ended."""
+
+
+@runtime_checkable
+class ForkedProgram(Program, Protocol):
+    """A program in Python. It is forked from a process that has imported its modules, where the system allows it."""
+
+    @property
+    def forkable(self) -> Forkable:
+        """Return what the program imports before it begins."""
 
 
 @dataclass
@@ -194,11 +203,21 @@ def start(program: Program, supervisor: Supervisor, folder: Path, tries: int = T
 def launch(program: Program, supervisor: Supervisor, port: int, log: Path) -> int:
     """Start the process through the supervisor, and return its pid. Raises MissingProgram, NotReady."""
     argv = program.argv(port, log.parent)
-    env = {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | program.env(port)
+    forkable = program.forkable if isinstance(program, ForkedProgram) else None
     try:
-        return supervisor.start([path_of(program.executable), *argv], env, log.parent, log)
+        return supervisor.start([path_of(program.executable), *argv], _plain() | program.env(port), log.parent, log, forkable)
     except OSError as error:
         raise NotReady(f"{program.name} could not be started: {error}") from error
+
+
+def prepare(program: ForkedProgram, supervisor: Supervisor) -> None:
+    """Let the program's modules be imported, while other servers start."""
+    supervisor.prepare(program.forkable, _plain())
+
+
+def _plain() -> dict[str, str]:
+    """Return the environment of all programs."""
+    return {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 
 
 _offered: deque[int] = deque(maxlen=1000)  # ports that free_port returned lately; the servers may not have bound them yet

@@ -15,14 +15,30 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.interrupts import Interrupted, interrupt
+from lab.paths import HOME
 from lab.servers import supervisor_process
 from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants
 
-LONGEST_ANSWER_S = 30.0  # a supervisor process that answers later was stopped
+LONGEST_ANSWER_S = 45.0  # a supervisor process that answers later was stopped; a fork server may take a third of that, twice
+FORKS = sys.platform == "linux"  # a forked program becomes a child of a subreaper, which other systems do not have
+
+
+@dataclass(frozen=True)
+class Forkable:
+    """What a program in Python imports before it begins. Such a program need not be started: it can be forked."""
+
+    entry: str  # the program, as module:function
+    modules: tuple[str, ...]  # imported before the fork
+    home: Path = HOME  # the folder of the project's packages
+
+    def about(self) -> dict[str, Any]:
+        """Return it as the supervisor process reads it."""
+        return {"entry": self.entry, "modules": self.modules, "home": str(self.home)}
 
 
 class SupervisorGone(Interrupted):
@@ -39,7 +55,9 @@ class Supervisor:
     server counts as killed, and none can be started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forks: bool = FORKS) -> None:
+        """Start the supervisor process. forks: whether programs in Python are forked; otherwise all are started."""
+        self._forks = forks
         adopt_orphans()  # when the supervisor process is killed, its descendants become the lab's
         ours, theirs = socket.socketpair()
         with theirs:
@@ -54,14 +72,20 @@ class Supervisor:
         self._gone = False
         self.pid = self._process.pid
 
-    def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path) -> int:
+    def prepare(self, forked: Forkable, env: dict[str, str]) -> None:
+        """Let a fork server import what a program imports, while the lab does something else. Raises SupervisorGone."""
+        if self._forks and not self._gone:
+            self._ask(prepare=forked.about(), env=env)
+
+    def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path, forked: Forkable | None = None) -> int:
         """Start a program in a session of its own, and return its pid. Raises OSError, SupervisorGone.
 
-        The program's output is appended to ``log``.
+        The program's output is appended to ``log``. forked: fork the program from a process that has imported its modules.
         """
         if self._gone:
             raise SupervisorGone
-        answer = self._ask(start=argv, env=env, cwd=str(cwd), log=str(log))
+        about = {"fork": forked.about()} if forked and self._forks else {}
+        answer = self._ask(start=argv, env=env, cwd=str(cwd), log=str(log), **about)
         if "error" in answer:
             raise OSError(answer["error"])
         self._sessions.add(int(answer["pid"]))

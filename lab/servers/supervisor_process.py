@@ -10,8 +10,9 @@ If the supervisor process itself is killed, nothing above happens. So the kernel
 (PR_SET_PDEATHSIG), and the lab ends what is left. The signal reaches only direct children. So nginx has no worker process, and
 the workers of gunicorn and Locust ask for the same signal. Nothing stays even if the lab and the supervisor are killed at once.
 
-Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``,
-``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` →
+Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``; with ``"fork"`` the program is
+forked from a process that has imported its modules (``fork_server.py``), and ``{"prepare": fork, "env"}`` → ``{}`` starts that
+process early; ``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` →
 ``{"sent"}``, ``{"descendants": 0}`` → ``{"pids"}``. Each request has a ``number``, which the answer
 repeats. The module uses the standard library only, so that it starts fast.
 
@@ -32,6 +33,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +42,105 @@ PR_SET_CHILD_SUBREAPER = 36
 LONGEST_END_S = 5.0
 LIBC = ctypes.CDLL(None, use_errno=True)
 OPEN_FILES = 20_000  # each connection of a server is one
+FORKED_WITHIN_S = 15.0  # a fork server that answers later is not waited for
+ROOM = "-" * 4096  # an argument of a fork server: where a forked program writes its own command line
+
+
+class Forked:
+    """A program that a fork server forked. It is a child of this process."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit status; None while the program runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+
+class ForkServer:
+    """A process that has imported what a program imports, and forks the program on request."""
+
+    def __init__(self, about: dict[str, Any], env: dict[str, str], in_child: Callable[[], None]) -> None:
+        """Start the process, and let it import the modules. Do not wait until it has. Raises OSError."""
+        self.line, theirs = socket.socketpair()
+        self.line.settimeout(FORKED_WITHIN_S)
+        file = Path(__file__).with_name("fork_server.py")
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", str(file), str(theirs.fileno()), about["home"], ROOM],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                preexec_fn=in_child,  # noqa: PLW1509 - this process has one thread
+            )
+        self.answers = self.line.makefile("rb")
+        self.awaited = 0  # answers to come
+        self.imported: set[str] = set()
+        self.load(about["modules"])
+
+    def load(self, modules: Sequence[str]) -> None:
+        """Let the process import what it has not imported yet. Do not wait."""
+        if missing := [name for name in modules if name not in self.imported]:
+            self._send({"import": missing})
+            self.imported.update(missing)
+
+    def fork(self, request: dict[str, Any], entry: str) -> int:
+        """Return the pid of a forked program. Raises OSError, ValueError, KeyError where that is not possible."""
+        words = {"argv": request["start"], "env": request["env"], "cwd": request["cwd"], "log": request["log"]}
+        self._send({"entry": entry} | words)
+        pid = int(self._answer()["pid"])
+        try:
+            self._send({"begin": pid})
+            self._answer()
+        except (OSError, ValueError):
+            os.kill(pid, signal.SIGKILL)
+            raise
+        return pid
+
+    def end(self) -> None:
+        """Kill the process. The programs that it forked go on."""
+        self.answers.close()
+        self.line.close()
+        self.process.kill()
+        self.process.wait()
+
+    def _send(self, request: dict[str, Any]) -> None:
+        self.line.sendall(json.dumps(request).encode() + b"\n")
+        self.awaited += 1
+
+    def _answer(self) -> dict[str, Any]:
+        """Return the answer to the last request. Raises OSError, ValueError, also where an earlier request failed."""
+        answer: dict[str, Any] = {}
+        while self.awaited:
+            answer = json.loads(self.answers.readline())
+            self.awaited -= 1
+            if "error" in answer:
+                raise OSError(answer["error"])
+        return answer
 
 
 class SupervisorProcess:
     """The supervisor process's side: what it started, and how it ends all of it."""
 
     def __init__(self) -> None:
-        self.started: dict[int, subprocess.Popen[bytes]] = {}
+        self.started: dict[int, subprocess.Popen[bytes] | Forked] = {}
+        self.fork_servers: dict[str, ForkServer] = {}  # by the entry of the program
         self.pid = os.getpid()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if "start" in request:
-            return self.start(request)
+            return self.fork(request) or self.start(request)
+        if "prepare" in request:
+            with contextlib.suppress(OSError):  # the program is then started, and not forked
+                self._fork_server(request["prepare"], request["env"])
+            return {}
         if "exit_of" in request:
             return {"exit": self.started[request["exit_of"]].poll()}
         if "signal" in request:
@@ -75,6 +164,30 @@ class SupervisorProcess:
             return {"error": str(error)}
         self.started[process.pid] = process
         return {"pid": process.pid}
+
+    def fork(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Fork a program. Return an empty answer for a program that is not forked, or cannot be."""
+        about: dict[str, Any] = request.get("fork", {})
+        for _ in range(2 if about else 0):  # a fork server that has imported an older file of the project refuses: start another
+            try:
+                pid = self._fork_server(about, request["env"]).fork(request, about["entry"])
+            except (OSError, ValueError, KeyError):
+                if server := self.fork_servers.pop(about["entry"], None):
+                    server.end()
+            else:
+                self.started[pid] = Forked(pid)
+                return {"pid": pid}
+        return {}
+
+    def _fork_server(self, about: dict[str, Any], env: dict[str, str]) -> ForkServer:
+        """Return the fork server of a program, which has or is about to have imported these modules."""
+        entry = about["entry"]
+        if entry in self.fork_servers:
+            self.fork_servers[entry].load(about["modules"])
+        else:
+            plain = {name: text for name, text in env.items() if not name.startswith("LAB_")}
+            self.fork_servers[entry] = ForkServer(about, plain, self._in_child)
+        return self.fork_servers[entry]
 
     def _in_child(self) -> None:
         """Let the program end with the supervisor, and let it have as many open files as its connections need."""

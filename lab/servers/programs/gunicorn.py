@@ -12,8 +12,10 @@ from typing import Any
 from lab.paths import HOME
 from lab.servers import gunicorn_config
 from lab.servers.server import LOOPBACK
+from lab.servers.supervisor import Forkable
 
 THREADS = 32
+MODULES = ("gunicorn.arbiter", "gunicorn.workers.gthread", "app.web")
 CONFIG = Path(gunicorn_config.__file__)  # what has no option on the command line
 
 
@@ -26,8 +28,10 @@ class Gunicorn:
     settings: dict[str, str] = field(default_factory=dict)
     threads: int = THREADS
     listen: str = LOOPBACK  # the address to listen on
+    stores: tuple[str, ...] = ()  # the stores of its stages
     executable: str = "gunicorn"
-    stop_signal: signal.Signals = signal.SIGQUIT  # stop at once: the run has waited for requests in flight before
+    # at once: the run has waited for requests in flight before, and all that a replica writes is written when it happens
+    stop_signal: signal.Signals = signal.SIGKILL
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = {
@@ -50,6 +54,11 @@ class Gunicorn:
         known = {f"LAB_{name.upper()}": value for name, value in self.settings.items()} | {"LAB_REPLICA": self.name}
         # in a container, a replica has the names of its network, and its port is not published
         return known if self.listen == LOOPBACK else {"LAB_HOSTS": "any"} | known
+
+    @property
+    def forkable(self) -> Forkable:
+        """Return what a replica imports before it reads its stage."""
+        return Forkable("gunicorn.app.wsgiapp:run", (*MODULES, *(f"app.stores.{name}" for name in self.stores)))
 
     def tidy(self, folder: Path) -> None:
         """Delete nothing: a replica leaves only its log."""

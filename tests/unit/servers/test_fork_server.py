@@ -1,0 +1,176 @@
+"""A forked program is what a started one would be: its own process, folder and environment, and no code of another run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.servers.programs.gunicorn import Gunicorn
+from lab.servers.supervisor import Forkable, Supervisor, SupervisorGone
+from tests.command import runs, wait_for
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere programs are started, and never forked")
+PROGRAM = """
+import json, os, random, sys, threading, time
+imported_in = os.getpid()
+
+def report():
+    about = {"pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "argv": sys.argv, "cwd": os.getcwd()}
+    about |= {"env": dict(os.environ), "imported_in": imported_in, "random": random.random(), "version": 1}
+    about |= {"threads": threading.active_count(), "files": len(os.listdir("/proc/self/fd"))}
+    print(json.dumps(about), flush=True)
+
+def main():
+    report()
+    if "stay" in sys.argv:
+        time.sleep(1000)
+    return 7
+"""
+ENV = {"PATH": os.environ["PATH"], "LAB_REPLICA": "one"}
+
+
+@pytest.fixture
+def supervisor() -> Iterator[Supervisor]:
+    with closing(Supervisor()) as one:
+        yield one
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """A project with a program in its package ``app``."""
+    folder = tmp_path / "home"
+    (folder / "app").mkdir(parents=True)
+    (folder / "app" / "__init__.py").touch()
+    (folder / "app" / "reporter.py").write_text(PROGRAM, encoding="utf-8")
+    return folder
+
+
+class Place:
+    """Where programs run, and how they are forked."""
+
+    def __init__(self, supervisor: Supervisor, home: Path, folder: Path) -> None:
+        self.supervisor, self.folder, self.log = supervisor, folder, folder / "log"
+        self.forkable = Forkable("app.reporter:main", ("app.reporter",), home)
+
+    def start(self, *words: str, env: dict[str, str] = ENV) -> int:
+        self.log.unlink(missing_ok=True)
+        plain = [sys.executable, "-c", "print('{\"started\": true}', flush=True)"]
+        return self.supervisor.start([*plain, *words], env, self.folder, self.log, self.forkable)
+
+    def report(self) -> dict:
+        return json.loads(
+            wait_for(lambda: self.log.exists() and self.log.read_bytes().endswith(b"}\n") and self.log.read_bytes())
+        )
+
+
+@pytest.fixture
+def place(supervisor, home, tmp_path) -> Place:
+    return Place(supervisor, home, tmp_path)
+
+
+def test_program_is_a_process_of_its_own(place, supervisor, tmp_path):
+    """A forked program has its own session, arguments, folder, log and environment, and is the supervisor process's child."""
+    pid = place.start("stay")
+    found = place.report()
+
+    assert (found["pid"], found["session"], found["parent"]) == (pid, pid, supervisor.pid)
+    assert (found["argv"][-1], found["cwd"], found["env"]) == ("stay", str(tmp_path), ENV)
+    assert found["imported_in"] not in (pid, supervisor.pid)
+    assert (found["threads"], found["files"]) == (1, 4)  # the fourth is the listing itself
+    assert psutil.Process(pid).cmdline()[:2] == [sys.executable, "-c"]
+    assert supervisor.exit_of(pid) is None
+    assert supervisor.signal(pid, signal.SIGKILL)
+    assert wait_for(lambda: supervisor.exit_of(pid)) == -signal.SIGKILL
+
+
+def test_exit_status_of_a_forked_program(place, supervisor):
+    """The lab learns the exit status of a forked program."""
+    pid = place.start()
+
+    assert wait_for(lambda: supervisor.exit_of(pid)) == 7
+    assert not supervisor.signal(pid, signal.SIGTERM)
+
+
+def test_two_programs_share_one_import(place):
+    """Two programs share an import, and nothing else: neither random numbers nor the environment."""
+    place.start()
+    one = place.report()
+    place.start(env={"PATH": "", "LAB_RUN": "two"})
+    two = place.report()
+
+    assert one["imported_in"] == two["imported_in"]
+    assert one["random"] != two["random"]
+    assert two["env"] == {"PATH": "", "LAB_RUN": "two"}
+
+
+def test_edited_file_is_imported_again(place, home):
+    """After a file of the project was edited, the next program runs the new code."""
+    place.start()
+    one = place.report()
+    (home / "app" / "reporter.py").write_text(PROGRAM.replace('"version": 1', '"version": 2.5'), encoding="utf-8")
+    place.start()
+    two = place.report()
+
+    assert (one["version"], two["version"]) == (1, 2.5)
+    assert one["imported_in"] != two["imported_in"]
+
+
+def test_killed_fork_server(place, supervisor):
+    """After a kill of the fork server, the programs that it forked go on, and the next program is forked by another."""
+    pid = place.start("stay")
+    one = place.report()
+    psutil.Process(one["imported_in"]).send_signal(signal.SIGKILL)
+    place.start()
+    two = place.report()
+
+    assert supervisor.exit_of(pid) is None
+    assert one["imported_in"] != two["imported_in"]
+
+
+@pytest.mark.parametrize("code", ["import nothing_like_this", "raise SystemExit(0)", "import os; os._exit(0)"])
+def test_import_that_fails(place, home, code):
+    """Where the import fails, the program is started, and not forked."""
+    (home / "app" / "reporter.py").write_text(code, encoding="utf-8")
+    place.start()
+
+    assert place.report() == {"started": True}
+
+
+def test_killed_supervisor_ends_forked_programs(place, supervisor):
+    """After a kill of the supervisor process, neither a forked program nor the fork server is left."""
+    pid = place.start("stay")
+    family = [psutil.Process(one) for one in (pid, place.report()["imported_in"])]
+    os.kill(pid, signal.SIGSTOP)
+
+    supervisor._process.kill()
+
+    with pytest.raises(SupervisorGone):
+        supervisor.descendants()
+    assert wait_for(lambda: not any(map(runs, family)))
+
+
+def test_prepared_before_the_start(place, supervisor):
+    """What is prepared is imported before a program is started; the supervisor answers meanwhile."""
+    supervisor.prepare(place.forkable, ENV)
+    prepared = wait_for(supervisor.descendants)
+    place.start()
+
+    assert [place.report()["imported_in"]] == prepared
+
+
+def test_no_stage_is_imported_before_the_fork():
+    """What a fork server imports for a replica has no stage in it: two runs never share the code of a lock."""
+    modules = Gunicorn("replica", stores=("redis", "redis_nodes", "mysql", "zookeeper", "etcd")).forkable.modules
+    code = f"import sys, importlib; [importlib.import_module(name) for name in {modules}]; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert [name for name in done.stdout.split() if name.startswith("app.locks.")] == []
