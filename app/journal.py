@@ -154,9 +154,13 @@ class GaveUp(Event, tag="gave_up"):
         return self.gave_up_ns
 
 
+CONNECT = "connect"  # the command by which a session begins, or goes on over a new connection
+
+
 class Renewed(Event, tag="renewed"):
     """A command that was sent outside any request: a renewal."""
 
+    # what it is about: a key; or ``session`` and the session's name, for all locks of that session
     key: str
     renewed_ns: int
     # what the store answered

@@ -117,17 +117,11 @@ class EtcdStore(Store, Protocol):
     def plain(self) -> Any:
         """Return an ``Etcd3Client`` for a library. It asks only the server that answered last."""
 
-    def grant(self, ttl_s: int) -> int:
-        """Create a lease, and return its number."""
+    def session(self, ttl_s: int) -> EtcdSession:
+        """Return this process's session whose lease has this time. The first call begins it, and the first after its end."""
 
-    def keep_alive(self, lease: int) -> bool:
-        """Start the lease's time again. Return False if the lease has ended."""
-
-    def revoke(self, lease: int) -> bool:
-        """End a lease, and delete the keys attached to it. Return False if the lease had ended before."""
-
-    def create(self, key: str, lease: int) -> int:
-        """Create a key attached to a lease, if it does not exist. Return its create revision."""
+    def delete(self, key: str) -> bool:
+        """Delete a key, and return whether it existed."""
 
     def last_two(self, prefix: str, up_to_revision: int) -> Sequence[Any]:
         """Return the last two keys with this prefix that were created by this revision, the younger first.
@@ -137,6 +131,20 @@ class EtcdStore(Store, Protocol):
 
     def wait_until_deleted(self, key: str, since_revision: int, timeout_s: float) -> bool:
         """Wait until a key is deleted, at or after this revision. Return False if that took longer than the timeout."""
+
+
+class EtcdSession(Protocol):
+    """A session: a lease that the client keeps alive. Its keys are deleted when the lease ends."""
+
+    @property
+    def lease(self) -> int:
+        """The number of its lease."""
+
+    def create(self, key: str, queue: str) -> tuple[int, int] | None:
+        """Create a key of this session in a queue, if it does not exist. ``queue`` is the prefix of all its keys.
+
+        Return the create revisions of the key and of the first key in the queue; None if the session has ended.
+        """
 
 
 class MySQLStore(Store, Protocol):

@@ -1,16 +1,16 @@
-"""etcd: a queue of keys, each attached to its own lease, which must be renewed.
+"""etcd: a queue of keys, attached to the lease of a session.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
-**Idea** Each request gets a lease and creates a key attached to it, in a transaction that succeeds only if the key does not
-exist. The key with the lowest create revision has the lock. Every other request watches the key before its own. The renewing
-thread of `watchdog` keeps the leases alive, every TTL/3. The release revokes the lease, and etcd deletes the key with it.
-**Source** etcd, client/v3/concurrency, Mutex.
+**Idea** A replica has one session: a lease that its client keeps alive, every TTL/3. Each request creates a key attached to that
+lease, and the same transaction returns the key with the lowest create revision: it has the lock. Every other request waits until
+the key before its own is deleted. The release deletes the request's key.
+**Source** etcd, client/v3/concurrency: Session and Mutex. There, a session has one key; here, each of its requests has a key.
 **Still**
-- A process that is stopped renews no lease: its lease ends, and when it resumes, it works on without the lock.
-- A thread that hangs in a living process keeps its lock: its lease is renewed.
+- A process that is stopped renews no lease: its session ends, and when it resumes, it works on without the lock.
+- A thread that hangs in a living process keeps its lock: the session belongs to the process, not to the request.
 - A lease is counted in whole seconds, and its end is noticed up to half a second late.
 - A holder that acquires its own lock again waits for itself.
-- Lease, key and release are three writes, and each is on the disks of a majority before it is answered.
+- The key and its deletion are two writes, and each is on the disks of a majority before it is answered.
 **See it**
 - `lab run rush --stage etcd`
 - `lab run work_outlasts_ttl --stage etcd`
@@ -22,7 +22,6 @@ import time
 from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
-from app.locks.watchdog import RENEWER
 
 
 class Lock:
@@ -30,11 +29,10 @@ class Lock:
         self.store = store
         self.key = key
         self.queue = f"{key}/"
-        self.owner = f"{key}/{uuid4().hex}"  # the key of this request in the queue
+        self.owner = None  # the key of this request in the queue
         self.ttl_s = -(-ttl_ms // 1000)  # whole seconds, rounded up
-        self.ttl_ms = self.ttl_s * 1000
-        self.lease = None
         self.wait_ms = wait_ms
+        self.retry_ms = retry_ms
 
     def run(self, work):
         try:
@@ -48,32 +46,36 @@ class Lock:
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
-        revision = self.enter()
-        while True:
-            last = self.store.last_two(self.queue, revision)
-            if not last or last[0].key != self.owner:  # the lease ended while this request waited
-                self.release()
-                revision = self.enter()
+        mine, first = self.enter()
+        while mine != first:
+            if time.monotonic() > deadline_s:
+                raise NotAcquired(self.key, self.wait_ms)
+            last = self.store.last_two(self.queue, mine)
+            if not last or last[0].key != self.owner:  # the session ended while this request waited
+                mine, first = self.enter()
             elif len(last) == 1:
-                return revision
+                first = mine
             else:
                 left_s = max(0.001, deadline_s - time.monotonic())
                 self.store.wait_until_deleted(last[1].key, last[1].seen + 1, left_s)
-            if time.monotonic() > deadline_s:
-                raise NotAcquired(self.key, self.wait_ms)
+        return mine
 
     def enter(self):
-        self.lease = self.store.grant(self.ttl_s)
-        RENEWER.watch(self)
-        return self.store.create(self.owner, self.lease)
-
-    def renew(self):
-        return self.store.keep_alive(self.lease)
+        """Enter the queue. Return the create revision of this request's key, and that of the first key."""
+        session = self.store.session(self.ttl_s)
+        self.owner = f"{self.queue}{session.lease:x}-{uuid4().hex}"
+        return session.create(self.owner, self.queue) or self.enter()  # if the session has ended, the next call begins another
 
     def release(self):
-        """Return whether the lease still existed. Without an answer it ends by itself: it is no longer renewed."""
-        RENEWER.forget(self)
-        return self.lease is not None and self.store.revoke(self.lease)
+        """Return whether this request's key still existed. A key left behind would block the queue while this process lives."""
+        deadline_s = time.monotonic() + self.wait_ms / 1000
+        while True:
+            try:
+                return self.owner is not None and self.store.delete(self.owner)
+            except self.store.Error:
+                if time.monotonic() > deadline_s:
+                    raise
+                time.sleep(self.retry_ms / 1000)
 
 
 STAGE = Stage(

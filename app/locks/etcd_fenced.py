@@ -1,6 +1,6 @@
 """etcd with a fence: the resource refuses a holder that is late.
 
-**Problem** A process that is stopped renews no lease: its lease ends, and when it resumes, it works on without the lock.
+**Problem** A process that is stopped renews no lease: its session ends, and when it resumes, it works on without the lock.
 **Idea** The revision at which a key was created only grows. So it is a fence that needs no counter. The lock of `etcd`
 already hands it on; here the resource compares it at each read and write, and refuses an older one.
 **Source** Jepsen, "etcd 3.4.3" (2020): the revision of the lock's key as a fencing token.

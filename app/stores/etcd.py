@@ -1,4 +1,4 @@
-"""etcd, by etcd3gw over its HTTP gateway: leases, one transaction, a range, and a watch that needs no thread.
+"""etcd, by etcd3gw over its HTTP gateway: sessions, one transaction, a range, and a watch that needs no thread.
 
 etcd3gw's ready-made Lock is not used: it asks once and does not wait. Its watch is not used either: it starts a thread for each
 waiter, and closes all pooled connections at its end. Several servers are asked one after the other until one answers. So a
@@ -7,13 +7,14 @@ command can be carried out twice; all commands here allow that.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
 from etcd3gw.client import Etcd3Client
@@ -22,27 +23,16 @@ from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
 from app.endpoint import Endpoint
-from app.failpoints import Meaning, ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
-from app.stores import renewals
+from app.stores.etcd_connection import GONE, CountedAdapter
 
-CLIENT_OPTIONS: dict[str, Any] = {"answer_timeout_s": 5.0, "command_retries": 0, "connections": 64, "api_path": "/v3/"}
-GONE = "requested lease not found"
-COMMANDS = {
-    "/kv/txn": "Txn",
-    "/kv/range": "Range",
-    "/kv/put": "Put",
-    "/kv/deleterange": "DeleteRange",
-    "/kv/compaction": "Compact",
-    "/lease/grant": "LeaseGrant",
-    "/lease/keepalive": "LeaseKeepAlive",
-    "/lease/revoke": "LeaseRevoke",
-    "/lease/timetolive": "LeaseTimeToLive",
-    "/lease/leases": "LeaseLeases",
-    "/lock/lock": "Lock",
-    "/lock/unlock": "Unlock",
-    "/watch": "Watch",
+CLIENT_OPTIONS: dict[str, Any] = {
+    "answer_timeout_s": 5.0,
+    "command_retries": 0,
+    "connections": 64,
+    "api_path": "/v3/",
+    "session": "one a replica, shared by its threads; its lease has the lock's TTL",
 }
 
 
@@ -57,50 +47,46 @@ class Queued:
     seen: int
 
 
-class CountedAdapter(HTTPAdapter):
-    """The connections: here commands are counted, and faults are injected, whichever client sends them through the session."""
+class Session:
+    """A session as etcd's client for Go has it: one lease for the whole process, which a thread of the client keeps alive.
 
-    def __init__(self, journal: Journal, **options: Any) -> None:
-        super().__init__(**options)
-        self.journal = journal
+    Its keys are attached to the lease. So they are deleted when the keepalives stop for the lease's time.
+    """
 
-    def send(self, request: requests.PreparedRequest, stream: bool = False, *args: Any, **options: Any) -> requests.Response:
-        name = _name(urlsplit(request.url or "").path)
-        if not name:
-            return super().send(request, stream, *args, **options)
+    def __init__(self, store: Etcd, ttl_s: int) -> None:
+        """Begin the session. Raises Error when no server answers."""
+        self._store = store
+        self._closed = threading.Event()
+        self._period_s = ttl_s / 3
+        self._lease = store.grant(ttl_s, for_session=True)
+        self.ended = False
+        threading.Thread(target=self._keep_alive, name=f"etcd session {self._lease:x}", daemon=True).start()
 
-        def send() -> requests.Response:
-            return super(CountedAdapter, self).send(request, stream, *args, **options)
+    @property
+    def lease(self) -> int:
+        """Return the number of the session's lease."""
+        return self._lease
 
-        response = self._send(name, request, stream, send)
-        try:
-            self._answered(name, request, response, stream)
-        except ReplyLost:  # behave as a client that sends a command again after a lost reply
-            response.close()
-            response = self._send(name, request, stream, send)
-            self._answered(name, request, response, stream)
-        return response
+    def create(self, key: str, queue: str) -> tuple[int, int] | None:
+        """Create a key of this session in a queue, if it does not exist.
 
-    def _send(
-        self, name: str, request: requests.PreparedRequest, stream: bool, send: Callable[[], requests.Response]
-    ) -> requests.Response:
-        # etcd3gw leaves this error as it is; after a ConnectionError, another server would be asked
-        request_context.sending(name, error=requests.RequestException)
-        try:
-            response = send()
-            if not stream:
-                _ = response.content  # an error while the answer is read is an error of the command
-        except Exception as error:
-            request_context.unanswered(name, error)
-            renewals.record(self.journal, name, request_context.answer, _key(request))
-            raise
-        return response
+        Return its create revision and the first one in the queue; None if the session has ended.
+        """
+        revisions = self._store.create(key, queue, self._lease)
+        self.ended = self.ended or revisions is None
+        return revisions
 
-    def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
-        answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
-        request_context.answered(name, answer, means)
-        prolonged = name in ("LeaseKeepAlive", "Put", "Txn") and means is Meaning.AGREED
-        renewals.record(self.journal, name, answer, _key(request), prolonged=prolonged)
+    def close(self) -> None:
+        """End the session, and delete its keys."""
+        self._closed.set()
+        self._store.revoke(self._lease)
+
+    def _keep_alive(self) -> None:
+        """Keep the lease alive, at once and then every third of its time. An error means: try again after the next third."""
+        while not self._closed.is_set() and not self.ended:
+            with contextlib.suppress(*self._store.Error):
+                self.ended = not self._store.keep_alive(self._lease)
+            self._closed.wait(self._period_s)
 
 
 class Etcd:
@@ -109,26 +95,43 @@ class Etcd:
     Error = (Etcd3Exception, requests.RequestException)
 
     def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
-        self._session = requests.Session()
-        self._session.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
+        self._renews: dict[int, str] = {}  # by lease, what its renewal renews: a session, or a key
+        self._http = requests.Session()
+        self._http.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
         options = {"pool_maxsize": CLIENT_OPTIONS["connections"], "max_retries": 0}
-        self._session.mount("http://", CountedAdapter(journal, **options) if journal.on else HTTPAdapter(**options))
+        self._http.mount("http://", CountedAdapter(journal, self._renews, **options) if journal.on else HTTPAdapter(**options))
+        self._sessions: dict[int, Session] = {}  # by the time of the lease
+        self._beginning = threading.Lock()
         self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
 
     def _client(self, host: str, port: int) -> Etcd3Client:
         timeout_s, path = CLIENT_OPTIONS["answer_timeout_s"], CLIENT_OPTIONS["api_path"]
-        return Etcd3Client(host, port, timeout=timeout_s, api_path=path, session=self._session)
+        return Etcd3Client(host, port, timeout=timeout_s, api_path=path, session=self._http)
 
     def close(self) -> None:
-        self._session.close()
+        """End all sessions, and close the connections."""
+        for session in self._sessions.values():
+            with contextlib.suppress(*self.Error):
+                session.close()
+        self._http.close()
+
+    def session(self, ttl_s: int) -> Session:
+        """Return this process's session whose lease has this time. The first call begins it, and the first after its end."""
+        with self._beginning:
+            session = self._sessions.get(ttl_s)
+            if session is None or session.ended:
+                session = self._sessions[ttl_s] = Session(self, ttl_s)
+            return session
 
     def plain(self) -> Etcd3Client:
         """Return etcd3gw's client of the server that answered last, for a library. It does not change to another server."""
         return self._servers[0]
 
-    def grant(self, ttl_s: int) -> int:
+    def grant(self, ttl_s: int, for_session: bool = False) -> int:
         """Create a lease, and return its number."""
         granted: Lease = self._answer(lambda server: server.lease(ttl_s))
+        if for_session:
+            self._renews[granted.id] = f"session {granted.id:x}"
         return granted.id
 
     def keep_alive(self, lease: int) -> bool:
@@ -137,35 +140,35 @@ class Etcd:
 
     def revoke(self, lease: int) -> bool:
         """End the lease, and delete the keys attached to it. Return False if the lease had ended before."""
+        return bool(self._answer(_unless_gone(lambda server: Lease(lease, server).revoke())))
 
-        def revoke(server: Etcd3Client) -> bool:
-            try:
-                return Lease(lease, server).revoke()
-            except Etcd3Exception as error:
-                if GONE in (error.detail_text or ""):
-                    return False
-                raise
+    def create(self, key: str, queue: str, lease: int) -> tuple[int, int] | None:
+        """Create a key attached to a lease, if it does not exist, and look which key of its queue is the first: one transaction.
 
-        return bool(self._answer(revoke))
-
-    def create(self, key: str, lease: int) -> int:
-        """Create a key attached to a lease, if it does not exist (create_revision == 0). Return its create revision."""
+        Return the create revisions of the key and of the first key in the queue; None if the lease has ended.
+        """
         name = _coded(key)
+        look = {"request_range": {"key": name}}
+        first = _below(queue) | {"sort_order": "ASCEND", "sort_target": "CREATE", "limit": 1, "keys_only": True}
         transaction = {
             "compare": [{"key": name, "target": "CREATE", "result": "EQUAL", "create_revision": 0}],
-            "success": [{"request_put": {"key": name, "lease": lease}}],
-            "failure": [{"request_range": {"key": name}}],
+            "success": [{"request_put": {"key": name, "lease": lease}}, {"request_range": first}],
+            "failure": [look, {"request_range": first}],
         }
-        answer = self._answer(lambda server: server.transaction(transaction))
-        if answer.get("succeeded"):
-            return int(answer["header"]["revision"])
-        return int(answer["responses"][0]["response_range"]["kvs"][0]["create_revision"])
+        answer = self._answer(_unless_gone(lambda server: server.transaction(transaction)))
+        if not answer:
+            return None
+        own, there = answer["responses"]
+        revision = answer["header"]["revision"] if answer.get("succeeded") else own["response_range"]["kvs"][0]["create_revision"]
+        return int(revision), int(there["response_range"]["kvs"][0]["create_revision"])
+
+    def delete(self, key: str) -> bool:
+        """Delete a key, and return whether it existed."""
+        return bool(self._answer(lambda server: server.delete(key)))
 
     def last_two(self, prefix: str, up_to_revision: int) -> list[Queued]:
         """Return the last two keys with this prefix that were created by this revision, the younger first."""
-        query = {
-            "key": _coded(prefix),
-            "range_end": _coded(prefix[:-1] + chr(ord(prefix[-1]) + 1)),
+        query = _below(prefix) | {
             "sort_order": "DESCEND",
             "sort_target": "CREATE",
             "limit": 2,
@@ -187,7 +190,7 @@ class Etcd:
         try:
             body = {"create_request": request}
             patience_s = (CLIENT_OPTIONS["answer_timeout_s"], timeout_s)
-            with self._session.post(url, json=body, stream=True, timeout=patience_s) as stream:
+            with self._http.post(url, json=body, stream=True, timeout=patience_s) as stream:
                 rest = b""
                 for chunk in stream.iter_content(
                     chunk_size=None
@@ -216,45 +219,29 @@ class Etcd:
         raise AssertionError("an endpoint has at least one address")
 
 
-def _name(path: str) -> str:
-    """Return the name of the command behind a path of the gateway; empty for a path that is no command."""
-    return next((name for end, name in COMMANDS.items() if path.endswith(end)), "")
-
-
-def _key(request: requests.PreparedRequest) -> str:
-    """Return what a command is about: a lease, or a key."""
-    body = json.loads(request.body) if isinstance(request.body, (str, bytes)) else {}
-    if "ID" in body:
-        return f"lease {int(body['ID']):x}"
-    return b64decode(body.get("key", "")).decode(errors="replace")
-
-
-def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
-    """Return the answer in a word, and what it means for a lock."""
-    if not response.ok:
-        gone = GONE in response.text
-        return (False, Meaning.REFUSED) if gone else (f"error: {response.status_code}", Meaning.NOTHING)
-    if name in ("LeaseGrant", "Compact"):  # a lease without a key locks nothing
-        return "OK", Meaning.NOTHING
-    if name in ("Range", "LeaseTimeToLive", "LeaseLeases"):
-        return "OK", Meaning.LOOKED
-    body = response.json()
-    match name:
-        case "Txn":
-            agreed = bool(body.get("succeeded"))
-        case "LeaseKeepAlive":
-            agreed = int(body["result"].get("TTL", 0)) > 0
-        case "DeleteRange":
-            return int(body.get("deleted", 0)), Meaning.OPEN
-        case _:
-            agreed = True
-    return agreed, Meaning.AGREED if agreed else Meaning.REFUSED
-
-
 def _reports(line: bytes) -> bool:
     """Return whether a line of a watch reports an event or the end. The first line only reports the beginning."""
     event = json.loads(line or b"{}").get("result", {})
     return bool(event.get("events") or event.get("canceled"))
+
+
+def _unless_gone(send: Callable[[Etcd3Client], Any]) -> Callable[[Etcd3Client], Any]:
+    """Return the same question, which answers False where its lease has ended."""
+
+    def ask(server: Etcd3Client) -> Any:
+        try:
+            return send(server)
+        except Etcd3Exception as error:
+            if GONE in (error.detail_text or ""):
+                return False
+            raise
+
+    return ask
+
+
+def _below(prefix: str) -> dict[str, str]:
+    """Return the range of all keys with this prefix."""
+    return {"key": _coded(prefix), "range_end": _coded(prefix[:-1] + chr(ord(prefix[-1]) + 1))}
 
 
 def _coded(text: str) -> str:

@@ -25,9 +25,10 @@ from kazoo.exceptions import (
     SessionExpiredError,
 )
 from kazoo.handlers.threading import AsyncResult, KazooTimeoutError, SequentialThreadingHandler
+from kazoo.protocol.states import KazooState
 
 from app.failpoints import RENEW, Meaning, ReplyLost, request_context
-from app.journal import Journal
+from app.journal import CONNECT, Journal
 from app.stores import renewals
 
 EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
@@ -116,6 +117,7 @@ class CountedClient(KazooClient):
         super().__init__(handler=CountedHandler(), **options)
         self.journal = journal
         self._journal_heartbeats()
+        self.add_listener(self._journal_session)
 
     def _call(self, request: Any, async_object: Any) -> Any:
         command, cause = _name(request), here.cause
@@ -141,9 +143,18 @@ class CountedClient(KazooClient):
         def send_and_record(connect_timeout: float) -> None:
             request_context.sending("ping", error=ConnectionDropped)
             send(connect_timeout)
-            renewals.record(self.journal, "ping", "sent", "session", prolonged=True)
+            renewals.record(self.journal, "ping", "sent", self._session_name(), prolonged=True)
 
         self._connection._send_ping = send_and_record  # noqa: SLF001 - see above
+
+    def _journal_session(self, state: str) -> None:
+        """Journal the beginning of a session, and each new connection in it: a session renews no lock from before its time."""
+        if state == KazooState.CONNECTED:
+            renewals.record(self.journal, CONNECT, "connected", self._session_name())
+
+    def _session_name(self) -> str:
+        known = self.client_id
+        return f"session {known[0]:x}" if known else "session"
 
 
 def _note_answers(given_up: bool) -> None:

@@ -43,8 +43,8 @@ class RunFacts:
     tests: str = ""
     # how many users send requests at the same time
     users: int = 0
-    # whether the store's client begins a lease when it asks, and renews it while it waits
-    leases_begin_with_asking: bool = False
+    # whether a lease has begun before the grant, and is renewed while its request waits: only renewals prolong it, no commands
+    leases_begin_before: bool = False
     # whether the lock's store reports what becomes of its keys
     reports_keys: bool = False
     # how long a request is ready to wait for the lock

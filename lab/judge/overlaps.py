@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import itemgetter
 
 from app.journal import Renewed
@@ -22,6 +23,22 @@ FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets th
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
 WHEN = itemgetter(0)
+SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
+
+
+@dataclass(slots=True)
+class Session:
+    """One session of a replica at the store."""
+
+    # when it was seen first
+    began_ns: int
+    # when the last renewal was sent that succeeded; 0 before the first
+    renewed_ns: int = 0
+
+
+def _renews(renewed: str, key: str) -> bool:
+    """Return whether the renewal of something renews this key: it is the key itself, its session, or a place in its queue."""
+    return bool(key) and (renewed == key or renewed.partition(" ")[0] == SESSION or key in renewed.split("/"))
 
 
 class Overlaps:
@@ -42,6 +59,10 @@ class Overlaps:
         self.grants_of_key: dict[str, list[tuple[int, Grant]]] = {}
         # by replica: when a command outside all requests was answered for the last time
         self.sent_outside_ns: dict[str, int] = {}
+        # by replica and name: its sessions at the store
+        self.sessions: dict[tuple[str, str], Session] = {}
+        # by replica: the session that was renewed last
+        self.session_of: dict[str, Session] = {}
         # by replica: when its processes started
         self.started_ns: dict[str, list[int]] = {}
         # whether any request sent a command before its grant, as far as the lab sees
@@ -58,8 +79,8 @@ class Overlaps:
         """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
         grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
-        if self.findings.run.leases_begin_with_asking:
-            grant.lease_from_ns = grant.asked_ns
+        if self.findings.run.leases_begin_before:
+            grant.lease_from_ns = self._began_ns(grant)
         if grant.key:
             self._add(grant.key, grant.got_ns, grant)
         if grant.outer_key:
@@ -76,18 +97,41 @@ class Overlaps:
             self._forget(grants)
 
     def renewed(self, replica: str, event: Renewed) -> None:
-        """Prolong the leases of this replica that had not ended when the renewal was sent."""
+        """Prolong the leases of this replica that had not ended when the renewal was sent.
+
+        A session renews the grants that it has seen begin. Those from before belong to a session that has ended.
+        """
         self.sent_outside_ns[replica] = event.renewed_ns
+        sent_ns = event.sent_ns or event.renewed_ns
+        since_ns = self._session_began_ns(replica, event, sent_ns)
         if not event.succeeded:
             return
-        sent_ns = event.sent_ns or event.renewed_ns
         for grant in self.open_grants.values():
             if grant.replica != replica:
                 continue
-            if event.key in (grant.key, "session") and sent_ns <= lease_end(grant.lease_from_ns, self.lease_ns):
-                grant.lease_from_ns = max(grant.lease_from_ns, sent_ns)
-            if event.key in (grant.outer_key, "session") and sent_ns <= lease_end(grant.outer_lease_from_ns, self.lease_ns):
-                grant.outer_lease_from_ns = max(grant.outer_lease_from_ns, sent_ns)
+            if _renews(event.key, grant.key) and since_ns <= grant.got_ns:
+                grant.lease_from_ns = self._prolonged(grant.lease_from_ns, sent_ns)
+            if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:
+                grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
+
+    def _prolonged(self, lease_from_ns: int, sent_ns: int) -> int:
+        """Return from when a lease counts after a renewal that was sent then; one that had ended is not prolonged."""
+        return max(lease_from_ns, sent_ns) if sent_ns <= lease_end(lease_from_ns, self.lease_ns) else lease_from_ns
+
+    def _session_began_ns(self, replica: str, event: Renewed, sent_ns: int) -> int:
+        """Take note of a session that has a name. Return when it was seen first; 0 where that is not known."""
+        if not event.key.startswith(f"{SESSION} "):
+            return 0
+        session = self.sessions.setdefault((replica, event.key), Session(sent_ns))
+        if event.succeeded:
+            session.renewed_ns = sent_ns
+            self.session_of[replica] = session
+        return session.began_ns
+
+    def _began_ns(self, grant: Grant) -> int:
+        """Return when the lease of a new grant began: with the last renewal of its session, or, without one, with asking."""
+        session = self.session_of.get(grant.replica)
+        return session.renewed_ns if session is not None else grant.asked_ns
 
     def started(self, replica: str, started_ns: int) -> None:
         """Take note of a new process: the holders of the process before it are dead."""

@@ -61,8 +61,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         tests=scenario["tests"],
         users=scenario["users"],
         wait_ms=scenario.get("wait_ms", 0),
-        leases_begin_with_asking=record.stage.get("store")
-        == "etcd",  # a key in a queue hangs on a lease that is renewed meanwhile
+        leases_begin_before=record.stage.get("store") == "etcd",
         reports_keys=record.stage.get("store") in completeness.REPORTS_KEYS,
         has_votes=record.stage.get("store") == "redis_nodes",
         has_faults=bool(scenario.get("faults")),

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, GaveUp, Got, Renewed, Started
+from app.journal import CONNECT, AnyEvent, GaveUp, Got, Renewed, Started
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss
 from lab.judge.fault_outcome import FaultOutcome
@@ -138,7 +138,7 @@ class _Reader:
                 self.near.add(event.got_ns, grant)
             case GaveUp():
                 self.gave_up(replica, event)
-            case Renewed():
+            case Renewed() if event.command != CONNECT:
                 renewal = Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.answer)
                 self.renewals.add(event.renewed_ns, renewal)
             case Started():

@@ -212,7 +212,7 @@ def test_commands_outside_requests_are_journaled(lab):
     lab.store("etcd").plain().put(lab.key, "mine")
     lab.store("mysql").execute("DELETE FROM lock_table WHERE lock_name = %s", lab.key)
 
-    sent = [event for event in lab.events(Renewed) if event.command != "ping"]
+    sent = [event for event in lab.events(Renewed) if event.command not in ("connect", "ping")]
     assert [(event.command, event.answer) for event in sent[:5]] == [
         ("SET", "OK"),
         ("PEXPIRE", "1"),
@@ -241,9 +241,12 @@ def test_what_prolongs_a_lease(lab):
         pipeline.pexpire(other, 2000).execute()
     with client.pipeline() as pipeline:
         pipeline.delete(lab.key).execute()
-    lease = lab.store("etcd").grant(5)
+    lease, hung = lab.store("etcd").grant(5), lab.store("etcd").grant(5)
     lab.store("etcd").keep_alive(lease)
     lab.store("etcd").revoke(lease)
+    lab.store("etcd").create(f"{lab.key}/mine", f"{lab.key}/", hung)
+    lab.store("etcd").keep_alive(hung)
+    lab.store("etcd").revoke(hung)
 
     sent = [(event.command, event.key) for event in lab.events(Renewed) if event.succeeded and event.command != "ping"]
     assert sent == [
@@ -252,6 +255,8 @@ def test_what_prolongs_a_lease(lab):
         ("EVAL", lab.key),
         ("EXEC", lab.key),
         ("LeaseKeepAlive", f"lease {lease:x}"),
+        ("Txn", ""),
+        ("LeaseKeepAlive", f"{lab.key}/mine"),
     ]
 
 

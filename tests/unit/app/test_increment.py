@@ -79,7 +79,7 @@ def test_undone_writes_are_not_journaled(tmp_path):
     assert not [event for event in events(tmp_path / "journal") if isinstance(event, (Wrote, WroteAgain))]
 
 
-def test_both_writes_of_a_transaction_are_journaled_at_its_end(tmp_path):
+def test_writes_are_journaled_at_the_commit(tmp_path):
     """Where the transaction of two writes succeeds, both are in the journal."""
 
     class Sound:

@@ -18,8 +18,10 @@ CLIENTS = {
     store.ZooKeeperStore: zookeeper.ZooKeeper,
     store.ZooKeeperSession: zookeeper.Session,
     store.EtcdStore: etcd.Etcd,
+    store.EtcdSession: etcd.Session,
     store.MySQLStore: mysql.MySQL,
 }
+SESSIONS = {"zookeeper": store.ZooKeeperSession, "etcd": store.EtcdSession}
 FOREIGN = Path(__file__).parents[2] / "servers" / "foreign"
 STAGES = [name for name, stage in stages().items() if stage.store]
 
@@ -31,10 +33,10 @@ def calls(protocol: type) -> set[str]:
 
 
 def asked(tree: ast.AST) -> set[str]:
-    """Return what a stage asks of its store: the attributes of ``store``, ``self.store`` and ``lock.store``."""
+    """Return what a stage asks of its store: the attributes of ``store``, ``self.store``, ``lock.store`` and ``session``."""
 
     def is_store(node: ast.expr) -> bool:
-        return getattr(node, "id", getattr(node, "attr", "")) == "store"
+        return getattr(node, "id", getattr(node, "attr", "")) in ("store", "session")
 
     return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_store(node.value)}
 
@@ -64,8 +66,7 @@ def test_stage_makes_only_listed_calls(name):
     """A stage makes no call to its store that the protocol does not list."""
     stage = stages()[name]
     allowed = calls(store.STORES[stage.store])
-    if stage.store == "zookeeper":
-        allowed |= calls(store.ZooKeeperSession)
+    allowed |= calls(SESSIONS[stage.store]) if stage.store in SESSIONS else set()
 
     assert asked(ast.parse(stage.path.read_text(encoding="utf-8"))) - allowed == set()
 

@@ -463,6 +463,45 @@ def test_renewal_prolongs_a_lease(made, sent_ms, expected):
     assert found(made.analyse(final=2, ttl_ms=60)) == expected
 
 
+def renewal(key: str, sent_ms: int, command: str = "ping") -> Renewed:
+    times = {"sent_ns": sent_ms * MS, "renewed_ns": (sent_ms + 1) * MS}
+    return Renewed(request="", key=key, answer="sent", command=command, prolonged=command != "connect", **times)
+
+
+@pytest.mark.parametrize(
+    ("key", "prolongs"),
+    [
+        ("session", True),
+        ("session 1", True),
+        ("session 2", False),
+        ("lock/7f-1", True),
+        ("/locks/lock", True),
+        ("lock2/1", False),
+    ],
+)
+def test_renewal_belongs_to_its_grants(made, key, prolongs):
+    """A renewal prolongs the grants of its key, of a queue of its key, or of its session, and none from before that session."""
+    made.line("journal/replica-1.jsonl", renewal("session 1", 0, "connect"))
+    made.increment("a", 0, 0, at=(10, 11, 12, 100))
+    made.line("journal/replica-1.jsonl", renewal("session 2", 20, "connect"))
+    made.line("journal/replica-1.jsonl", renewal(key, 50))
+    made.increment("b", 1, 1, at=(90, 101, 102, 103), replica="replica-2")
+
+    expected = ("exclusive", "granted to two holders at once") if prolongs else ("held_to_the_end", "the TTL ran out in the work")
+    assert found(made.analyse(final=2, ttl_ms=60)) == [expected]
+
+
+@pytest.mark.parametrize(("renewed_ms", "expected"), [(5, []), (45, [("exclusive", "granted to two holders at once")])])
+def test_lease_of_a_session_counts_from_its_renewal(made, renewed_ms, expected):
+    """Where a lease has begun before the grant, it counts from the last renewal of its session, not from the asking."""
+    made.line("journal/replica-1.jsonl", renewal("session 1", renewed_ms))
+    made.increment("a", 0, 0, at=(50, 51, 52, 100), asked=2)
+    made.increment("b", 1, 1, at=(90, 101, 102, 103), replica="replica-2")
+
+    ended = [("held_to_the_end", "the TTL ran out in the work")]
+    assert found(made.analyse(final=2, ttl_ms=60, leases_begin_before=True)) == (expected or ended)
+
+
 def test_lease_counts_from_the_granting_command(made):
     """A lease counts from when its command was sent: what the holder's thread waited for afterwards does not prolong it."""
     made.increment("a", 0, 0, at=(50, 51, 52, 100), sent_ns=10)

@@ -7,7 +7,7 @@ from app.locks import etcd
 
 class Lock(etcd.Lock):
     def acquire(self):
-        return self.enter()
+        return self.enter()[0]
 
 
 STAGE = replace(etcd.STAGE, lock=Lock)

@@ -1,4 +1,4 @@
-"""Broken: a waiter that gives up leaves its key in etcd's queue, and its lease is renewed for as long as its process lives."""
+"""Broken: a waiter that gives up leaves its key in etcd's queue, and its session is kept alive as long as its process lives."""
 
 from dataclasses import replace
 
