@@ -8,6 +8,7 @@ stores run already. The agents start the replicas again for each run, with that 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFet
 from lab.errors import BadInput, NotReady
 from lab.scenario.fault import Need, Target
 from lab.scenario.fault_place import Place
+from lab.scenario.requirements import ENSEMBLES
 from lab.scenario.scenario import Scenario
 from lab.servers import fault_target
 from lab.servers.cluster import Cluster, replica_settings
@@ -70,12 +72,14 @@ def addresses(service: str) -> list[str]:
 
 def names(store: str, scenario: Scenario) -> list[str]:
     """Return the names of a store's containers: those of the servers that a local run starts."""
-    return [one.name for one in stores()[store].programs(scenario)]
+    return [one.name for one in stores()[store].programs(dataclasses.replace(scenario, store_nodes=1))]
 
 
 def place(stage: Stage) -> Place:
     """Return what containers do not allow, even where the lab on the host can stop and start them."""
     lacking = {Need.CLOCKS: "containers have the clock of their host"}
+    if stage.store in ENSEMBLES:
+        lacking[Need.LEADER] = f"the file has one server of {stage.store}"
     if stage.store in ONE_USER:
         lacking[Need.SESSIONS] = f"all replicas have the same user at {stage.store} here"
     return Place(lacking=lacking)
@@ -93,8 +97,6 @@ def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
     never = {
         "a clock that jumps (store_clocks), and containers have the clock of their host": scenario.store_clocks,
         "a store's replica that is held back by a proxy of the lab (store_replica)": scenario.store_replica,
-        f"an ensemble of {scenario.store_nodes} (store_nodes), and the file has one server of each store": scenario.store_nodes
-        > 1,
         "a store that writes each change to disk (store_persists)": scenario.store_persists,
     }
     if why := next((words for words, true in never.items() if true), None):

@@ -67,6 +67,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     engine: str = "local"
     # how many machines' clocks stamped the history
     clocks: int = 1
+    # how many servers the lock's store had; None where that is not on record
+    lock_servers: int | None = None
     # threads of each replica; 0 where that is not on record
     threads: int = 0
     # the replicas that took part

@@ -23,6 +23,7 @@ from typing import IO, Any
 import msgspec
 import psutil
 
+from app.locks import stages
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments.benchmark import Unmeasured
@@ -30,7 +31,9 @@ from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.prerequisites import program
 from lab.run import environment
+from lab.scenario import scenario
 from lab.scenario.options import flags
+from lab.scenario.requirements import servers
 
 LOOK_EVERY_S = 0.2
 MIB = 2**20
@@ -68,6 +71,7 @@ class Point(msgspec.Struct, kw_only=True):
     judging_mib: float
     drawing_s: float
     drawing_mib: float
+    lock_servers: int | None = None  # how many servers the lock's store had; None in an older file
 
     def line(self) -> str:
         """Return the point as a line for the terminal."""
@@ -141,6 +145,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
         varied=varied,
         value=value,
         stage=stage,
+        lock_servers=servers(stages()[stage].store, scenario.load("rush").store_nodes),
         verdict=judgement.verdict,
         why=judgement.why,
         requests=judgement.requests,

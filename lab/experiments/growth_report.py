@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from app.locks import stages
 from lab.errors import choose_from
 from lab.experiments.growth import MIB, PARTS, Growth, Point, load
 from lab.paths import REFERENCE
+from lab.scenario.requirements import servers
 
 KEPT = REFERENCE / "growth"
 
@@ -83,7 +85,10 @@ def _stores() -> str:
     lines = []
     for one in sorted(points("store"), key=lambda one: -one.per_s):
         parts = (part if part in one.cpu_ms else "counter's store" for part in ("lock's store", "replicas"))
-        lines.append((f"`{one.stage}`", f"{one.per_s:.0f}", *(_rounded(saturation(part, one.stage)) for part in parts)))
+        behind = one.lock_servers or servers(stages()[one.stage].store, 1)  # the older figures are of single servers
+        lines.append(
+            (f"`{one.stage}`", str(behind), f"{one.per_s:.0f}", *(_rounded(saturation(part, one.stage)) for part in parts))
+        )
     return _markdown(lines)
 
 

@@ -44,6 +44,7 @@ class LockMeasurement(msgspec.Struct, kw_only=True):
     longest_wait_ms: float
     overtaken: float  # how many later requesters got the lock before a grant, on average
     commands: float  # commands for each cycle, as the store counted them
+    servers: int | None = None  # how many servers the store had; None in an older file
 
 
 Maker = Callable[[Any, str], Lock]

@@ -16,6 +16,7 @@ from lab.evidence.run_folder import save
 from lab.experiments.lock_benchmark import LockMeasurement
 from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title
 from lab.run import environment
+from lab.scenario.requirements import servers
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -39,6 +40,7 @@ CLAIMED = {
 COLUMNS = (
     "lock",
     "store",
+    "servers",
     "clients",
     "key",
     "work, ms",
@@ -87,8 +89,8 @@ def load(folder: Path) -> LockBenchmark:
 
 def conditions(about: LockBenchmark) -> str:
     """Return how it was measured, in one sentence."""
-    servers = ("redis-server", "mariadbd", "etcd", "zookeeper")
-    known = ", ".join(_version(about.versions[name]) for name in servers if about.versions.get(name))
+    programs = ("redis-server", "mariadbd", "etcd", "zookeeper")
+    known = ", ".join(_version(about.versions[name]) for name in programs if about.versions.get(name))
     return (
         f"Measured {about.measured_utc[:10]}, {about.for_s:g} s each, on {about.machine['cores']} cores "
         f"({about.machine['processor']}) shared by servers and clients, Python {about.versions['python']}; {known}."
@@ -112,7 +114,8 @@ def markdown(about: LockBenchmark) -> str:
         figures = (one.per_s, one.p50_ms, one.p99_ms, one.longest_wait_ms, one.overtaken, one.commands)
         name = f"`{one.stage}`" if one.stage in stages() else f"*{one.stage}*"
         texts = (f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}" for figure in figures)
-        lines.append([name, f"`{one.store}`", str(one.clients), key, f"{one.work_ms}", *texts, claimed])
+        behind = one.servers or servers(one.store, 1)  # an older benchmark had one server, but for the five of redis_nodes
+        lines.append([name, f"`{one.store}`", str(behind), str(one.clients), key, f"{one.work_ms}", *texts, claimed])
     return f"{conditions(about)}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 

@@ -23,6 +23,7 @@ from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
 from lab.report.terminal import in_words
 from lab.report.timeline_model import FIELDS, Timeline
+from lab.scenario.requirements import servers
 
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
     ("none", 3): "114 (replicas not stated)",
@@ -94,6 +95,7 @@ def markdown(results: Sequence[Result]) -> str:
     head = [
         "stage",
         "replicas",
+        "lock servers",
         "acknowledged",
         "counter",
         "lost",
@@ -134,7 +136,7 @@ def _cells(result: Result) -> list[str]:
         judgement.failed,
         judgement.unknown,
     )
-    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"])]
+    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"]), str(lock_servers(result))]
     return [
         *about,
         *map(str, numbers),
@@ -143,6 +145,14 @@ def _cells(result: Result) -> list[str]:
         f"{judgement.commands_per_increment:.1f}",
         judgement.headline,
     ]
+
+
+def lock_servers(result: Result) -> int:
+    """Return how many servers the lock's store had. In an older record, that follows from the scenario."""
+    record = result.record
+    if record.lock_servers is not None:
+        return record.lock_servers
+    return servers(record.stage["store"], record.scenario.get("store_nodes", 1), record.scenario.get("store_replica", False))
 
 
 def documented(result: Result) -> str:

@@ -80,7 +80,7 @@ def run(
         try:
             prepare(scenario.faults, folder.path / "gates")
             with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
-                begun, record.clocks = True, system.clocks
+                begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
                 on_up(system)
                 _run(system, scenario, drive, folder, record)
             record.files = inventory(folder.path)  # all servers have ended: nothing is written any more

@@ -54,7 +54,7 @@ class Scenario:
     store_persists: bool = False  # whether the lock's store writes every change to disk
     store_replica: bool = False  # whether the lock's store has a standby that lags, and a sentinel
     store_clocks: bool = False  # whether the clocks of the lock's store can be shifted
-    store_nodes: int = 1  # the number of servers of the lock's store, where it can have several
+    store_nodes: int = 3  # the number of servers of the lock's store, where it is an ensemble
     nodes_away: tuple[int, ...] = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1
     rate: float | None = None  # arrivals per second; None: users that wait for their answers
     seed: int = 1

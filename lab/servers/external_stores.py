@@ -46,7 +46,6 @@ def refuse(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
         return
     breaks = [refusal.kind for refusal in PLACE.refusals(scenario.faults)]
     shapes = [name for name in ("store_persists", "store_replica", "store_clocks", "nodes_away") if getattr(scenario, name)]
-    shapes += ["store_nodes"] if scenario.store_nodes > 1 else []
     if breaks or shapes:
         what = ", ".join((*breaks, *shapes))
         raise BadInput(f"{scenario.name} needs a store of the lab's own ({what}); unset LAB_{stage.store.upper()}_URL for it")

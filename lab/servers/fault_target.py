@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from app.lock import Stage
@@ -48,7 +49,8 @@ class FaultTarget:
 
     def restart_lock_store(self) -> None:
         for node in self.nodes:
-            node.restart()
+            node.kill()
+        _start_again(self.nodes)
 
     def kill_nodes(self, nodes: Sequence[int]) -> None:
         for node in self._chosen(nodes):
@@ -59,11 +61,10 @@ class FaultTarget:
             node.pause()
 
     def recover_nodes(self, nodes: Sequence[int]) -> None:
-        for node in self._chosen(nodes):
-            if node.killed:
-                node.start_again()
-            else:
-                node.resume()
+        chosen = self._chosen(nodes)
+        _start_again([node for node in chosen if node.killed])
+        for node in chosen:
+            node.resume()
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         return sum(jump_clock(node, by_ms) for node in self._chosen(nodes) if isinstance(node, Running))
@@ -85,6 +86,12 @@ class FaultTarget:
 
     def _chosen(self, nodes: Sequence[int]) -> list[Server]:
         return [self.nodes[number - 1] for number in nodes if number <= len(self.nodes)]
+
+
+def _start_again(nodes: Sequence[Server]) -> None:
+    """Start servers at the same time: a member of an ensemble is ready only when a majority runs."""
+    with ThreadPoolExecutor(max(1, len(nodes))) as pool:
+        list(pool.map(lambda node: node.start_again(), nodes))
 
 
 def place(stage: Stage, scenario: Scenario) -> Place:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import redis
 
 from app.lock import Claim, Grant, Result, Stage, Work
@@ -37,10 +38,11 @@ MANY = 16
 
 @dataclass(frozen=True)
 class RunningStore:
-    """A running store: its settings for clients, and a function that counts the commands it has executed."""
+    """A running store: its settings for clients, a function that counts the commands it has executed, and its servers' number."""
 
     settings: Settings
     count: Callable[[], int]
+    servers: int
 
 
 class RedisPy:
@@ -91,14 +93,15 @@ def _start_store(supervisor: Supervisor, store: str, folder: Path) -> RunningSto
     programs = shelf.programs(scenario.load("rush"))
     running = [one.wait() for one in [process.start(one, supervisor, folder) for one in programs]]
     settings = Settings.read({}, run="bench", **{f"{store}_url": shelf.url(running)})
-    return RunningStore(settings, lambda: sum(shelf.commands(running).values()))
+    return RunningStore(settings, lambda: sum(shelf.commands(running).values()), len(running))
 
 
 def _run(
     up: dict[str, RunningStore], name: str, store: str, make: Maker, clients: int, one_key: bool, work_ms: int = 0
 ) -> LockMeasurement:
     where = up[store]
-    return measure_lock(name, store, where.settings, make, clients, one_key, FOR_S, work_ms, where.count)
+    found = measure_lock(name, store, where.settings, make, clients, one_key, FOR_S, work_ms, where.count)
+    return msgspec.structs.replace(found, servers=where.servers)
 
 
 def _of(up: dict[str, RunningStore], stage: Stage, clients: int, one_key: bool, work_ms: int = 0) -> LockMeasurement:

@@ -139,7 +139,7 @@ def test_only_needed_services_start():
     [
         ("failover", "lua", "store_replica"),
         ("clock_jump", "redlock", "store_clocks"),
-        ("leader_killed", "etcd", "store_nodes"),
+        ("leader_killed", "etcd", "kill_leader"),
         ("store_restart_persisted", "lua", "store_persists"),
         ("session_loss", "mysql_for_update", "end_session"),
     ],

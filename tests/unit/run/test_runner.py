@@ -23,7 +23,7 @@ def conducted(reports: Path, monkeypatch: pytest.MonkeyPatch, coming_up: Callabl
     @contextlib.contextmanager
     def bring_up(*_: object) -> Iterator[SimpleNamespace]:
         coming_up()
-        yield SimpleNamespace(clocks=1)
+        yield SimpleNamespace(clocks=1, lock_store=())
 
     monkeypatch.setattr(runner, "_run", lambda *_: under_load())
     return runner.run(None, stages()["lua"], scenarios.load("rush"), None, "lab run", bring_up, "local", reports=reports)

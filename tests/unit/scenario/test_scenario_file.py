@@ -106,7 +106,7 @@ TABLES = [
     ({"nodes_away": [0]}, ["nodes_away", "each at least 1", "not [0]"]),
     ({"nodes_away": [1, 1]}, ["nodes_away", "each server once", "not [1, 1]"]),
     (NAMES | {"nodes_away": [1, 2, 3, 4, 5]}, ["nodes_away", "stops every server", "leave at least one"]),
-    ({"nodes_away": [2], "needs": ["ensemble"]}, ["nodes_away names the server 2", "at most 1 server"]),
+    ({"nodes_away": [4], "needs": ["ensemble"]}, ["nodes_away names the server 4", "at most 3 servers"]),
     ({"danger": 3}, ["danger", "a table of whole numbers", "not 3"]),
     ({"danger": [["struck", 1]]}, ["danger", "a table of whole numbers"]),
     ({"danger": {"handovers": -1}}, ["danger", "each at least 1", "{'handovers': -1}"]),
