@@ -282,7 +282,7 @@ class RequestContext(threading.local):
             if self.failpoints is not None:
                 self.failpoints.reach(self.phase, AFTER_FIRST, self.request)
 
-    def unanswered(self, command: str, error: Exception) -> None:
+    def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
         self.command = command
         self.answer = f"error: {type(error).__name__}"

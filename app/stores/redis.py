@@ -14,7 +14,7 @@ from redis.sentinel import Sentinel
 from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.settings import Settings
-from app.stores import redis_connection
+from app.stores import redis_asyncio, redis_connection
 from app.stores.redis_subscriptions import Subscriptions
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
@@ -99,3 +99,4 @@ def connect(settings: Settings, journal: Journal) -> Redis:
 def count_all(settings: Settings, journal: Journal) -> None:
     """Count what any client of this process sends to the lock's store."""
     redis_connection.count_all(journal, settings.redis_url.addresses)
+    redis_asyncio.count_all()

@@ -42,8 +42,8 @@ SERVERS: dict[tuple[str, int], Journal] = {}
 INTRODUCE = AbstractConnection.on_connect_check_health
 
 
-class Counted(AbstractConnection):
-    """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
+class Seam:
+    """What is known of the commands of a connection, whether it is of threads or of asyncio."""
 
     journal: Journal
     # the commands that were sent and are not yet answered, each with whether it was sent alone; None does not count
@@ -55,10 +55,57 @@ class Counted(AbstractConnection):
     # from the first subscription on, answers come when they come: no command waits for its own
     listening: bool
 
-    def introduce(self) -> None:
-        """Begin a new connection. What redis-py sends now does not count."""
+    def begin(self) -> None:
+        """Forget what an earlier connection to the server sent."""
         self.awaited, self.queued = deque(), []
         self.listening = False
+
+    def _await(self, command: Command, alone: bool) -> None:
+        if self.listening or command[0] in LISTENING:
+            self.listening = True
+            self._answered(command, "sent")
+        else:
+            self.awaited.append((command, alone))
+
+    def _refused(self, command: Command, error: redis.ResponseError) -> None:
+        """Note that the server answered with an error."""
+        self.awaited.popleft()
+        self.queued = []
+        request_context.answered(command[0], f"error: {error}", NOTHING)
+        self._journal(command, key(command))
+
+    def _unanswered(self, command: Command, error: BaseException) -> None:
+        request_context.unanswered(command[0], error)
+        self._journal(command, key(command))
+
+    def _answered(self, command: Command, answer: Any) -> None:
+        """Note the answer, reach the failpoints, and journal a command outside any request."""
+        means, carried_out = meaning(command, answer), [command]
+        if command[0] in TRANSACTION:
+            if isinstance(answer, list) and self.queued:
+                means, carried_out = _of_transaction(self.queued, answer), self.queued
+            self.queued = []
+        elif answer == "QUEUED" or answer == b"QUEUED":  # noqa: PLR1714 - quicker than a membership: this is each command
+            self.queued.append(command)
+            means = NOTHING
+        elif isinstance(answer, bytes):
+            answer = text(answer)
+        request_context.answered(command[0], answer, means, script(command))
+        if request_context.phase is RENEW:
+            deleted = any(one[0] in DELETES for one in carried_out)
+            self._journal(command, key(carried_out[0]), prolonged=agreed(answer, means) and not deleted)
+
+    def _journal(self, command: Command, about: str, prolonged: bool = False) -> None:
+        """Journal a command outside any request, with the key that it is about."""
+        renewals.record(self.journal, command[0], request_context.answer, about, prolonged=prolonged)
+
+
+class Counted(Seam, AbstractConnection):
+    """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
+
+    def introduce(self) -> None:
+        """Begin a new connection. What redis-py sends now does not count."""
+        self.begin()
         self.setting_up = True
         try:
             self.on_connect()
@@ -85,20 +132,12 @@ class Counted(AbstractConnection):
         if self.setting_up or not request_context.counting:
             super().send_packed_command(command, check_health)
             return
-        parts = [command] if isinstance(command, (str, bytes)) else command
-        packed = b"".join(part.encode() if isinstance(part, str) else part for part in parts)
+        packed = in_one(command)
         commands = unpacked(packed)
         request_context.sending(commands[-1][0], len(commands), redis.ConnectionError)
         super().send_packed_command([packed], check_health)
         for one in commands:
             self._await(one, alone=len(commands) == 1)
-
-    def _await(self, command: Command, alone: bool) -> None:
-        if self.listening or command[0] in LISTENING:
-            self.listening = True
-            self._answered(command, "sent")
-        else:
-            self.awaited.append((command, alone))
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
         if not self.awaited:
@@ -112,14 +151,10 @@ class Counted(AbstractConnection):
         try:
             answer = super().read_response(*args, **kwargs)
         except redis.ResponseError as error:
-            self.awaited.popleft()
-            self.queued = []
-            request_context.answered(command[0], f"error: {error}", NOTHING)
-            self._journal(command, key(command))
+            self._refused(command, error)
             raise
         except Exception as error:
-            request_context.unanswered(command[0], error)
-            self._journal(command, key(command))
+            self._unanswered(command, error)
             raise
         self.awaited.popleft()
         try:
@@ -133,30 +168,15 @@ class Counted(AbstractConnection):
             return self.read_response(*args, **kwargs)
         return answer
 
-    def _answered(self, command: Command, answer: Any) -> None:
-        """Note the answer, reach the failpoints, and journal a command outside any request."""
-        means, carried_out = meaning(command, answer), [command]
-        if command[0] in TRANSACTION:
-            if isinstance(answer, list) and self.queued:
-                means, carried_out = _of_transaction(self.queued, answer), self.queued
-            self.queued = []
-        elif answer == "QUEUED" or answer == b"QUEUED":  # noqa: PLR1714 - quicker than a membership: this is each command
-            self.queued.append(command)
-            means = NOTHING
-        elif isinstance(answer, bytes):
-            answer = text(answer)
-        request_context.answered(command[0], answer, means, script(command))
-        if request_context.phase is RENEW:
-            deleted = any(one[0] in DELETES for one in carried_out)
-            self._journal(command, key(carried_out[0]), prolonged=agreed(answer, means) and not deleted)
-
-    def _journal(self, command: Command, about: str, prolonged: bool = False) -> None:
-        """Journal a command outside any request, with the key that it is about."""
-        renewals.record(self.journal, command[0], request_context.answer, about, prolonged=prolonged)
-
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()
         super().disconnect(*args, **kwargs)
+
+
+def in_one(command: Any) -> bytes:
+    """Return what redis-py sends as one text of the protocol."""
+    parts = [command] if isinstance(command, (str, bytes)) else command
+    return b"".join(part.encode() if isinstance(part, str) else part for part in parts)
 
 
 def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
@@ -189,11 +209,16 @@ def count_all(journal: Journal, addresses: Iterable[Address]) -> None:
 
 def _introduce(connection: Any, check_health: bool = True) -> None:
     """Begin a new connection; count it if it is to one of the servers."""
-    journal = SERVERS.get((_host(getattr(connection, "host", "")), getattr(connection, "port", 0)))
+    journal = journal_of(connection)
     if journal is None or connection.redis_connect_func is not None or isinstance(connection, Counted):
         INTRODUCE(connection, check_health)
     else:
         counted(journal)(connection)
+
+
+def journal_of(connection: Any) -> Journal | None:
+    """Return the journal for a connection to one of the servers; None for a connection to another server."""
+    return SERVERS.get((_host(getattr(connection, "host", "")), getattr(connection, "port", 0)))
 
 
 def uncounted(connection: Any) -> None:

@@ -14,7 +14,7 @@ from app.endpoint import Endpoint
 from app.failpoints import ReplyLost, agreed, request_context
 from app.journal import Journal
 from app.settings import Settings
-from app.stores import redis_connection, renewals
+from app.stores import redis_asyncio, redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
 from app.stores.redis import Redis, counted
 from app.stores.redis_commands import DELETES, key, meaning, script
@@ -122,3 +122,4 @@ def connect(settings: Settings, journal: Journal) -> RedisNodes:
 def count_all(settings: Settings, journal: Journal) -> None:
     """Count what any client of this process sends to one of the nodes."""
     redis_connection.count_all(journal, settings.redis_nodes_url.addresses)
+    redis_asyncio.count_all()

@@ -11,6 +11,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 import redis
+from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.endpoint import Endpoint
@@ -21,7 +22,7 @@ from app.lock import NotAcquired
 from app.locks import stage as load_stage
 from app.resources.read_then_write import Counter
 from app.settings import Settings
-from app.stores import count_all, lock_store, redis_connection
+from app.stores import count_all, lock_store, redis_asyncio, redis_connection
 from app.stores.redis import counter_redis
 from tests.command import run
 
@@ -32,6 +33,7 @@ COMMANDS = {
     "etcd3gw_lock": (2, 1),  # LeaseGrant, Txn; Txn
     "kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
     "mysql_get_lock": (1, 1),
+    "redis_asyncio_lock": (1, 1),
     "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
     "redis_pipeline": (1, 5),  # SET; WATCH, GET, MULTI, DEL, EXEC
     "redis_pubsub": (2, 1),  # SUBSCRIBE, SET; EVALSHA
@@ -44,11 +46,11 @@ COMMANDS = {
 class Lab:
     """One replica: the locks, their stores, its journal, and the faults that it is to inject."""
 
-    def __init__(self, folder: Path, urls, monkeypatch) -> None:
+    def __init__(self, folder: Path, urls, monkeypatch, journal: Journal) -> None:
         self.folder = folder
         self.urls = urls
         self.monkeypatch = monkeypatch
-        self.journal = Journal(folder / "journal")
+        self.journal = journal
         self.stores = {}
         self.key = f"lab:test:{uuid4().hex}"
 
@@ -88,7 +90,10 @@ class Lab:
 @pytest.fixture
 def lab(redis_port, store_url, tmp_path, monkeypatch):
     here = f"127.0.0.1:{redis_port}"
-    made = Lab(tmp_path, lambda name: here if name == "redis" else store_url(name), monkeypatch)
+    monkeypatch.setattr(AsyncConnection, "on_connect_check_health", AsyncConnection.on_connect_check_health)
+    monkeypatch.setattr(redis_connection, "SERVERS", {("127.0.0.1", redis_port): (journal := Journal(tmp_path / "journal"))})
+    redis_asyncio.count_all()
+    made = Lab(tmp_path, lambda name: here if name == "redis" else store_url(name), monkeypatch, journal)
     yield made
     made.close()
 
