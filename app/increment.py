@@ -67,6 +67,9 @@ class Increment:
         except Exception as error:
             self.failed(error)
             raise
+        except (SystemExit, KeyboardInterrupt) as error:  # of the stage: no signal reaches the thread of a request
+            self.failed(error)
+            raise RuntimeError(f"the stage raised {type(error).__name__}") from error
         finally:
             request_context.end()
         return Answer(
@@ -163,7 +166,7 @@ class Increment:
             outer_releasing_ns=request_context.outer_releasing_ns,
         )
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, error: BaseException) -> None:
         """Journal an error: before the work there was no grant; in the work or after it the grant ends."""
         why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
         self.failed_in = request_context.phase

@@ -98,6 +98,7 @@ class _Pass:
             case Refusal():
                 self.writes.refused(grant, event)
             case Started():
+                self.findings.starts[replica] += 1
                 self.overlaps.started(replica, event.started_ns)
             case Stalled():
                 self.stalls.stalled(replica, event)

@@ -140,6 +140,8 @@ class Findings:
     renewals: int = 0
     # requests that got no lock
     gave_up: int = 0
+    # how often a process of each replica started
+    starts: Counter[str] = field(default_factory=Counter)
     # why requests gave up, and how often each: the first few reasons
     whys: Counter[str] = field(default_factory=Counter)
     # commands that the replicas sent to the lock's store to acquire and release; a script is one command

@@ -181,10 +181,17 @@ def _what_was_missing(findings: Findings) -> str:
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED]
     if not refused:
         return f"{counted(findings.requests, 'request')} may be too few for it, or came too slowly"
-    why, often = next(iter(findings.whys.most_common(1)), ("no reason is on record", refused))
+    why, often = next(iter(findings.whys.most_common(1)), (_no_reason(findings), refused))
     return (
         f"{refused} of {counted(findings.requests, 'request')} were not served, {often} of them because: {why} (logs/ has more)"
     )
+
+
+def _no_reason(findings: Findings) -> str:
+    """Explain why requests ended without a reason on record: a stage can end the process that serves them."""
+    ended = findings.starts.total() - len(findings.starts) - len(findings.faults)
+    often = f", and processes of the replicas ended {counted(ended, 'time')} without a fault" if ended > 0 else ""
+    return f"no reason is on record{often}"
 
 
 def _verdict(

@@ -6,6 +6,7 @@ promise.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -13,8 +14,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from lab.errors import BadInput
 
@@ -61,14 +64,39 @@ def rehearse(name: str) -> None:
 
 
 @contextlib.contextmanager
-def printing_to_stderr() -> Iterator[None]:
-    """While the block runs, let what it prints go to standard error: the standard output of a command may be JSON."""
+def without_traces(name: str) -> Iterator[None]:
+    """While the block reads a stage file, keep the lab as it is.
+
+    What the file prints goes to standard error: the standard output of a command may be JSON. What it sets in ``sys`` is set
+    back. Its exit handlers are not run by the lab, for they could change the exit status. The lab does not wait for its threads.
+    """
+    kept = {one: getattr(sys, one) for one in ("stdin", "stdout", "stderr", "excepthook")}
+    path, words = list(sys.path), list(sys.argv)
+    register: Any = atexit.register
+    thread = threading.current_thread()
+    file, is_daemon, here = str(Path(name).resolve()), thread.daemon, Path.cwd()
+
+    def register_others(function: Any, *args: Any, **named: Any) -> Any:
+        its_own = sys._getframe(1).f_code.co_filename == file  # noqa: SLF001 - a library may register what it needs
+        return function if its_own else register(function, *args, **named)
+
     sys.stdout.flush()
-    kept = os.dup(1)
+    sys.stderr.flush()
+    numbers = {number: os.dup(number) for number in (1, 2)}
     os.dup2(2, 1)
+    setattr(atexit, "register", register_others)  # noqa: B010 - its type is that of the real one
+    thread._daemonic = True  # type: ignore[attr-defined]  # noqa: SLF001 - a thread is what the thread that starts it is
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with open(os.dup(2), "w", encoding="utf-8") as printed:  # noqa: PTH123 - not a path: the file may close its output
+            sys.stdout = sys.stderr = printed
             yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        thread._daemonic = is_daemon  # type: ignore[attr-defined]  # noqa: SLF001 - as above
+        atexit.register = register
+        for number, copy in numbers.items():
+            os.dup2(copy, number)
+            os.close(copy)
+        for one, value in kept.items():
+            setattr(sys, one, value)
+        sys.path[:], sys.argv[:] = path, words
+        os.chdir(here)

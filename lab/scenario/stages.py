@@ -10,7 +10,7 @@ from app.lock import Claim, Stage, claims
 from app.locks import NotAStage, stages
 from app.locks import stage as load_stage
 from lab.errors import BadInput, choose_from
-from lab.scenario.stage_rehearsal import printing_to_stderr, rehearse
+from lab.scenario.stage_rehearsal import rehearse, without_traces
 
 SHELF = Path(locks.__file__).parent
 
@@ -27,7 +27,7 @@ def find_stage(name: str) -> Stage:
     elif Path(name).exists():
         rehearse(name)
     try:
-        with printing_to_stderr():
+        with without_traces(name):
             return load_stage(name)
     except FileNotFoundError:
         raise BadInput(

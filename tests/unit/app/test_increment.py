@@ -51,6 +51,25 @@ def test_failed_work_ends_before_its_release(tmp_path):
     assert 0 < released.releasing_ns <= lock.release_began_ns
 
 
+class Ends:
+    """A lock that ends its thread before it asks for anything."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def run(self, work):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+def test_stage_that_exits_is_an_error(tmp_path, error):
+    """A stage that would end its process fails its request, and the reason is on record."""
+    with pytest.raises(RuntimeError, match=f"the stage raised {type(error).__name__}"):
+        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(Ends(error))
+
+    assert f'"why":"{type(error).__name__}: ' in (tmp_path / "journal").read_text(encoding="utf-8")
+
+
 class Pending(Number):
     """A number in a transaction: no write is valid before the release."""
 

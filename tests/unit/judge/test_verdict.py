@@ -61,6 +61,16 @@ def test_one_process_in_plain_words():
     assert "requests in the same process overwrote each other's increments 2 times" in also_seen(judgement)
 
 
+def test_processes_that_ended_are_named():
+    """Where no request left a reason, the processes that ended without a fault are one."""
+    found = findings_of_ten(handovers=0, starts=Counter({"replica-1": 3, "replica-2": 1}))
+    found.outcomes = Counter({"acknowledged": 4, "unknown": 6})
+
+    judgement = weigh(record_of_ten(["exclusive"]), found)
+
+    assert "no reason is on record, and processes of the replicas ended 2 times without a fault" in judgement.why
+
+
 def test_missing_evidence_proves_nothing():
     """Where a part of the evidence could not be written, the run is VOID, also where the rest looks like a broken promise."""
     record = record_of_ten(["exclusive"], "the disk is full")
