@@ -81,6 +81,8 @@ class Overlaps:
         grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
         if self.findings.run.leases_begin_before:
             grant.lease_from_ns = self._began_ns(grant)
+        if self.thefts.recent_thieves:
+            self.thefts.got(grant)
         if grant.key:
             self._add(grant.key, grant.got_ns, grant)
         if grant.outer_key:

@@ -16,7 +16,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import DELETIONS, Grant, LostLock
 from lab.judge.key_history import KeyHistory
 
-NO = ("0", "None", "False", "", "-1")  # answers of a command that deleted nothing
+NO = ("0", "None", "False", "-1")  # answers of a command that deleted nothing
 REPORTED_WITHIN_NS = 1_000_000_000  # a busy machine receives the report of a deletion late
 RECENT = 64  # releases that ended just before, and can have begun later
 
@@ -34,16 +34,31 @@ class Thefts:
         self.held = held
         self.number = 0
         self.recent: deque[Grant] = deque(maxlen=RECENT)
+        self.recent_thieves: deque[Grant] = deque(maxlen=RECENT)
+
+    def got(self, grant: Grant) -> None:
+        """Find out whether a release that ended just before has robbed the grant: its lock may be older than its return."""
+        for thief in self.recent_thieves:
+            self._rob(grant, thief)
 
     def released(self, grant: Grant) -> None:
         """Find out how the grant had lost its lock, if it had, and which grants its release robbed."""
         grant.lost = None if self._surely_held(grant) else self._lost(grant)
-        if grant.lost is not None and can_have_deleted(grant, grant.key, self.keys):
+        if grant.lost is not None:
+            self.recent_thieves.append(grant)
             for other in (*self.held(), *self.recent):
-                if other is not grant and other.key == grant.key and self._was_held_during(other, grant) and not other.robbed_by:
-                    other.robbed_by = grant
-                    self.number += 1
+                self._rob(other, grant)
         self.recent.append(grant)
+
+    def _rob(self, other: Grant, thief: Grant) -> None:
+        """Note the thief if its release can have deleted a lock that the other request held at that time."""
+        if other is thief or other.robbed_by:
+            return
+        for key in keys_of(thief) & keys_of(other):
+            if _was_held_during(other, thief, key) and can_have_deleted(thief, key, self.keys):
+                other.robbed_by = thief
+                self.number += 1
+                return
 
     def _surely_held(self, grant: Grant) -> bool:
         """Return whether nothing can have taken the lock away before the release was over: so it is nearly always."""
@@ -74,10 +89,18 @@ class Thefts:
             default=FOREVER_NS,
         )
 
-    @staticmethod
-    def _was_held_during(other: Grant, thief: Grant) -> bool:
-        """Return whether the other request held the lock at some moment of the thief's release."""
-        return other.lease_from_ns < thief.released_ns and (not other.releasing_ns or thief.releasing_ns < other.releasing_ns)
+
+def keys_of(grant: Grant) -> set[str]:
+    """Return what a grant locked: its key, and the outer key where it nests two locks."""
+    return {grant.key, grant.outer_key} - {""}
+
+
+def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
+    """Return whether the other request held this key at some moment of the thief's release."""
+    is_outer = key == other.outer_key
+    held_from_ns = other.outer_lease_from_ns if is_outer else other.lease_from_ns
+    releasing_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
+    return held_from_ns < thief.released_ns and (not releasing_ns or thief.releasing_ns < releasing_ns)
 
 
 def never_held(grant: Grant) -> bool:
@@ -91,24 +114,31 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
     The answer to a plain deletion decides. What a script answers means nothing by itself: then the store must have reported the
     deletion of this very key. A store that reports nothing leaves the answer.
     """
-    if grant.release_commands == 0 or (grant.command in DELETIONS and grant.answer in NO):
+    # the answer on record is the last one: of two nested locks that of the outer one
+    answer = "" if grant.outer_key not in ("", key) else grant.answer
+    if grant.release_commands == 0 or (answer and grant.command in DELETIONS and answer in NO):
         return False
     if not keys.is_reported:
-        return grant.answer not in NO
+        return not answer or answer not in NO
     return keys.happened("del", grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key)
 
 
 def thief_of(conflict: Conflict) -> Grant | None:
     """Return the request that deleted the elder's lock before the younger got it; None without one.
 
-    The store can have deleted the lock at any time from the release's sending to its answer.
+    The store can have deleted the lock at any time from the release's sending to its answer. A lock whose lease had ended
+    when the younger came in was not stolen: the store had given it away by itself.
     """
-    elder, younger = conflict.elder, conflict.younger
+    elder, younger, key = conflict.elder, conflict.younger, conflict.key
+    is_outer = key == elder.outer_key
+    held_from_ns = elder.outer_lease_from_ns if is_outer else elder.lease_from_ns
+    if lease_end(held_from_ns, conflict.run.lease_ns) <= younger.got_ns:
+        return None
     for grant in reversed(conflict.lost_locks):
-        if grant.released_ns <= elder.lease_from_ns:
+        if grant.released_ns <= held_from_ns:
             break
         if grant is elder or grant is younger or grant.releasing_ns >= younger.got_ns:
             continue
-        if grant.key == elder.key and can_have_deleted(grant, elder.key, conflict.keys):
+        if key in keys_of(grant) and can_have_deleted(grant, key, conflict.keys):
             return grant
     return None

@@ -286,6 +286,40 @@ def test_deleted_or_expired(made, answer, command, events, expected):
     assert ("held_to_the_end", "the TTL ran out in the work") in violations
 
 
+def test_robbed_before_its_return(made):
+    """A lock can be deleted before its holder's acquire has returned: the chain of thefts goes on through that holder."""
+    made.increment("late", 0, 0, at=(0, 1, 60, 70), released=72)
+    made.increment("robbed", 1, 1, at=(73, 74, 90, 95), released=97, sent_ns=71, replica="replica-2")
+    made.increment("next", 1, 2, at=(80, 81, 100, 120), replica="replica-3")
+    made.increment("third", 2, 2, at=(98, 99, 119, 125), replica="replica-2")
+
+    violations = found(made.analyse(final=3, ttl_ms=50))
+
+    assert ("releases_only_its_own", "deleted by another") in violations
+    assert [one for one in violations if one[0] == "exclusive"] == []
+
+
+def test_outer_lock_is_stolen(made):
+    """Of two nested locks, the outer one can be stolen as well as the inner one, by a release of either."""
+    outer = {"outer_got_ns": 1, "outer_sent_ns": 0}
+    made.increment("late", 0, 0, at=(2, 3, 60, 61), released=64, key="one", outer_key="two", outer_releasing_ns=62, **outer)
+    outer = {"outer_got_ns": 53, "outer_sent_ns": 52}
+    made.increment("robbed", 2, 2, at=(80, 81, 90, 91), released=94, key="two", outer_key="one", outer_releasing_ns=92, **outer)
+    made.increment("third", 1, 1, at=(70, 71, 75, 85), key="one", replica="replica-3")
+
+    assert found(made.analyse(final=3, ttl_ms=50)) == [("releases_only_its_own", "deleted by another")]
+
+
+def test_ended_lease_is_not_stolen(made):
+    """A lock whose lease had ended when the next holder came in was not stolen, whatever was deleted at that time."""
+    made.key_event("del", 71)
+    made.increment("late", 0, 0, at=(0, 1, 60, 70), answer="0", command="EVALSHA")
+    made.increment("long", 1, 1, at=(51, 61, 130, 131), replica="replica-2", answer="0", command="EVALSHA")
+    made.increment("next", 1, 2, at=(110, 111, 140, 141), replica="replica-3", answer="1", command="EVALSHA")
+
+    assert found(made.analyse(final=2, ttl_ms=50)) == [("held_to_the_end", "the TTL ran out in the work")]
+
+
 def test_refused_request_deletes_a_row(made):
     """A request that was refused and deleted another's row has no excuse: the scenario did not bring it about."""
     made.increment("first", 0, 0, at=(0, 1, 20, 21))
