@@ -19,7 +19,7 @@ from locust import FastHttpUser, events, task
 from locust.runners import WorkerRunner
 
 from lab.errors import ExitStatus, in_short
-from lab.evidence.history import Recorder, Request, outcome_of
+from lab.evidence.history import Outcome, Recorder, Request, outcome_of
 from lab.interrupts import end_with_parent
 from lab.load.tickets import Ticket, Tickets, end_when_done, share
 from lab.ui import locust_plugin
@@ -119,7 +119,8 @@ class Rush(FastHttpUser):
             end_ns = monotonic_ns()
             if recorder is not None:
                 answer = answer_of(body)
-                value = answer.value if status == 200 else None
+                outcome = outcome_of(status, answer.replica)
+                value = answer.value if outcome is Outcome.ACKNOWLEDGED else None
                 times = intended_ns, start_ns, end_ns
-                record(Request(ticket.request_id, *times, outcome_of(status), status, answer.replica, value))
+                record(Request(ticket.request_id, *times, outcome, status, answer.replica, value))
         tickets.done()

@@ -74,10 +74,13 @@ class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
     node: str = ""
 
 
-def outcome_of(status: int) -> Outcome:
-    """Return the outcome of a request by its HTTP status, 0 without an answer."""
+def outcome_of(status: int, replica: str) -> Outcome:
+    """Return the outcome of a request by its HTTP status, 0 without an answer, and the replica that the answer names.
+
+    A replica can die while it answers: then the status came, and the answer itself did not. That acknowledges nothing.
+    """
     if status == 200:
-        return Outcome.ACKNOWLEDGED
+        return Outcome.ACKNOWLEDGED if replica else Outcome.UNKNOWN
     return Outcome.FAILED if status == 503 or 400 <= status < 500 else Outcome.UNKNOWN
 
 

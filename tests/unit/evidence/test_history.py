@@ -66,17 +66,19 @@ def test_torn_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "outcome"),
+    ("status", "replica", "outcome"),
     [
-        (200, "acknowledged"),
-        (503, "failed"),
-        (409, "failed"),
-        (400, "failed"),
-        (500, "unknown"),
-        (502, "unknown"),
-        (504, "unknown"),
-        (0, "unknown"),
+        (200, "replica-1", "acknowledged"),
+        (200, "", "unknown"),
+        (503, "replica-1", "failed"),
+        (409, "replica-1", "failed"),
+        (400, "replica-1", "failed"),
+        (500, "replica-1", "unknown"),
+        (502, "", "unknown"),
+        (504, "", "unknown"),
+        (0, "", "unknown"),
     ],
 )
-def test_every_answer_is_one_of_three(status, outcome):
-    assert outcome_of(status) == outcome
+def test_every_answer_is_one_of_three(status, replica, outcome):
+    """An answer whose replica died in the middle of it acknowledges nothing: its status came, and its body did not."""
+    assert outcome_of(status, replica) == outcome
