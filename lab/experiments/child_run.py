@@ -24,7 +24,10 @@ def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
     cwd: the folder that holds ``reports``; the current one by default. Raises NoVerdict.
     """
     command = [sys.executable, "-m", "lab.cli", "run", *words, "--json"]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise NoVerdict(f"lab run {' '.join(words)} was ended after {SLOWEST_S} s: it was not over by then") from None
     if not done.stdout.startswith("{"):
         raise NoVerdict(f"lab run {' '.join(words)} ended with status {done.returncode}: {done.stderr.strip()[-500:]}")
     return msgspec.json.decode(done.stdout, type=Judgement)
