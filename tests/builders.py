@@ -111,6 +111,7 @@ class Made:
         injected_ms: int = 0,
     ) -> Made:
         times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS, "injected_ns": injected_ms * MS}
+        times["recovering_ns"] = times["recovered_ns"]
         effect = faults()[kind].effect if kind in faults() else Effect.OTHER  # a kind of an old lab has its effect from a table
         about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint, "effect": effect}
         self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))

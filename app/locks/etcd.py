@@ -102,6 +102,7 @@ STAGE = Stage(
         fair
         answers_a_try_at_once
         survives_a_slow_acquire
+        available_with_a_node_down
         waiters_may_leave
     """),
 )

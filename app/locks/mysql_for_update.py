@@ -76,6 +76,7 @@ STAGE = Stage(
         fair
         answers_a_try_at_once
         all_or_nothing
+        survives_clock_jump
         waiters_may_leave
     """),
 )

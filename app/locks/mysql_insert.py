@@ -67,6 +67,7 @@ STAGE = Stage(
         survives_session_loss
         answers_a_try_at_once
         all_or_nothing
+        survives_clock_jump
         waiters_may_leave
     """),
 )

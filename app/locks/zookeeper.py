@@ -124,6 +124,8 @@ STAGE = Stage(
         fair
         answers_a_try_at_once
         survives_a_slow_acquire
+        available_with_a_node_down
+        survives_clock_jump
         waiters_may_leave
     """),
 )

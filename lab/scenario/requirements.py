@@ -26,6 +26,8 @@ def _keeps_out(stage: Stage) -> bool:
 
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
 WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores where a client has a session that can end; etcd calls it a lease
+# stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
+CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
 REDIS_NODES = 5  # servers of the store redis_nodes
 
@@ -76,6 +78,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "ensemble": ("a store that can elect a new leader", lambda stage: stage.store in ENSEMBLES),
     "nodes": ("a lock in several stores", lambda stage: stage.store == "redis_nodes"),
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and _keeps_out(stage)),
+    "clocks": (
+        "a lock in a store whose clock can be shifted (etcd reads it without the C library)",
+        lambda stage: _keeps_out(stage) and stage.store in CLOCKED,
+    ),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
     "writes": (
         "a resource to which a request can write twice",

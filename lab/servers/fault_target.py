@@ -14,11 +14,12 @@ from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, Target
 from lab.scenario.fault_place import Place
+from lab.scenario.requirements import CLOCKED
 from lab.scenario.scenario import Scenario
 from lab.servers.partition import Partition
 from lab.servers.process import Running
-from lab.servers.programs.shifted_redis import jump_clock
 from lab.servers.server import Server
+from lab.servers.shifted_clock import jump_clock
 from lab.servers.stores import stores
 
 
@@ -103,7 +104,9 @@ def place(stage: Stage, scenario: Scenario) -> Place:
         lacking[Need.LEADER] = f"{stage.store} has none"
     if not hasattr(stores()[stage.store], "end_session"):
         lacking[Need.SESSIONS] = f"{stage.store} has none"
-    if not scenario.store_clocks:
+    if stage.store not in CLOCKED:
+        lacking[Need.CLOCKS] = f"the clock of {stage.store} cannot be shifted"
+    elif not scenario.store_clocks:
         lacking[Need.CLOCKS] = "the scenario does not ask for them (store_clocks = true)"
     return Place(lacking=lacking)
 

@@ -12,6 +12,7 @@ from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
 from lab.servers.programs.mariadb import MariaDB, ask
+from lab.servers.programs.shifted_mariadb import ShiftedMariaDB
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
@@ -19,7 +20,7 @@ STATEMENTS = ("begin", "commit", "delete", "insert", "rollback", "select", "upda
 
 
 def programs(scenario: Scenario) -> list[Program]:
-    return [MariaDB()]
+    return [ShiftedMariaDB() if scenario.store_clocks else MariaDB()]
 
 
 def url(running: Sequence[Reachable]) -> str:

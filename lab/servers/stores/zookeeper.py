@@ -1,4 +1,4 @@
-"""ZooKeeper: one server, or an ensemble where the scenario needs one. No events of its nodes are recorded."""
+"""ZooKeeper: an ensemble, or one server where the scenario asks for one. No events of its nodes are recorded."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kazoo.client import KazooClient
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program, free_port
+from lab.servers.programs.shifted_zookeeper import ShiftedZooKeeper
 from lab.servers.programs.zookeeper import ZooKeeper, four_letter
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
@@ -23,11 +24,12 @@ LEADS = re.compile(r"^Mode: (leader|standalone)$", re.MULTILINE)
 
 
 def programs(scenario: Scenario) -> list[Program]:
+    kind = ShiftedZooKeeper if scenario.store_clocks else ZooKeeper
     if scenario.store_nodes == 1:
-        return [ZooKeeper("lock-zookeeper")]
+        return [kind("lock-zookeeper")]
     numbers = range(1, scenario.store_nodes + 1)
     peers = {number: (free_port(), free_port()) for number in numbers}
-    return [ZooKeeper(f"lock-zookeeper-{number}", number, peers) for number in numbers]
+    return [kind(f"lock-zookeeper-{number}", number, peers) for number in numbers]
 
 
 def url(running: Sequence[Reachable]) -> str:

@@ -167,3 +167,21 @@ def test_overtaken_again_and_again(made):
 
     assert ("fair", "no queue: later requests overtake") in found(made.analyse(final=11, tests="fair", users=2))
     assert found(made.analyse(final=11, tests="fair", users=9)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked_ms", "got_ms", "expected"),
+    [
+        (1000, 1900, []),  # also after an election that took long
+        (1000, 3500, ["available_with_a_node_down"]),  # only when the server was back
+        (3100, 3200, ["available_with_a_node_down"]),  # asked only then
+    ],
+)
+def test_granted_while_a_server_is_down(made, asked_ms, got_ms, expected):
+    """Requests still get the lock if one that asked after a server had died got it before the server was back."""
+    made.fault("kill_nodes", "struck", 10, 3000, "acquire.before")
+    made.increment("next", 0, 0, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms, replica="replica-2")
+
+    findings = made.analyse(final=1, ttl_ms=300, tests="available_with_a_node_down")
+
+    assert [claim for claim, _ in found(findings)] == expected

@@ -139,3 +139,24 @@ NUMBER = re.compile(
 def test_title_has_no_number_of_an_option(name):
     """A title has no number that a user can change for one run: it would contradict the run."""
     assert not NUMBER.search(scenario.load(name).title)
+
+
+@pytest.mark.parametrize(
+    ("name", "fits", "why"),
+    [
+        (
+            "clock_jump",
+            ("lua", "redlock", "zookeeper", "mysql_insert", "mysql_for_update"),
+            {"etcd": "whose clock can be shifted"},
+        ),
+        ("node_down", ("lua", "redlock", "zookeeper", "etcd", "mysql_for_update"), {"mysql_version": "excludes other requests"}),
+        ("frozen_between_writes", ("setnx", "mysql_for_update"), {"mysql_version": "excludes other requests"}),
+    ],
+)
+def test_scenarios_of_every_store(name, fits, why):
+    """A scenario runs on every store where it makes sense, and states why it does not on another."""
+    made = scenario.load(name)
+
+    assert [made.misfit(stages()[stage]) for stage in fits] == [None] * len(fits)
+    for stage, words in why.items():
+        assert words in made.misfit(stages()[stage])

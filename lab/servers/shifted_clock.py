@@ -1,0 +1,58 @@
+"""A server whose wall clock can jump, by libfaketime. Its monotonic clock goes on as it was: no operator can set that one.
+
+The library stands between a program and the C library. etcd is written in Go, which asks the kernel without the C library. So
+its clock cannot be shifted in this way.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol, cast
+
+from lab.errors import MissingProgram
+from lab.prerequisites import FAKETIMES, how_to_install
+from lab.servers.process import Running
+
+CLOCK = "clock"  # the file in the server's folder that holds the offset of its clock
+
+
+class Shifted(Protocol):
+    """A program that was started with such a clock."""
+
+    def clock_ms(self, port: int) -> float:
+        """Return what the server's own wall clock shows. Raises OSError when it does not answer."""
+
+
+def begin(folder: Path) -> None:
+    """Let the clock of a server begin at real time."""
+    (folder / CLOCK).write_text("+0\n", encoding="utf-8")
+
+
+def env(path: str = CLOCK) -> dict[str, str]:
+    """Return the environment of such a server. ``path`` leads to the clock's file from the folder that the server works in."""
+    settings = {
+        "TIMESTAMP_FILE": path,
+        "NO_CACHE": "1",
+        "DONT_FAKE_MONOTONIC": "1",
+        "FORCE_MONOTONIC_FIX": "0",  # a JVM hangs at its start without this
+    }
+    return {"LD_PRELOAD": library()} | {f"FAKETIME_{name}": value for name, value in settings.items()}
+
+
+def library() -> str:
+    """Return the path of libfaketime. Raises MissingProgram, with how to install it."""
+    found = next((file for file in FAKETIMES if Path(file).exists()), None)
+    if found is None:
+        raise MissingProgram(f"libfaketime is not on this machine. {how_to_install('libfaketime.so.1')}")
+    return found
+
+
+def jump_clock(running: Running, by_ms: int) -> bool:
+    """Set the clock of a server ahead of real time. Return whether its own time moved by at least half of that."""
+    program = cast(Shifted, running.program)
+    before_ms = program.clock_ms(running.port)
+    clock = running.log.parent / CLOCK
+    fresh = clock.with_suffix(".new")
+    fresh.write_text(f"{by_ms / 1000:+}\n", encoding="utf-8")
+    fresh.replace(clock)
+    return abs(program.clock_ms(running.port) - before_ms) > by_ms / 2
