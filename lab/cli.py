@@ -14,6 +14,7 @@ import click
 from lab.commands.exit_status import status_of
 from lab.commands.measurement_names import measurements
 from lab.commands.scenario_options import scenario_options, server_options
+from lab.commands.worker import WORKER, execute_lines
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.output import attach, final_status
 from lab.paths import new_folder
@@ -342,7 +343,7 @@ def _command() -> str:
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
     output = attach()
-    sys.exit(final_status(output, status_of(lab)))
+    sys.exit(final_status(output, execute_lines(partial(status_of, lab)) if sys.argv[1:] == WORKER else status_of(lab)))
 
 
 if __name__ == "__main__":

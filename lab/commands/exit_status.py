@@ -9,10 +9,13 @@ import click
 from lab.errors import BadInput, CannotWrite, ExitStatus, LabError, LabFailed, in_short, of_the_place
 
 
-def status_of(command: click.Command) -> int:
-    """Run the command line, and return its exit status. Status 1 means a broken promise, and never an error of the lab."""
+def status_of(command: click.Command, words: list[str] | None = None) -> int:
+    """Run a command line, by default that of this process, and return its exit status.
+
+    Status 1 means a broken promise, and never an error of the lab.
+    """
     try:
-        return command.main(standalone_mode=False) or ExitStatus.GOOD
+        return command.main(words, standalone_mode=False) or ExitStatus.GOOD
     except click.ClickException as error:
         error.show()
         return error.exit_code

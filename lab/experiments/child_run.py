@@ -1,21 +1,108 @@
-"""One ``lab run --json`` in a process of its own, as a user would start it."""
+"""One ``lab run --json`` in another process, as a user would start it."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO, cast
 
 import msgspec
 
+from lab.errors import ExitStatus
 from lab.judge.judgement import Judgement
 
 SLOWEST_S = 180
+RUNS_OF_A_WORKER = 50  # then another worker takes over: what a long process collects must not matter
+LAB = [sys.executable, "-m", "lab.cli"]
 
 
 class NoVerdict(Exception):  # noqa: N818 - states what happened
     """The run ended without a verdict; the message quotes its errors."""
+
+
+class Worker:
+    """A process that makes one run after another (``lab worker``)."""
+
+    def __init__(self, cwd: Path | None) -> None:
+        self.cwd = cwd
+        self.left = RUNS_OF_A_WORKER
+        self._process = subprocess.Popen(
+            [*LAB, "worker"], cwd=cwd, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+    def execute(self, words: Sequence[str]) -> tuple[int, str, str]:
+        """Execute a command line of the lab. Return its exit status, its output and its errors. Raises NoVerdict."""
+        self.left -= 1
+        late = threading.Timer(SLOWEST_S, self._process.kill)
+        late.start()
+        try:
+            lines, answers = cast(IO[str], self._process.stdin), cast(IO[str], self._process.stdout)
+            lines.write(json.dumps(list(words)) + "\n")
+            lines.flush()
+            answer = json.loads(answers.readline())
+        except (OSError, ValueError):
+            raise NoVerdict(
+                f"lab {' '.join(words)} was ended: it took longer than {SLOWEST_S} s, or its process was killed"
+            ) from None
+        finally:
+            late.cancel()
+        return answer["status"], answer["out"], answer["err"]
+
+    def close(self) -> None:
+        """End the process."""
+        with contextlib.suppress(OSError):
+            cast(IO[str], self._process.stdin).close()
+        cast(IO[str], self._process.stdout).close()
+        self._process.wait()
+
+
+class WarmRuns:
+    """Workers, of which each thread that makes runs takes one that has nothing to do."""
+
+    def __init__(self) -> None:
+        self._idle: list[Worker] = []
+        self._one_at_a_time = threading.Lock()
+
+    def execute(self, words: Sequence[str], cwd: Path | None) -> tuple[int, str, str]:
+        """Execute a command line of the lab. Return its exit status, its output and its errors. Raises NoVerdict."""
+        with self._one_at_a_time:
+            worker = next((one for one in self._idle if one.cwd == cwd), None)
+            if worker is not None:
+                self._idle.remove(worker)
+        worker = worker or Worker(cwd)
+        try:
+            done = worker.execute(words)
+        except BaseException:
+            worker.close()
+            raise
+        if worker.left and done[0] != ExitStatus.INTERRUPTED:  # an interrupt ends a worker
+            self._idle.append(worker)
+        else:
+            worker.close()
+        return done
+
+    def close(self) -> None:
+        """End the workers."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+_warm: list[WarmRuns] = []  # empty where each run has a process of its own
+
+
+@contextlib.contextmanager
+def warm_runs() -> Iterator[None]:
+    """While the block runs, let workers make the runs. A worker imports what a run needs only once."""
+    _warm.append(WarmRuns())
+    try:
+        yield
+    finally:
+        _warm.pop().close()
 
 
 def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
@@ -23,11 +110,17 @@ def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
 
     cwd: the folder that holds ``reports``; the current one by default. Raises NoVerdict.
     """
-    command = [sys.executable, "-m", "lab.cli", "run", *words, "--json"]
+    status, out, err = _executed(["run", *words, "--json"], cwd)
+    if not out.startswith("{"):
+        raise NoVerdict(f"lab run {' '.join(words)} ended with status {status}: {err.strip()[-500:]}")
+    return msgspec.json.decode(out, type=Judgement)
+
+
+def _executed(words: Sequence[str], cwd: Path | None) -> tuple[int, str, str]:
+    if _warm:
+        return _warm[0].execute(words, cwd)
     try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+        done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     except subprocess.TimeoutExpired:
-        raise NoVerdict(f"lab run {' '.join(words)} was ended after {SLOWEST_S} s: it was not over by then") from None
-    if not done.stdout.startswith("{"):
-        raise NoVerdict(f"lab run {' '.join(words)} ended with status {done.returncode}: {done.stderr.strip()[-500:]}")
-    return msgspec.json.decode(done.stdout, type=Judgement)
+        raise NoVerdict(f"lab {' '.join(words)} was ended after {SLOWEST_S} s: it was not over by then") from None
+    return done.returncode, done.stdout, done.stderr

@@ -18,7 +18,7 @@ from lab.report.pages import report_many
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
-from lab.servers.supervised import supervised
+from lab.servers.supervised import one_supervisor, supervised
 
 
 def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
@@ -28,18 +28,19 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
     plan += [(stages()[name], "one_replica") for name in ("none", "local")]
     fitted = [(stage, override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
     folders, judgements = [], []
-    for stage, scenario in fitted:
-        introduce(console, stage, scenario)
-        with supervised() as supervisor:
-            done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
-        summarise(console, done.judgement, done.findings)
-        where_to_look(console, finish(done))
-        if done.record.interrupted:
-            return ExitStatus.INTERRUPTED
-        if done.unwritten:
-            return done.exit_status
-        folders.append(done.folder.path)
-        judgements.append((done.judgement, scenario.replicas))
+    with one_supervisor():
+        for stage, scenario in fitted:
+            introduce(console, stage, scenario)
+            with supervised() as supervisor:
+                done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
+            summarise(console, done.judgement, done.findings)
+            where_to_look(console, finish(done))
+            if done.record.interrupted:
+                return ExitStatus.INTERRUPTED
+            if done.unwritten:
+                return done.exit_status
+            folders.append(done.folder.path)
+            judgements.append((done.judgement, scenario.replicas))
     into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     page, *_ = report_many(folders, into)
     publish_site()

@@ -22,7 +22,7 @@ from app.locks import stages
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
-from lab.experiments.child_run import NoVerdict, child_run
+from lab.experiments.child_run import NoVerdict, child_run, warm_runs
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import EXPECTED, REPORTS, shown
@@ -230,7 +230,7 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
 
     console.print(f"{counted(left, 'cell')}, {jobs} at a time", style="dim")
     try:
-        with interruptible():
+        with interruptible(), warm_runs():
             conduct_all(cells, jobs, report)
             for number in range(2, repeat + 1):
                 console.print(f"again: {number} of {repeat}", style="dim")

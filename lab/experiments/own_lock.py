@@ -19,6 +19,7 @@ from rich.table import Table
 from app.lock import LEASE_GIVES_UP, Stage
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, worst
+from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import in_order, judged, lacking, measured_now, write
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
@@ -124,7 +125,7 @@ def run_own(
     _print_left_out(console, found, tasks)
     console.print(f"{counted(sum(not task.kind for task in tasks), 'cell')}, {jobs} at a time", style="dim")
     try:
-        with interruptible():
+        with interruptible(), warm_runs():
             for number in range(1, repeat + 1):
                 if number > 1:
                     console.print(f"again: {number} of {repeat}", style="dim")

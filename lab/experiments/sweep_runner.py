@@ -37,7 +37,7 @@ from lab.report.terminal import STYLES, terminal
 from lab.run import environment
 from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
-from lab.servers.supervised import supervised
+from lab.servers.supervised import one_supervisor, supervised
 from lab.text import counted
 
 
@@ -84,7 +84,7 @@ def run_sweep(
     console = terminal()
     _announce(console, sweep, plan)
     try:
-        with interruptible():
+        with interruptible(), one_supervisor():
             into.mkdir(parents=True, exist_ok=True)
             for point in _conducted(sweep, plan, command, console):
                 result.points.append(point)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from lab.interrupts import interruptible
 from lab.servers.supervisor import Supervisor
 
+_of_all: list[Supervisor] = []  # the supervisor of all runs of this process, where they have one
+
 
 @contextlib.contextmanager
 def supervised() -> Iterator[Supervisor]:
@@ -15,8 +17,23 @@ def supervised() -> Iterator[Supervisor]:
     server outlives it.
     """
     with interruptible():
-        supervisor = Supervisor()
+        supervisor = _of_all[0] if _of_all else Supervisor()
         try:
             yield supervisor
         finally:
-            supervisor.close()
+            if _of_all:
+                supervisor.end_all()
+            else:
+                supervisor.close()
+
+
+@contextlib.contextmanager
+def one_supervisor() -> Iterator[None]:
+    """While the block runs, let the runs of this process have one supervisor: what a fork server imported for one run serves
+    the next run.
+    """
+    _of_all.append(Supervisor())
+    try:
+        yield
+    finally:
+        _of_all.pop().close()

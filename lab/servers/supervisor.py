@@ -104,6 +104,12 @@ class Supervisor:
         """Return the pids of all programs that were started here, and of their descendants."""
         return [] if self._gone else list(self._ask(descendants=0)["pids"])
 
+    def end_all(self) -> None:
+        """Kill all programs that still run; the supervisor process stays. Return when they have ended."""
+        if not self._gone:
+            self._ask(end_all=0)
+        self._sessions.clear()
+
     def close(self) -> None:
         """Close the socket: the supervisor process kills all that still run and ends. Return when it has ended."""
         self._gone = True

@@ -10,11 +10,16 @@ If the supervisor process itself is killed, nothing above happens. So the kernel
 (PR_SET_PDEATHSIG), and the lab ends what is left. The signal reaches only direct children. So nginx has no worker process, and
 the workers of gunicorn and Locust ask for the same signal. Nothing stays even if the lab and the supervisor are killed at once.
 
-Requests and answers are lines of JSON: ``{"start": argv, "env", "cwd", "log"}`` → ``{"pid"}``; with ``"fork"`` the program is
-forked from a process that has imported its modules (``fork_server.py``), and ``{"prepare": fork, "env"}`` → ``{}`` starts that
-process early; ``{"exit_of": pid}`` → ``{"exit"}`` (null while it runs), ``{"signal": number, "pid"}`` →
-``{"sent"}``, ``{"descendants": 0}`` → ``{"pids"}``. Each request has a ``number``, which the answer
-repeats. The module uses the standard library only, so that it starts fast.
+Requests and answers are lines of JSON. Each request has a ``number``, which the answer repeats.
+
+    {"start": argv, "env", "cwd", "log"}     → {"pid"}; with "fork" the program is forked by ``fork_server.py``
+    {"prepare": fork, "env"}                 → {}: a fork server begins to import what a program needs
+    {"exit_of": pid}                         → {"exit"}, null while it runs
+    {"signal": number, "pid"}                → {"sent"}
+    {"descendants": 0}                       → {"pids"}
+    {"end_all": 0}                           → {"pids"}: all but the fork servers were ended
+
+The module uses the standard library only, so that it starts fast.
 
 The subreaper exists on Linux only. On macOS an orphan becomes a child of launchd, and the supervisor no
 longer finds it. So a worker is ended there only if its parent still runs when the supervisor lists the
@@ -33,7 +38,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +61,9 @@ class Forked:
     def poll(self) -> int | None:
         """Return the exit status; None while the program runs."""
         if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+            with contextlib.suppress(ChildProcessError):  # all were ended, and this one with them
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
         return self.returncode
 
 
@@ -145,6 +151,9 @@ class SupervisorProcess:
             return {"exit": self.started[request["exit_of"]].poll()}
         if "signal" in request:
             return {"sent": self.signal(request["pid"], request["signal"])}
+        if "end_all" in request:
+            self.end_all(spared={one.process.pid for one in self.fork_servers.values()})
+            self.started.clear()
         return {"pids": descendants(os.getpid())}
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -207,10 +216,10 @@ class SupervisorProcess:
             os.killpg(pid, number)
         return True
 
-    def end_all(self) -> None:
+    def end_all(self, spared: Collection[int] = ()) -> None:
         """Kill until no descendant is left. SIGKILL also ends stopped processes. On Linux, orphans are our children."""
         until = time.monotonic() + LONGEST_END_S
-        while (pids := descendants(os.getpid())) and time.monotonic() < until:
+        while (pids := set(descendants(os.getpid())).difference(spared)) and time.monotonic() < until:
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

@@ -1,15 +1,87 @@
-"""A run in a process of its own."""
+"""A worker executes one command line of the lab after another, each as a process of its own would."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
 from lab.experiments import child_run
+from lab.experiments.child_run import NoVerdict, WarmRuns, Worker
+from tests.command import lab
 
 
-def test_a_run_that_takes_too_long(monkeypatch, tmp_path):
+@pytest.fixture
+def worker(tmp_path) -> Iterator[Worker]:
+    with closing(Worker(tmp_path)) as one:
+        yield one
+
+
+def test_worker_answers_as_the_command_does(worker, tmp_path):
+    """A worker answers with the command's exit status, output and errors, line after line."""
+    for words in (["stages"], ["run", "rush", "--stage", "lau"], ["nonsense"], ["diff", "lua"]):
+        done = lab(*words, cwd=tmp_path)
+
+        assert worker.execute(words) == (done.status, done.out, done.err)
+
+
+def test_end_of_a_stage_file_does_not_end_a_worker(worker, tmp_path):
+    """A stage file that ends the process that reads it is bad input, and the worker goes on."""
+    (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n", encoding="utf-8")
+
+    status, out, err = worker.execute(["run", "rush", "--stage", "./mine.py", "--json"])
+
+    assert (status, out) == (2, "")
+    assert "mine.py cannot be loaded" in err
+    assert worker.execute(["stages"])[0] == 0
+
+
+def test_killed_worker(worker):
+    """A worker that was killed gives no verdict, and the message has the command line."""
+    worker._process.kill()
+
+    with pytest.raises(NoVerdict, match="lab stages was ended: it took longer than 180 s, or its process was killed"):
+        worker.execute(["stages"])
+
+
+def test_slow_run_is_ended(worker, monkeypatch):
+    """A run that takes too long is ended with its worker."""
+    monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
+
+    with pytest.raises(NoVerdict, match="took longer"):
+        worker.execute(["stages"])
+    assert worker._process.wait() < 0
+
+
+def test_workers_are_used_again(tmp_path):
+    """Each of two threads has a worker of its own; what follows uses them again, until a worker has made enough runs."""
+    with closing(WarmRuns()) as warm, ThreadPoolExecutor(2) as two:
+        done = list(two.map(lambda _: warm.execute(["stages"], tmp_path), range(4)))
+        first = {one._process.pid for one in warm._idle}
+        for one in warm._idle:
+            one.left = 1
+        warm.execute(["stages"], tmp_path)
+
+        assert len(set(done)) == 1
+        assert len(first) <= 2
+        assert len({one._process.pid for one in warm._idle} & first) == len(first) - 1
+
+
+def test_other_folder_other_worker(tmp_path):
+    """A run in another folder has another worker: reports are below the folder of the process."""
+    (tmp_path / "other").mkdir()
+    with closing(WarmRuns()) as warm:
+        for folder in (tmp_path, tmp_path / "other", tmp_path):
+            warm.execute(["stages"], folder)
+
+        assert len(warm._idle) == 2
+
+
+def test_run_of_its_own_that_takes_too_long(monkeypatch, tmp_path):
     """A run that is not over in time has no verdict: the other cells of a matrix still run."""
     monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
 
-    with pytest.raises(child_run.NoVerdict, match="it was not over by then"):
+    with pytest.raises(NoVerdict, match="it was not over by then"):
         child_run.child_run(["rush", "--stage", "none"], tmp_path)
