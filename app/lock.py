@@ -44,7 +44,7 @@ class Claim(Enum):
     survives_failover = "No increment is destroyed when the lock's store dies and a standby takes its place."
     survives_amnesia = "No increment is destroyed when one of the lock's stores comes back without its data."
     survives_persisted_amnesia = (
-        "No increment is destroyed when one of the lock's stores comes back with the data that it kept on disk."
+        "No increment is destroyed when the process of one of the lock's stores crashes, and comes back with its file."
     )
     survives_delayed_amnesia = (
         "No increment is destroyed when one of the lock's stores comes back without its data, but only after the TTL."
@@ -61,7 +61,11 @@ class Claim(Enum):
         "No increment is destroyed when the lock's store, which keeps nothing on disk, is killed and started again."
     )
     survives_persisted_restart = (
-        "No increment is destroyed when the lock's store, which writes every change to disk, is killed and started again."
+        "No increment is destroyed when the lock's store, which syncs every change to disk before it answers, "
+        "crashes or loses power, and is started again."
+    )
+    survives_unsynced_power_loss = (
+        "No increment is destroyed when the lock's store loses power before it has synced its last changes to disk."
     )
     survives_session_loss = "No increment is destroyed when the store ends the holder's session during the work."
     waiters_may_leave = "A waiter that gives up does not keep the waiters behind it from the lock."

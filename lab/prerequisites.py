@@ -46,6 +46,7 @@ ZOOKEEPER_JARS = ("/usr/share/java/zookeeper.jar", "/opt/homebrew/opt/zookeeper/
 FAKETIMES = tuple(
     f"/usr/lib/{place}/libfaketime.so.1" for place in ("x86_64-linux-gnu/faketime", "aarch64-linux-gnu/faketime", "faketime")
 )
+UNSYNCED_PAGES = "cachestat"  # what scenarios with a loss of power need: a system call, and no program
 CLOCKS = "clocks"  # what scenarios with clocks that jump need, as stages need their store
 BROWSER = "browser"  # what the tests of the lab's pages need
 PROGRAMS = (
@@ -110,6 +111,8 @@ def install_line(programs: list[str], with_manager: str | None = None) -> str:
 
 def how_to_install(name: str) -> str:
     """Return one sentence for an error message."""
+    if name == UNSYNCED_PAGES:
+        return "It is a system call of Linux 6.5 or newer, for files on the file system of a disk: not on tmpfs, not on overlay."
     if name not in {program.name for program in PROGRAMS}:
         by_hand = f"'pip install -r requirements.txt' with {sys.executable}"
         return f"It is one of the project's Python packages: run 'make setup', or {by_hand}."

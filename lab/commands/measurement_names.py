@@ -13,6 +13,7 @@ OF_THE_LAB = {
 }
 OF_THE_LOCKS = {
     "locks": "all stages without replicas; lua compared with redis-py's lock",
+    "syncs": "the price of Redis's syncs, and what they save",
     "waits": "pubsub and queued, compared with lua",
 }
 

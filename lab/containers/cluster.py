@@ -77,7 +77,10 @@ def names(store: str, scenario: Scenario) -> list[str]:
 
 def place(stage: Stage) -> Place:
     """Return what containers do not allow, even where the lab on the host can stop and start them."""
-    lacking = {Need.CLOCKS: "containers have the clock of their host"}
+    lacking = {
+        Need.CLOCKS: "containers have the clock of their host",
+        Need.DISK: "a container that is killed here starts with nothing",
+    }
     if stage.store in ENSEMBLES:
         lacking[Need.LEADER] = f"the file has one server of {stage.store}"
     if stage.store in ONE_USER:

@@ -35,6 +35,8 @@ class Effect(StrEnum):
     STORE_SILENT = "store_silent"
     # The whole lock store is killed, and is started again with what it kept on disk.
     STORE_RESTARTS = "store_restarts"
+    # The whole lock store loses its power: it forgets what it had not synced to disk, and is started again.
+    POWER_LOST = "power_lost"
     # The first server of the lock's store is gone for good. Another server may take its place.
     PRIMARY_DIES = "primary_dies"
     # The leader of the lock's store is gone for good. The other servers elect another leader.

@@ -24,6 +24,7 @@ class ScenarioTable(msgspec.Struct):
     danger: dict[str, Natural]
     nested: str = ""
     store_persists: bool = False
+    store_syncs: str = "always"
     wait_ms: Time = 0
     lease_ms: Natural | None = None
     faults: list[dict[str, Any]] = []

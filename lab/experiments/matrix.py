@@ -32,8 +32,10 @@ from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
 from lab.run import environment
 from lab.scenario import scenario as scenarios
+from lab.scenario.fault import Need
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores
+from lab.servers.synced_files import can_see
 from lab.text import counted
 
 NOBODY_KNOWS = Origin()
@@ -81,7 +83,9 @@ def lacking(scenario: Scenario, stage: Stage) -> list[str]:
     """Return the programs that the scenario needs for the stage and that are not on this machine."""
     given = external_stores.urls()
     stores = [stage.store] if stage.store and stage.store not in given else []
-    return prerequisites.missing([*stores, *([prerequisites.CLOCKS] if scenario.store_clocks else [])])
+    missing = prerequisites.missing([*stores, *([prerequisites.CLOCKS] if scenario.store_clocks else [])])
+    blind = any(Need.DISK in fault.needs for fault in scenario.faults) and not can_see(REPORTS if REPORTS.is_dir() else Path())
+    return [*missing, *([prerequisites.UNSYNCED_PAGES] if blind else [])]
 
 
 def conduct_all(

@@ -31,6 +31,7 @@ AT_THE_STORE = frozenset(
     {
         Effect.STORE_SILENT,
         Effect.STORE_RESTARTS,
+        Effect.POWER_LOST,
         Effect.PRIMARY_DIES,
         Effect.LEADER_DIES,
         Effect.SERVERS_DIE,

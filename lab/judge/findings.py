@@ -39,6 +39,8 @@ class RunFacts:
     nested: str = ""
     # whether the lock's store writes to disk
     store_persists: bool = False
+    # when a store that writes to disk syncs: ``always`` (before it answers), ``everysec`` or ``no``
+    store_syncs: str = "always"
     # the claim that the scenario tests, by its name
     tests: str = ""
     # how many users send requests at the same time

@@ -55,6 +55,11 @@ def _taken_from_disk(effect: Effect) -> Callable[[Conflict], bool]:
     return lambda conflict: conflict.run.store_persists and any(conflict.taken_by(effect))
 
 
+def _taken_though_synced(conflict: Conflict) -> bool:
+    """Return whether a loss of power took a lock away that was on disk before its grant was answered."""
+    return conflict.run.store_syncs == "always" and any(conflict.taken_by(Effect.POWER_LOST))
+
+
 def _frozen_late(conflict: Conflict) -> bool:
     """Return whether one of the two was stopped while it was inside, after its last look at the lock."""
     return any(record.failpoint == LAST_FAILPOINT for record in conflict.taken_by(Effect.PROCESS_STOPS))
@@ -182,6 +187,8 @@ MECHANISMS = (
     Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _taken(Effect.PROCESS_STOPS)),
     Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _taken(Effect.STORE_SILENT)),
     Mechanism("cut off from the store for longer than the TTL", Claim.stops_when_lost, _taken(Effect.CUT_OFF)),
+    Mechanism("the store had forgotten what it had synced", Claim.survives_persisted_restart, _taken_though_synced),
+    Mechanism("the store had not synced the lock", Claim.survives_unsynced_power_loss, _taken(Effect.POWER_LOST)),
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _taken_from_disk(Effect.STORE_RESTARTS)),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _taken(Effect.STORE_RESTARTS)),
     Mechanism("the new primary did not know the lock", Claim.survives_failover, _taken(Effect.PRIMARY_DIES)),

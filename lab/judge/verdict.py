@@ -58,6 +58,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         start=record.start,
         nested=scenario.get("nested", ""),
         store_persists=scenario.get("store_persists", False),
+        store_syncs=scenario.get("store_syncs", "always"),
         tests=scenario["tests"],
         users=scenario["users"],
         wait_ms=scenario.get("wait_ms", 0),

@@ -47,6 +47,8 @@ def _lock(scenario: Scenario) -> Iterator[str]:
 
 
 def _servers(scenario: Scenario) -> Iterator[str]:
+    if scenario.store_syncs != "always" and not scenario.store_persists:
+        yield f"store_syncs = {scenario.store_syncs!r} is about a file, and there is none; give store_persists = true as well"
     most = most_servers(scenario.needs, scenario.store_nodes)
     named = [("nodes_away", scenario.nodes_away)]
     named += [

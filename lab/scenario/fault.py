@@ -40,6 +40,7 @@ class Need(StrEnum):
     LEADER = "a server that leads the others"
     SESSIONS = "sessions of each replica that can be ended"
     CLOCKS = "servers whose clocks can be set"
+    DISK = "servers whose files can be cut to what was synced"
 
 
 class System(Protocol):
@@ -56,6 +57,9 @@ class System(Protocol):
 
     def restart_lock_store(self) -> None:
         """Kill all servers of the lock's store, and start them again with what they kept on disk."""
+
+    def lose_power(self) -> None:
+        """Kill all servers of the lock's store, drop what they had not synced to disk, and start them again."""
 
     def kill_nodes(self, nodes: Sequence[int]) -> None:
         """Kill some servers of the lock's store."""

@@ -82,6 +82,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock in a store whose clock can be shifted (etcd reads it without the C library)",
         lambda stage: _keeps_out(stage) and stage.store in CLOCKED,
     ),
+    "unfenced": ("a resource that accepts every write", lambda stage: stage.resource != "fenced"),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
     "writes": (
         "a resource to which a request can write twice",

@@ -22,6 +22,7 @@ from lab.scenario.toml_types import EXPECTED, LINE, LONGEST_MS, SHOWN, TABLES, c
 from lab.scenario.toml_types import shown as quoted
 from lab.text import counted
 
+SYNCS = ("always", "everysec", "no")  # before each answer, once a second, when the kernel likes to; Redis's appendfsync
 NESTED = ("", "same", "crossed")
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
 A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # it is a part of folders, of keys and of commands
@@ -51,7 +52,8 @@ class Scenario:
     work_ms: int = 0
     nested: str = ""  # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
     receipts: bool = False  # whether the work writes twice: the counter, and a receipt
-    store_persists: bool = False  # whether the lock's store writes every change to disk
+    store_persists: bool = False  # whether the lock's store writes every change to a file
+    store_syncs: str = "always"  # when it syncs that file to disk: a name in SYNCS
     store_replica: bool = False  # whether the lock's store has a standby that lags, and a sentinel
     store_clocks: bool = False  # whether the clocks of the lock's store can be shifted
     store_nodes: int = 3  # the number of servers of the lock's store, where it is an ensemble
@@ -179,6 +181,7 @@ def _check_keys(table: Mapping[str, Any], where: str) -> None:
     check_type("faults", table.get("faults", ()), TABLES, where)
     choose_from("locustfile", table.get("load", "rush"), locustfiles(), f"{where}: load")
     choose_from("scenario", table.get("cures", ""), ["", *names()], f"{where}: cures")
+    choose_from("time to sync", table.get("store_syncs", "always"), SYNCS, f"{where}: store_syncs")
     choose_from("way of nesting", table.get("nested", ""), NESTED, f"{where}: nested")
     for option in OPTIONS.values():  # None is no value that a file can have
         if option.name in table and (refusal := option.refusal(table[option.name])):

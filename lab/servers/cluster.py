@@ -18,6 +18,7 @@ from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
 from lab.prerequisites import program
+from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
@@ -31,6 +32,7 @@ from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
+from lab.servers.synced_files import SyncedFiles, watched
 from lab.servers.tcp_proxy import TcpProxy
 
 
@@ -49,6 +51,8 @@ class Cluster:
     clocks: int = 1  # how many different clocks stamp the evidence
     # by replica, its connections to the lock's store that a fault can cut
     partitions: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
+    # by server of the lock's store, its files, where a fault can drop what was not synced
+    files: Mapping[str, SyncedFiles] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -95,7 +99,7 @@ class Cluster:
     @property
     def fault_target(self) -> FaultTarget:
         """Return what faults act on."""
-        return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions)
+        return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions, self.files)
 
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
@@ -187,11 +191,13 @@ def cluster(
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
         own = {name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
+        disks = any(Need.DISK in fault.needs for fault in scenario.faults)
+        files = started.enter_context(watched(found.get(stage.store or "", ()) if disks else ()))
         replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         known = Settings.read({}, **settings)
-        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid)
+        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid, files=files)
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.lock import Stage
 from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, Target
 from lab.scenario.fault_place import Place
-from lab.scenario.requirements import CLOCKED
+from lab.scenario.requirements import CLOCKED, VOLATILE
 from lab.scenario.scenario import Scenario
 from lab.servers.partition import Partition
 from lab.servers.process import Running
 from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock
 from lab.servers.stores import stores
+from lab.servers.synced_files import SyncedFiles
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class FaultTarget:
     replicas: Sequence[Server]
     # by replica, its connections to the lock's store, where they can be cut
     partitions: Mapping[str, Sequence[Partition]]
+    # by server of the lock's store, its files, where a fault can drop what was not synced
+    files: Mapping[str, SyncedFiles] = field(default_factory=dict)
 
     def resume_replica(self, record: FaultRecord) -> None:
         for replica in self.replicas:
@@ -51,6 +54,13 @@ class FaultTarget:
     def restart_lock_store(self) -> None:
         for node in self.nodes:
             node.kill()
+        _start_again(self.nodes)
+
+    def lose_power(self) -> None:
+        for node in self.nodes:  # all at once: no server may sync after another has lost its power
+            node.kill()
+        for node in self.nodes:
+            self.files[node.name].lose_unsynced()
         _start_again(self.nodes)
 
     def kill_nodes(self, nodes: Sequence[int]) -> None:
@@ -104,6 +114,10 @@ def place(stage: Stage, scenario: Scenario) -> Place:
         lacking[Need.LEADER] = f"{stage.store} has none"
     if not hasattr(stores()[stage.store], "end_session"):
         lacking[Need.SESSIONS] = f"{stage.store} has none"
+    if stage.store not in VOLATILE:
+        lacking[Need.DISK] = f"the lab does not know the files of {stage.store}"
+    elif not scenario.store_persists:
+        lacking[Need.DISK] = "the scenario does not ask for a disk (store_persists = true)"
     if stage.store not in CLOCKED:
         lacking[Need.CLOCKS] = f"the clock of {stage.store} cannot be shifted"
     elif not scenario.store_clocks:

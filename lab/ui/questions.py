@@ -26,6 +26,7 @@ LOSSES = (
     "stops_when_lost",
     "survives_store_restart",
     "survives_persisted_restart",
+    "survives_unsynced_power_loss",
     "survives_session_loss",
     "survives_a_slow_acquire",
 )

@@ -1,4 +1,4 @@
-"""The store forgot the lock although it writes every change to disk: shown by what was destroyed because of it."""
+"""The store forgot the lock although it syncs every change to disk: shown by what was destroyed because of it."""
 
 from __future__ import annotations
 

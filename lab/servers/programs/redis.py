@@ -16,7 +16,8 @@ class Redis:
 
     name: str  # lock-redis or counter-redis
     notify: bool = False  # publish keyspace events, the evidence about leases
-    persists: bool = False  # write each change to disk before it is answered (appendfsync always)
+    persists: bool = False  # write each change to a file
+    syncs: str = "always"  # when that file is synced to disk: always (before the answer), everysec, no
     executable: str = "redis-server"
     stop_signal: signal.Signals = signal.SIGKILL  # its data is not needed later, so nothing needs saving
 
@@ -30,7 +31,7 @@ class Redis:
             "maxclients": 10_000,
         }
         if self.persists:
-            options |= {"appendonly": "yes", "appendfsync": "always"}
+            options |= {"appendonly": "yes", "appendfsync": self.syncs}
         options["notify-keyspace-events"] = "KEA" if self.notify else ""
         return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 

@@ -28,6 +28,7 @@ class ShiftedRedis:
     name: str
     notify: bool = False
     persists: bool = False
+    syncs: str = "always"
     stop_signal: signal.Signals = signal.SIGKILL
 
     @property
@@ -42,7 +43,7 @@ class ShiftedRedis:
 
     def argv(self, port: int, folder: Path) -> list[str]:
         shifted_clock.begin(folder)
-        return Redis(self.name, self.notify, self.persists).argv(port, folder)
+        return Redis(self.name, self.notify, self.persists, self.syncs).argv(port, folder)
 
     def env(self, port: int) -> dict[str, str]:
         return shifted_clock.env()

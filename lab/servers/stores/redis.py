@@ -47,7 +47,7 @@ REPLICATION = b"PSYNC"  # the command by which a replica starts to follow
 
 def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
-    primary = kind("lock-redis", notify=True, persists=scenario.store_persists)
+    primary = kind("lock-redis", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
     return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
 
 

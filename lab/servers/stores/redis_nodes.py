@@ -22,7 +22,10 @@ __all__ = ["commands", "event_recorders", "joined", "programs", "url"]  # ``comm
 
 def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
-    return [kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists) for number in range(1, REDIS_NODES + 1)]
+    return [
+        kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
+        for number in range(1, REDIS_NODES + 1)
+    ]
 
 
 def joined(running: Sequence[Server]) -> AbstractContextManager[None]:

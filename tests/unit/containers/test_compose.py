@@ -141,6 +141,7 @@ def test_only_needed_services_start():
         ("clock_jump", "redlock", "store_clocks"),
         ("leader_killed", "etcd", "kill_leader"),
         ("store_restart_persisted", "lua", "store_persists"),
+        ("power_loss_no", "lua", "store_persists"),
         ("session_loss", "mysql_for_update", "end_session"),
     ],
 )

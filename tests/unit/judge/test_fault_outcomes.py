@@ -20,6 +20,9 @@ from tests.builders import found
         ("cut_off", "read.after", False, ("stops_when_lost", "cut off from the store for longer than the TTL")),
         ("restart_redis", "read.after", False, ("survives_store_restart", "the store had forgotten the lock")),
         ("restart_redis", "read.after", True, ("survives_persisted_restart", "the store had forgotten what it wrote")),
+        ("lose_power", "read.after", "always", ("survives_persisted_restart", "the store had forgotten what it had synced")),
+        ("lose_power", "read.after", "everysec", ("survives_unsynced_power_loss", "the store had not synced the lock")),
+        ("lose_power", "read.after", "no", ("survives_unsynced_power_loss", "the store had not synced the lock")),
         ("kill_primary", "read.after", False, ("survives_failover", "the new primary did not know the lock")),
         ("jump_clock", "read.after", False, ("survives_clock_jump", "the store's clock had jumped past the TTL")),
         ("restart_nodes", "read.after", False, ("survives_amnesia", "a server had forgotten its vote")),
@@ -32,7 +35,7 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
     made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
     made.fault(kind, "struck", 2, 490, gate).key_event("expired", 310)
 
-    assert found(made.analyse(final=1, ttl_ms=300, store_persists=persists)) == [expected]
+    assert found(made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")) == [expected]
 
 
 def test_expired_before_the_delete(made):

@@ -52,6 +52,7 @@ TABLES = [
     ({"cures": "../rush"}, ["cures", "no scenario '../rush'", "'rush'"]),
     ({"cures": "made"}, ["cures", "no scenario 'made'"]),
     ({"nested": "sam"}, ["nested", "no way of nesting 'sam'", "Did you mean 'same'", "crossed"]),
+    ({"store_syncs": "everysecond"}, ["store_syncs", "no time to sync 'everysecond'", "Did you mean 'everysec'"]),
     ({"nested": True}, ["nested", "a text in quotes", "not True"]),
     # true or false
     ({"receipts": "no"}, ["receipts", "true or false", "not 'no'"]),
@@ -176,6 +177,7 @@ TABLES = [
     # keys that contradict each other
     ({"users": 3, "rate": 2.0}, ["users and rate exclude each other"]),
     ({"seed": 3}, ["seed has no effect without rate"]),
+    ({"store_syncs": "no"}, ["store_syncs = 'no'", "give store_persists = true as well"]),
     ({"users": 9, "requests": 5}, ["users = 9 cannot share requests = 5", "at most 5 users"]),
     ({"users": 2, "processes": 3}, ["processes = 3 cannot share users = 2"]),
     ({"requests": 2, "processes": 3}, ["3 Locust processes cannot share 2 requests"]),

@@ -1,0 +1,95 @@
+"""The price of a sync, and what it buys: a Redis that syncs always, once a second, or when the kernel likes to.
+
+Price: cycles a second of lua, as a share of those of a Redis that keeps nothing on disk. What it buys: how often a loss of
+power takes away a key whose write had been answered a moment before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import redis
+
+from app.locks import stages
+from app.settings import Settings
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
+from lab.experiments.lock_benchmark import maker, measure_lock
+from lab.experiments.statistics import mean_of_ratios, of_shares
+from lab.paths import REPORTS
+from lab.scenario.scenario import SYNCS
+from lab.servers import process
+from lab.servers.process import Running
+from lab.servers.programs.redis import Redis
+from lab.servers.supervisor import Supervisor
+from lab.servers.synced_files import SyncedFiles, watched
+
+FOR_S = 1.0
+MANY = 16
+LOSSES = 20  # of power, for each way to sync
+WARM_S = 0.15  # of other writes before each of them: the last sync was at any time in the last second
+PRICES = {
+    "always": Promise(at_most=0.8),  # each of the two commands of a cycle waits for the disk
+    "everysec": Promise(at_least=0.7),  # the sync is done by another thread
+    "no": Promise(at_least=0.7),
+}
+LOST = {"always": Promise(at_most=0.0), "everysec": Promise(at_least=0.5), "no": Promise(at_least=1.0)}
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    supervisor = Supervisor()
+    REPORTS.mkdir(exist_ok=True)  # on a disk, as the runs are: the folder for temporary files may be in memory
+    with tempfile.TemporaryDirectory(prefix=".bench-syncs-", dir=REPORTS) as name, contextlib.closing(supervisor):
+        programs = [Redis("none"), *(Redis(syncs, persists=True, syncs=syncs) for syncs in SYNCS)]
+        starting = [process.start(one, supervisor, Path(name).resolve()) for one in programs]
+        up = {server.name: server for server in [one.wait() for one in starting]}
+        for syncs in SYNCS:
+            for clients in (1, MANY):
+                yield _price(up[syncs], up["none"], clients, pairs)
+        with watched([up[syncs] for syncs in SYNCS]) as files:
+            for syncs in SYNCS:
+                yield _lost(up[syncs], files[syncs])
+
+
+def _price(one: Running, other: Running, clients: int, pairs: int) -> Measured:
+    ratios = [ours / theirs for ours, theirs in pairwise(pairs, lambda: _speed(one, clients), lambda: _speed(other, clients))]
+    value, low, high = mean_of_ratios(ratios)
+    who = "one client" if clients == 1 else f"{clients} clients, each with its own key"
+    what = f"cycles a second of lua with {who} and appendfsync {one.name}, as a share of those without a disk, {pairs} pairs"
+    name, promise = f"syncs {one.name} {clients}", PRICES[one.name]
+    return Measured(name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+
+
+def _speed(server: Running, clients: int) -> float:
+    settings = Settings.read({}, run="bench", redis_url=server.address)
+    make = maker(stages()["lua"])
+    return measure_lock("lua", "redis", settings, make, clients, False, FOR_S, 0, lambda: 0).per_s
+
+
+def _lost(server: Running, files: SyncedFiles) -> Measured:
+    """Measure how often a key is gone after a loss of power, whose write was answered just before."""
+    gone = [_is_gone(server, files, f"lab:bench:{number}") for number in range(LOSSES)]
+    share = of_shares([sum(gone)], [len(gone)])
+    what = f"losses of power after which an answered write was gone, with appendfsync {server.name}, of {LOSSES}"
+    name, promise, samples = f"syncs {server.name} lost", LOST[server.name], [float(one) for one in gone]
+    return Measured(
+        name=name, what=what, unit="", value=share.value, low=share.low, high=share.high, promise=promise, samples=samples
+    )
+
+
+def _is_gone(server: Running, files: SyncedFiles, key: str) -> bool:
+    client = redis.Redis(port=server.port, socket_timeout=2.0)
+    with contextlib.closing(client):
+        until_s = time.monotonic() + WARM_S
+        while time.monotonic() < until_s:
+            client.set("lab:bench:other", "x")
+            time.sleep(0.01)
+        if not client.set(key, "x"):
+            raise Unmeasured("Redis did not answer")
+        server.kill()
+        files.lose_unsynced()
+        server.start_again()
+        return client.get(key) is None

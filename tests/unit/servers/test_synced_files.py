@@ -1,0 +1,104 @@
+"""A loss of power takes away what was written and not synced, and nothing else."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab.errors import ExitStatus, MissingProgram
+from lab.experiments import matrix
+from lab.scenario import scenario
+from lab.scenario.stages import find_stage
+from lab.servers import synced_files
+from lab.servers.programs.redis import Redis
+from lab.servers.synced_files import SyncedFiles, can_see, need_sight, unsynced_pages
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    """The number of unsynced pages that the kernel reports; None where it reports nothing."""
+    pages: list[int | None] = [0]
+
+    def asked(file: int) -> int:
+        if pages[0] is None:
+            raise OSError("Function not implemented")
+        return pages[0]
+
+    monkeypatch.setattr(synced_files, "unsynced_pages", asked)
+    return pages
+
+
+@pytest.fixture
+def appended(tmp_path):
+    """The file to which a Redis appends."""
+    (tmp_path / "appendonlydir").mkdir()
+    with (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").open("ab", buffering=0) as file:
+        yield file
+
+
+def test_what_was_not_synced_is_lost(kernel, appended, tmp_path):
+    """The file is cut to the length that it had when it was last seen synced."""
+    files = SyncedFiles(tmp_path)
+    appended.write(b"synced")
+    files.look()
+    kernel[0] = 1
+    appended.write(b", not synced")
+    files.look()
+
+    assert files.lose_unsynced() == len(b", not synced")
+    assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == b"synced"
+
+
+def test_what_was_never_synced_is_lost_as_a_whole(kernel, appended, tmp_path):
+    kernel[0] = 1
+    appended.write(b"not synced")
+
+    assert SyncedFiles(tmp_path).lose_unsynced() == 10
+    assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == b""
+
+
+def test_nothing_synced_is_lost(kernel, appended, tmp_path):
+    """A file without unsynced pages stays as it is, although nobody looked at it before."""
+    appended.write(b"synced")
+
+    assert SyncedFiles(tmp_path).lose_unsynced() == 0
+
+
+def test_kernel_reports_what_is_not_synced(tmp_path):
+    """The kernel counts the pages of a write, and none of them after a sync."""
+    if not can_see(tmp_path):
+        pytest.skip("this kernel, or the file system of the temporary folder, does not report unsynced pages")
+    with (tmp_path / "file").open("wb", buffering=0) as file:
+        file.write(b"x" * 10_000)
+        assert unsynced_pages(file.fileno()) > 0
+        os.fsync(file.fileno())
+        assert unsynced_pages(file.fileno()) == 0
+
+
+@pytest.mark.parametrize("reported", [None, 0, 1])
+def test_a_kernel_that_does_not_report_is_refused(kernel, tmp_path, reported):
+    """A kernel without the call, and a file system that always or never has unsynced pages, are no places for a loss of power."""
+    kernel[0] = reported
+
+    with pytest.raises(MissingProgram, match=r"cachestat .* Linux 6\.5 or newer, .* not on tmpfs") as refused:
+        need_sight(tmp_path)
+
+    assert refused.value.exit_status == ExitStatus.CANNOT_RUN
+
+
+@pytest.mark.parametrize("name", ["power_loss_always", "power_loss_everysec", "power_loss_no"])
+def test_matrix_leaves_a_loss_of_power_out(kernel, name):
+    """Where the kernel does not report it, the matrix has the cell as not run."""
+    kernel[0] = None
+
+    assert "cachestat" in matrix.lacking(scenario.load(name), find_stage("lua"))
+    assert "cachestat" not in matrix.lacking(scenario.load("store_restart_persisted"), find_stage("lua"))
+
+
+@pytest.mark.parametrize("syncs", scenario.SYNCS)
+def test_redis_syncs_as_the_scenario_says(syncs, tmp_path):
+    """The option reaches Redis as its appendfsync."""
+    argv = Redis("r", persists=True, syncs=syncs).argv(1, tmp_path)
+
+    assert argv[argv.index("--appendfsync") + 1] == syncs
