@@ -28,7 +28,6 @@ from lab.servers.supervisor import Supervisor
 from lab.servers.synced_files import SyncedFiles, watched
 
 FOR_S = 1.0
-MANY = 16
 LOSSES = 20  # of power, for each way to sync
 WARM_S = 0.15  # of other writes before each of them: the last sync was at any time in the last second
 PRICES = {
@@ -47,26 +46,24 @@ def measure(pairs: int) -> Iterator[Measured]:
         starting = [process.start(one, supervisor, Path(name).resolve()) for one in programs]
         up = {server.name: server for server in [one.wait() for one in starting]}
         for syncs in SYNCS:
-            for clients in (1, MANY):
-                yield _price(up[syncs], up["none"], clients, pairs)
+            yield _price(up[syncs], up["none"], pairs)
         with watched([up[syncs] for syncs in SYNCS]) as files:
             for syncs in SYNCS:
                 yield _lost(up[syncs], files[syncs])
 
 
-def _price(one: Running, other: Running, clients: int, pairs: int) -> Measured:
-    ratios = [ours / theirs for ours, theirs in pairwise(pairs, lambda: _speed(one, clients), lambda: _speed(other, clients))]
+def _price(one: Running, other: Running, pairs: int) -> Measured:
+    ratios = [ours / theirs for ours, theirs in pairwise(pairs, lambda: _speed(one), lambda: _speed(other))]
     value, low, high = mean_of_ratios(ratios)
-    who = "one client" if clients == 1 else f"{clients} clients, each with its own key"
-    what = f"cycles a second of lua with {who} and appendfsync {one.name}, as a share of those without a disk, {pairs} pairs"
-    name, promise = f"syncs {one.name} {clients}", PRICES[one.name]
+    what = f"cycles a second of lua with one client and appendfsync {one.name}, as a share of those without a disk, {pairs} pairs"
+    name, promise = f"syncs {one.name}", PRICES[one.name]
     return Measured(name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
 
 
-def _speed(server: Running, clients: int) -> float:
+def _speed(server: Running) -> float:
     settings = Settings.read({}, run="bench", redis_url=server.address)
     make = maker(stages()["lua"])
-    return measure_lock("lua", "redis", settings, make, clients, False, FOR_S, 0, lambda: 0).per_s
+    return measure_lock("lua", "redis", settings, make, 1, False, FOR_S, 0, lambda: 0).per_s
 
 
 def _lost(server: Running, files: SyncedFiles) -> Measured:
