@@ -54,9 +54,11 @@ class _Pass:
 
     def take(self, replica: str, event: AnyEvent) -> None:
         """Report one event of a journal."""
-        if not self.integrity.admits(replica, event):
+        name = replica, event.request, event.turn
+        grant = self.grants.open.get(name)
+        if not self.integrity.admits(replica, event, grant):
             return
-        findings, grant = self.findings, self.grants.take(replica, event)
+        findings, grant = self.findings, self.grants.add(name, event, grant)
         match event:
             case Got():
                 findings.sent += event.commands

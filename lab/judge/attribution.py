@@ -38,12 +38,13 @@ class Attribution:
 
     def wrote(self, grant: Grant) -> None:
         """Take note of a write, and judge the one that is NEIGHBOURS before it."""
-        self.writes.append(grant)
-        if len(self.writes) - self.judged > NEIGHBOURS:
+        writes = self.writes
+        writes.append(grant)
+        if len(writes) - self.judged > NEIGHBOURS:
             self._judge_next()
-        if len(self.writes) > 2 * NEIGHBOURS:
-            self.writes.popleft()
-            self.judged -= 1
+            if len(writes) > 2 * NEIGHBOURS:
+                writes.popleft()
+                self.judged -= 1
 
     def close(self) -> None:
         """Judge the rest: no write will follow."""

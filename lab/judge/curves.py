@@ -19,16 +19,17 @@ class Curves:
         self.findings = findings
         self.ends: Counter[tuple[Outcome, int]] = Counter()  # requests by their outcome and the bin in which they ended
         self.first_ns = self.last_ns = 0
+        self.inside, self.on_the_way = findings.concurrency.inside, findings.concurrency.on_the_way
 
     def released(self, grant: Grant) -> None:
-        self.findings.concurrency.inside.stay(grant.got_ns, grant.releasing_ns)
+        self.inside.stay(grant.got_ns, grant.releasing_ns)
 
     def request(self, request: Request) -> None:
         self.ends[request.outcome, request.end_ns // BIN_NS] += 1
         if not self.first_ns or request.start_ns < self.first_ns:
             self.first_ns = request.start_ns
         self.last_ns = max(self.last_ns, request.end_ns)
-        self.findings.concurrency.on_the_way.stay(request.start_ns, request.end_ns)
+        self.on_the_way.stay(request.start_ns, request.end_ns)
 
     def close(self, still_open: Iterable[Grant], values_by_bin: Mapping[int, int]) -> None:
         """Put all curves on one axis of time that starts with the first request: everything has been read."""

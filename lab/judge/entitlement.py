@@ -13,7 +13,6 @@ A grant without a key promises what its write does, and not that others are kept
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from lab.evidence.fault_effect import Effect
@@ -60,15 +59,23 @@ class Tenure(NamedTuple):
         return min(self.released_ns, self.lease_ends_ns)
 
 
-def tenures(grant: Grant, lease_ns: int) -> Iterator[Tenure]:
-    """Yield the tenures of a grant: of its key, and of the outer key where it nests two locks. lease_ns: 0 without a TTL."""
+def held(grant: Grant) -> list[tuple[str, int, int]]:
+    """Return from when until when the holder had each key: to its release, or to the death of its process. No lease counts.
+
+    A grant has its key, and the outer key where it nests two locks.
+    """
     died_ns = grant.died_ns or FOREVER_NS
-    if grant.key:
-        released_ns = min(grant.releasing_ns or FOREVER_NS, died_ns)
-        yield Tenure(grant.key, grant.got_ns, released_ns, lease_end(grant.lease_from_ns, lease_ns))
+    keys = [(grant.key, grant.got_ns, min(grant.releasing_ns or FOREVER_NS, died_ns))] if grant.key else []
     if grant.outer_key:
         released_ns = min(grant.outer_releasing_ns or grant.releasing_ns or FOREVER_NS, died_ns)
-        yield Tenure(grant.outer_key, grant.outer_got_ns, released_ns, lease_end(grant.outer_lease_from_ns, lease_ns))
+        keys.append((grant.outer_key, grant.outer_got_ns, released_ns))
+    return keys
+
+
+def tenures(grant: Grant, lease_ns: int) -> list[Tenure]:
+    """Return the tenures of a grant: of its key, and of the outer key where it nests two locks. lease_ns: 0 without a TTL."""
+    starts_ns = ([grant.lease_from_ns] if grant.key else []) + ([grant.outer_lease_from_ns] if grant.outer_key else [])
+    return [Tenure(*one, lease_end(from_ns, lease_ns)) for one, from_ns in zip(held(grant), starts_ns, strict=True)]
 
 
 def lease_end(from_ns: int, lease_ns: int) -> int:
@@ -76,8 +83,19 @@ def lease_end(from_ns: int, lease_ns: int) -> int:
     return from_ns + max(lease_ns - EARLY_NS, lease_ns // 2) if lease_ns else FOREVER_NS
 
 
+def _entitled_until_ns(grant: Grant, lease_ns: int) -> int:
+    """Return when the tenure of a grant's own key ends."""
+    released_ns, died_ns = grant.releasing_ns or FOREVER_NS, grant.died_ns or FOREVER_NS
+    return min(released_ns, died_ns, lease_end(grant.lease_from_ns, lease_ns))
+
+
 def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
     """Return a key to which both grants were entitled at once; empty without such a key."""
+    if not one.outer_key and not other.outer_key:  # nearly always: then no tenure has to be made, and losses can be many
+        if one.key != other.key:
+            return ""
+        until_ns = min(_entitled_until_ns(one, lease_ns), _entitled_until_ns(other, lease_ns))
+        return one.key if max(one.got_ns, other.got_ns) < until_ns else ""
     for mine in tenures(one, lease_ns):
         for theirs in tenures(other, lease_ns):
             if mine.key == theirs.key and max(mine.got_ns, theirs.got_ns) < min(mine.ends_ns, theirs.ends_ns):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import attrgetter
 
+import msgspec
+
 from app.journal import AnyEvent, Got, Refusal, Released, Writing, Wrote
 from lab.evidence.loss import GrantFacts
 
@@ -27,7 +29,9 @@ class LostLock:
     by_scenario: bool
 
 
-class Grant:
+# A Struct is made in C, in less time than a class of Python. Not with gc=False: grants refer to each other in long chains, and
+# the end of such a chain would then overflow the stack.
+class Grant(msgspec.Struct, eq=False):
     """A grant and the write under it, as far as the journals have been read. Before its event a time is 0, and a number None.
 
     The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With
@@ -35,55 +39,70 @@ class Grant:
     A request that nests two locks holds the outer one from ``outer_got_ns`` to ``outer_releasing_ns``.
     """
 
-    # fmt: off
-    __slots__ = (
-        "answer", "asked_ns", "command", "commands", "died_ns", "got_ns", "handed_over_by", "key", "lease_from_ns", "lost",
-        "outer_got_ns", "outer_key", "outer_lease_from_ns", "outer_releasing_ns", "overwrote", "part", "read", "read_ns",
-        "reading_ns", "refused", "release_commands", "released_ns", "releasing_ns", "replica", "request", "result", "robbed_by",
-        "successor", "told_no", "turn", "value", "went_in_unasked", "writing_ns", "wrote",
-        "wrote_ns",
-    )
-    # fmt: on
+    # the journal's own facts of the acquire; app/journal.py explains each
+    replica: str
+    request: str
+    turn: int
+    key: str
+    asked_ns: int
+    got_ns: int
+    commands: int
+    told_no: bool
+    outer_key: str
+    outer_got_ns: int
+    # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
+    lease_from_ns: int
+    outer_lease_from_ns: int
+    # the journal's facts of the work
+    reading_ns: int = 0
+    read_ns: int = 0
+    writing_ns: int = 0
+    wrote_ns: int = 0
+    read: int | None = None
+    value: int | None = None
+    wrote: int | None = None
+    overwrote: int | None = None
+    part: str = ""
+    refused: bool = False
+    # the journal's facts of the release
+    releasing_ns: int = 0
+    released_ns: int = 0
+    result: str = ""
+    release_commands: int = 0
+    answer: str = ""
+    command: str = ""
+    outer_releasing_ns: int = 0
+    # what the judge adds: whether the store had answered no command of this request by then, nor one that its process sent
+    # outside all requests
+    went_in_unasked: bool = False
+    # when its process died; 0 if it did not
+    died_ns: int = 0
+    # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)
+    lost: LostLock | None = None
+    # the request whose release deleted this grant's lock
+    robbed_by: Grant | None = None
+    # the next grant of the same key, until the hand-over between the two has been measured
+    successor: Grant | None = None
+    # the replica that handed the lock over to this request, which was waiting for it; empty if it did not wait
+    handed_over_by: str = ""
 
-    def __init__(self, replica: str, got: Got) -> None:
-        # the journal's own facts; app/journal.py explains each
-        self.replica = replica
-        self.request = got.request
-        self.turn = got.turn
-        self.key = got.key
-        self.asked_ns = got.asked_ns
-        self.got_ns = got.got_ns
-        self.commands = got.commands
-        self.told_no = got.told_no
-        self.reading_ns = self.read_ns = self.writing_ns = self.wrote_ns = self.releasing_ns = self.released_ns = 0
-        self.read: int | None = None
-        self.value: int | None = None
-        self.wrote: int | None = None
-        self.overwrote: int | None = None
-        self.part = ""
-        self.refused = False
-        self.result = ""
-        self.release_commands = 0
-        self.answer = ""
-        self.command = ""
-        self.outer_key = got.outer_key
-        self.outer_got_ns = got.outer_got_ns
-        self.outer_releasing_ns = 0
-        # what the judge adds: from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
-        self.lease_from_ns = got.sent_ns or got.got_ns
-        self.outer_lease_from_ns = got.outer_sent_ns or got.outer_got_ns
-        # whether the store had answered no command of this request by then, nor one that its process sent outside all requests
-        self.went_in_unasked = False
-        # when its process died; 0 if it did not
-        self.died_ns = 0
-        # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)
-        self.lost: LostLock | None = None
-        # the request whose release deleted this grant's lock
-        self.robbed_by: Grant | None = None
-        # the next grant of the same key, until the hand-over between the two has been measured
-        self.successor: Grant | None = None
-        # the replica that handed the lock over to this request, which was waiting for it; empty if it did not wait
-        self.handed_over_by = ""
+    @classmethod
+    def begun(cls, replica: str, got: Got) -> Grant:
+        """Return the grant that begins with this event."""
+        return cls(
+            replica,
+            got.request,
+            got.turn,
+            got.key,
+            got.asked_ns,
+            got.got_ns,
+            got.commands,
+            got.told_no,
+            got.outer_key,
+            got.outer_got_ns,
+            got.sent_ns or got.got_ns,
+            got.outer_sent_ns or got.outer_got_ns,
+        )
 
     def writing(self, event: Writing) -> None:
         """Add the read, and the value that is about to be written."""
@@ -147,22 +166,23 @@ class Grants:
     def take(self, replica: str, event: AnyEvent) -> Grant | None:
         """Add the event to its grant, and return the grant. None: the event belongs to no grant, or to an unknown one."""
         name = replica, event.request, event.turn
-        if isinstance(event, Got):
-            self.open[name] = Grant(replica, event)
-            return self.open[name]
-        grant = self.open.get(name)
-        if grant is None:
+        return self.add(name, event, self.open.get(name))
+
+    def add(self, name: Name, event: AnyEvent, grant: Grant | None) -> Grant | None:
+        """Do the same, where the grant of this name that is open was looked up before."""
+        if isinstance(event, Got):  # the frequent events first
+            grant = self.open[name] = Grant.begun(name[0], event)
+        elif grant is None:
             return None
-        match event:
-            case Writing():
-                grant.writing(event)
-            case Wrote():
-                grant.confirmed(event)
-            case Refusal():
-                grant.refused = True
-            case Released():
-                grant.released(event)
-                del self.open[name]
+        elif isinstance(event, Writing):
+            grant.writing(event)
+        elif isinstance(event, Wrote):
+            grant.confirmed(event)
+        elif isinstance(event, Released):
+            grant.released(event)
+            del self.open[name]
+        elif isinstance(event, Refusal):
+            grant.refused = True
         return grant
 
     def lost_with_process(self, replica: str) -> list[Grant]:

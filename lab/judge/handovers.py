@@ -12,8 +12,10 @@ class Handovers:
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
+        self.idle_ns = findings.idle_ns
         self.latest: dict[str, Grant] = {}  # the last grant of each key
         self.longest_idle_ns = -1
+        self.number = self.number_between_replicas = 0
 
     def got(self, grant: Grant) -> None:
         before = self.latest.get(grant.key)
@@ -25,27 +27,34 @@ class Handovers:
 
     def released(self, grant: Grant) -> None:
         """Count a hand-over once the next holder has done its work: a grant that wrote nothing shows nothing."""
-        self._count(grant)
+        if grant.handed_over_by:
+            self._count(grant)
         if grant.successor is not None:
             self._measure(grant)
 
+    def close(self) -> None:
+        """Measure: all journals have been read."""
+        self.findings.measures["handovers"] = self.number
+        self.findings.measures["handovers_between_replicas"] = self.number_between_replicas
+
     def _count(self, grant: Grant) -> None:
         if grant.handed_over_by and grant.wrote is not None:
-            self.findings.measures["handovers"] += 1
-            self.findings.measures["handovers_between_replicas"] += grant.handed_over_by != grant.replica
+            self.number += 1
+            self.number_between_replicas += grant.handed_over_by != grant.replica
 
     def _measure(self, grant: Grant) -> None:
         """Measure the time between a release and the next grant, if the next holder was waiting at the release."""
         after, grant.successor = grant.successor, None
-        releasing_ns = max(grant.releasing_ns, grant.outer_releasing_ns if grant.outer_key == grant.key else 0)
+        releasing_ns = grant.releasing_ns
+        if grant.outer_key == grant.key:
+            releasing_ns = max(releasing_ns, grant.outer_releasing_ns)
         if after is None or after.asked_ns >= releasing_ns:
             return
-        findings = self.findings
         idle_ns = max(0, (after.outer_got_ns or after.got_ns) - releasing_ns)
-        findings.idle_ns.append(idle_ns)
+        self.idle_ns.append(idle_ns)
         if idle_ns > self.longest_idle_ns:
             self.longest_idle_ns = idle_ns
-            findings.idlest = Idle(grant.request, after.request, releasing_ns, after.got_ns)
+            self.findings.idlest = Idle(grant.request, after.request, releasing_ns, after.got_ns)
         after.handed_over_by = grant.replica
         if after.is_over:  # without mutual exclusion, the next holder can be done before
             self._count(after)

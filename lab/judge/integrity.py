@@ -42,9 +42,19 @@ class Integrity:
         }
         self._several: set[Name] = set()  # grants that announced more than one write: a stage may work in several threads
 
-    def admits(self, replica: str, event: AnyEvent) -> bool:
-        """Return whether the event is evidence. Count it otherwise."""
-        flaw = self._flaw(replica, event)
+    def admits(self, replica: str, event: AnyEvent, grant: Grant | None, at_ns: int = 0) -> bool:
+        """Return whether the event is evidence. Count it otherwise.
+
+        grant: the open grant to which it belongs. at_ns: the event's stamp; 0 where stamps cannot be compared.
+        """
+        if event == self._before.get(replica):
+            flaw: Flaw | None = Flaw.DOUBLED
+        elif at_ns < self._now_ns:
+            flaw = Flaw.MISPLACED
+        else:
+            self._now_ns = at_ns
+            look = self._of.get(type(event))
+            flaw = None if look is None else look(replica, event, grant)
         if flaw is None:
             self._before[replica] = event
             return True
@@ -54,26 +64,14 @@ class Integrity:
     def damages(self) -> Iterator[Damage]:
         """Yield what was found: all journals have been read."""
         for replica, request, turn in self.open:
-            if turn in self.written.turns(replica, request) and self.open[replica, request, turn].wrote is None:
+            if self.written.in_turn(replica, request, turn) and self.open[replica, request, turn].wrote is None:
                 self.flaws.add(journal_of(replica), Flaw.DOUBLED, f"got of {request}")
         return self.flaws.damages()
 
-    def _flaw(self, replica: str, event: AnyEvent) -> Flaw | None:
-        """Return what is wrong with an event; None if nothing is."""
-        at_ns, before = event.at_ns, self._before.get(replica)
-        if before is not None and at_ns == before.at_ns and event == before:
-            return Flaw.DOUBLED
-        if self.one_clock:
-            if at_ns < self._now_ns:
-                return Flaw.MISPLACED
-            self._now_ns = at_ns
-        look = self._of.get(type(event))
-        return None if look is None else look(replica, event, self.open.get((replica, event.request, event.turn)))
-
     def _flaw_of_got(self, replica: str, event: Got, grant: Grant | None) -> Flaw | None:
-        if grant is not None or event.turn in self.written.turns(replica, event.request):
+        if grant is not None or self.written.in_turn(replica, event.request, event.turn):
             return Flaw.DOUBLED
-        return _impossible(event.asked_ns <= event.got_ns and event.commands >= 0)
+        return None if event.asked_ns <= event.got_ns and event.commands >= 0 else Flaw.IMPOSSIBLE
 
     def _flaw_of_second_write(self, replica: str, event: WroteAgain | Refusal, grant: Grant | None) -> Flaw | None:
         return Flaw.ORPHANED if grant is None else None
@@ -82,32 +80,33 @@ class Integrity:
         if grant is None:
             return Flaw.ORPHANED
         if grant.reading_ns:
-            if (grant.read_ns, grant.value) == (event.read_ns, event.value):
+            if grant.read_ns == event.read_ns and grant.value == event.value:
                 return Flaw.DOUBLED
             self._several.add((replica, event.request, event.turn))
-        counts = event.value is None or (event.read is not None and 0 <= event.read == event.value - 1)
+        value, read = event.value, event.read
+        counts = value is None or (read is not None and 0 <= read == value - 1)
         if not counts or not grant.got_ns <= event.reading_ns <= event.read_ns:
             return Flaw.IMPOSSIBLE
-        self._highest = self._highest + 1 if event.value is None else max(self._highest, event.value)
+        if value is None:
+            self._highest += 1
+        elif value > self._highest:
+            self._highest = value
         return None
 
     def _flaw_of_wrote(self, replica: str, event: Wrote, grant: Grant | None) -> Flaw | None:
         if grant is None:
             return Flaw.ORPHANED
-        if (grant.wrote, grant.overwrote) == (event.value, event.overwrote):
+        value, overwrote = event.value, event.overwrote
+        if grant.wrote == value and grant.overwrote == overwrote:
             return Flaw.DOUBLED
-        announced = event.overwrote + 1 if grant.value is None else grant.value
-        if event.value != announced and (replica, event.request, event.turn) not in self._several:
+        announced = overwrote + 1 if grant.value is None else grant.value
+        if value != announced and (replica, event.request, event.turn) not in self._several:
             return Flaw.IMPOSSIBLE
-        highest = self._highest if self.one_clock else event.overwrote
-        return _impossible(0 <= event.overwrote <= highest and grant.read_ns <= event.wrote_ns)
+        highest = self._highest if self.one_clock else overwrote
+        return None if 0 <= overwrote <= highest and grant.read_ns <= event.wrote_ns else Flaw.IMPOSSIBLE
 
     def _flaw_of_released(self, replica: str, event: Released, grant: Grant | None) -> Flaw | None:
         if grant is None:
             return Flaw.ORPHANED if event.turn else None  # turn 0: the stage released without having worked
         began_ns = event.releasing_ns or event.released_ns
-        return _impossible(grant.got_ns <= began_ns <= event.released_ns and event.commands >= 0)
-
-
-def _impossible(possible: bool) -> Flaw | None:
-    return None if possible else Flaw.IMPOSSIBLE
+        return None if grant.got_ns <= began_ns <= event.released_ns and event.commands >= 0 else Flaw.IMPOSSIBLE

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Mapping
 
 from lab.evidence.history import History
 
@@ -14,7 +17,7 @@ class KeyHistory:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._times: dict[tuple[str, str], list[int]] | None = None
+        self._times: defaultdict[tuple[str, str], array[int]] | None = None
 
     @property
     def is_reported(self) -> bool:
@@ -27,20 +30,22 @@ class KeyHistory:
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""
-        times = self._read().get((key, event), [])
+        times = self._read().get((key, event), ())
         return bisect_right(times, until_ns) > bisect_left(times, since_ns)
 
-    def _read(self) -> dict[tuple[str, str], list[int]]:
+    def _read(self) -> Mapping[tuple[str, str], array[int]]:
         """Return the times of all events, by the key and the event's name."""
         if self._times is None:
-            self._times = {}
+            # a list of numbers would need five times the memory of an array
+            times: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array("q"))
             living: set[tuple[str, str]] = set()
             for key_event in self._history.key_events():
-                key = (key_event.node, key_event.key)
-                event = SET_OVER if key_event.event == "set" and key in living else key_event.event
-                self._times.setdefault((key_event.key, event), []).append(key_event.at_ns)
-                if key_event.event in ("set", "hincrby"):
-                    living.add(key)
-                elif key_event.event in ("del", "expired"):
-                    living.discard(key)
+                event, key = key_event.event, key_event.key
+                name = key_event.node, key
+                times[key, SET_OVER if event == "set" and name in living else event].append(key_event.at_ns)
+                if event in ("set", "hincrby"):
+                    living.add(name)
+                elif event in ("del", "expired"):
+                    living.discard(name)
+            self._times = times
         return self._times

@@ -13,16 +13,18 @@ class Leases:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.ttl_ns = findings.run.ttl_ms * 1_000_000
+        self.is_nested = findings.run.nested == "same"
 
     def renewed(self, event: Renewed) -> None:
         self.findings.renewals += 1
 
     def released(self, grant: Grant) -> None:
         findings = self.findings
-        findings.not_owner += grant.result == "not_owner"
+        if grant.result == "not_owner":
+            findings.not_owner += 1
         if self.ttl_ns and grant.releasing_ns - grant.got_ns > self.ttl_ns:
             findings.measures["outlasted_ttl"] += 1
-        if findings.run.nested == "same" and grant.found_nothing and not self._ended(grant):
+        if self.is_nested and grant.found_nothing and not self._ended(grant):
             findings.freed_early += 1
             findings.freed_first = findings.freed_first or grant
 

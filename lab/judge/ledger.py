@@ -47,7 +47,7 @@ class Ledgers:
 
     def write(self, part: str, wrote: int, overwrote: int) -> None:
         """Add one confirmed write."""
-        self._of(part).write(wrote, overwrote)
+        (self._ledgers.get(part) or self._of(part)).write(wrote, overwrote)
 
     def close(self, final: dict[str, int] | None, intended: list[int]) -> Account:
         """Compare each part with its end, and add up. final: by part; None if nobody could read it."""
@@ -82,8 +82,15 @@ class Ledger:
         """Add one confirmed write."""
         self.confirmed += 1
         self.destroyed += overwrote - wrote + 1
-        self._add(wrote, 1)
-        self._add(overwrote, -1)
+        balance = self._balance
+        if wrote in balance:
+            self._add(wrote, 1)
+        else:
+            balance[wrote] = 1
+        if balance.get(overwrote) == 1:  # nearly always, and then nothing is left of it
+            del balance[overwrote]
+        else:
+            self._add(overwrote, -1)
 
     def close(self, final: int | None, intended: list[int]) -> Account:
         """Compare with the end. final: the value in the store; None if nobody could read it.

@@ -30,7 +30,8 @@ LAST_FAILPOINT = "write.before"  # after the holder's last look at its lock
 
 def _no_lock(conflict: Conflict) -> bool:
     """Return whether nothing was locked: no key is named, or requests of one process without a store are all inside at once."""
-    return not any(grant.key for grant in conflict.both) or (not conflict.run.has_store and conflict.nothing_locked)
+    nothing_named = not conflict.elder.key and not conflict.younger.key
+    return nothing_named or (not conflict.run.has_store and conflict.nothing_locked)
 
 
 def _process_local(conflict: Conflict) -> bool:
@@ -38,12 +39,12 @@ def _process_local(conflict: Conflict) -> bool:
 
 
 def _worked_again(conflict: Conflict) -> bool:
-    return any(grant.turn > 1 for grant in conflict.both)
+    return conflict.elder.turn > 1 or conflict.younger.turn > 1
 
 
 def _refused_by_store(conflict: Conflict) -> bool:
     """Return whether one of the two went in although the store had set nothing: the lock was there already."""
-    return any(grant.told_no for grant in conflict.both)
+    return conflict.elder.told_no or conflict.younger.told_no
 
 
 def _taken(effect: Effect) -> Callable[[Conflict], bool]:
@@ -81,8 +82,8 @@ def _inner_release_freed(conflict: Conflict) -> bool:
     """Return whether the younger came in between the elder's inner release and its outer release."""
     elder = conflict.elder
     return (
-        conflict.entitled_at_once
-        and elder.outer_key == elder.key != ""
+        elder.outer_key == elder.key != ""
+        and conflict.entitled_at_once
         and 0 < elder.releasing_ns < conflict.younger.got_ns
         and conflict.younger is not elder
     )
@@ -90,11 +91,11 @@ def _inner_release_freed(conflict: Conflict) -> bool:
 
 def _never_asked(conflict: Conflict) -> bool:
     """Return whether one of the two went in without an answer of the store: it was never granted anything."""
-    return any(conflict.never_asked(grant) for grant in conflict.both)
+    return conflict.never_asked(conflict.elder) or conflict.never_asked(conflict.younger)
 
 
 def _different_keys(conflict: Conflict) -> bool:
-    return conflict.entitled_at_once and conflict.share_no_key
+    return conflict.share_no_key and conflict.entitled_at_once
 
 
 def _released_early(conflict: Conflict) -> bool:
@@ -173,15 +174,7 @@ class Mechanism:
 
 STALLED = "stopped by something outside the lab"
 UNREAD = "wrote over what it had not read"
-MECHANISMS = (
-    Mechanism(UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
-    # no store: the lock, if there is any, is inside the process
-    Mechanism(NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
-    Mechanism("process-local lock", Claim.exclusive, _process_local, overlap_is_harm=True),
-    # requests that never got the lock
-    Mechanism("worked again without the lock", Claim.exclusive, _worked_again, overlap_is_harm=True),
-    Mechanism("entered although the store had refused", Claim.exclusive, _refused_by_store, overlap_is_harm=True),
-    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
+BY_FAULT = (
     # faults that take a lock away
     Mechanism("stopped after its last check", Claim.survives_a_late_freeze, _frozen_late),
     Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _taken(Effect.PROCESS_STOPS)),
@@ -199,6 +192,17 @@ MECHANISMS = (
     Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _taken(Effect.SERVERS_RESTART)),
     Mechanism("the new leader did not know the lock", Claim.survives_failover, _taken(Effect.LEADER_DIES)),
     Mechanism("its session ended in the work", Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
+)
+MECHANISMS = (
+    Mechanism(UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
+    # no store: the lock, if there is any, is inside the process
+    Mechanism(NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
+    Mechanism("process-local lock", Claim.exclusive, _process_local, overlap_is_harm=True),
+    # requests that never got the lock
+    Mechanism("worked again without the lock", Claim.exclusive, _worked_again, overlap_is_harm=True),
+    Mechanism("entered although the store had refused", Claim.exclusive, _refused_by_store, overlap_is_harm=True),
+    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
+    *BY_FAULT,
     Mechanism(STALLED, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
     # thefts whose root the scenario brought about
     Mechanism("expired between check and delete", Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
@@ -217,8 +221,13 @@ MECHANISMS = (
     # nothing else is known: both were inside, and the lock let them in
     Mechanism("granted to two holders at once", Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )
+# In a run without faults, none of those fits: they need not be asked for each of its losses.
+WITHOUT_FAULTS = tuple(mechanism for mechanism in MECHANISMS if mechanism not in BY_FAULT)
 
 
 def explain(conflict: Conflict) -> Mechanism:
     """Return the first mechanism that fits. The last one fits every conflict."""
-    return next(mechanism for mechanism in MECHANISMS if mechanism.explains(conflict))
+    for mechanism in MECHANISMS if conflict.faults else WITHOUT_FAULTS:
+        if mechanism.explains(conflict):
+            return mechanism
+    return MECHANISMS[-1]

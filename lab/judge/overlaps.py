@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 
 from app.journal import Renewed
 from lab.evidence.fault_effect import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import FOREVER_NS, lease_end, tenures
+from lab.judge.entitlement import held, lease_end
 from lab.judge.examples import EXAMPLES, TwoInside
 from lab.judge.findings import Findings, Overlapped
 from lab.judge.grant import Grant, Name
+from lab.judge.grants_of_key import GrantsOfKey
 from lab.judge.key_history import KeyHistory
 from lab.judge.mechanisms import explain
 from lab.judge.thefts import Thefts
@@ -22,7 +21,6 @@ from lab.judge.thefts import Thefts
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
-WHEN = itemgetter(0)
 SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
 
 
@@ -55,8 +53,7 @@ class Overlaps:
         self.number_released = 0
         # conflicts that are to be explained, each with the number of the release that showed it
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
-        # by key: each grant of it with the time of the grant, in the order of time
-        self.grants_of_key: dict[str, list[tuple[int, Grant]]] = {}
+        self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
         # by replica: when a command outside all requests was answered for the last time
         self.sent_outside_ns: dict[str, int] = {}
         # by replica and name: its sessions at the store
@@ -89,12 +86,9 @@ class Overlaps:
             self._add(grant.outer_key, grant.outer_got_ns, grant)
 
     def _add(self, key: str, got_ns: int, grant: Grant) -> None:
-        """Put a grant among the grants of a key. They nearly always come in the order of time."""
-        grants = self.grants_of_key.setdefault(key, [])
-        if grants and grants[-1][0] > got_ns:
-            insort(grants, (got_ns, grant), key=WHEN)
-        else:
-            grants.append((got_ns, grant))
+        """Put a grant among the grants of a key."""
+        grants = self.grants_of_key[key]
+        grants.add(got_ns, grant)
         if len(grants) > 2 * FORGET_BEYOND:
             self._forget(grants)
 
@@ -173,28 +167,23 @@ class Overlaps:
 
     def _look(self, grant: Grant) -> None:
         """Look for the first grant that overlaps this one."""
-        if not grant.outer_key and (not grant.key or self.grants_of_key[grant.key][-1][1] is grant):
-            return  # nobody came after it: so it is nearly always where a lock holds
         found: Grant | None = None
-        for tenure in tenures(grant, self.lease_ns):
-            grants = self.grants_of_key[tenure.key]
-            first = bisect_right(grants, tenure.got_ns, key=WHEN)
-            last = bisect_left(grants, min(tenure.released_ns, FOREVER_NS), key=WHEN)
-            other = next((grants[at][1] for at in range(first, last) if grants[at][1].request != grant.request), None)
-            if other is not None and tenure.key == grant.key and grant.is_over:
+        for key, since_ns, until_ns in held(grant):
+            other = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)
+            if other is not None and key == grant.key and grant.is_over:
                 self.findings.overlapping_beliefs += 1
             found = found or other
         if found is not None:
             self.number_in_one_process += found.replica == grant.replica
             self.pending.append((self.number_released, grant, found))
 
-    def _forget(self, grants: list[tuple[int, Grant]]) -> None:
+    def _forget(self, grants: GrantsOfKey) -> None:
         """Forget the grants before every open grant: no release will look for them."""
         oldest_ns = min(
             (min(other.got_ns, other.outer_got_ns or other.got_ns) for other in self.open_grants.values()),
-            default=grants[-1][0],
+            default=grants.times_ns[-1],
         )
-        del grants[: max(0, min(bisect_left(grants, oldest_ns, key=WHEN), len(grants) - 1))]
+        grants.forget_before(oldest_ns)
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
         """Find the mechanism, and count the overlap if it is harm by itself."""
@@ -203,17 +192,27 @@ class Overlaps:
             return
         overlapped = self.findings.overlaps.setdefault(mechanism.name, Overlapped())
         overlapped.number += 1
-        overlapped.in_one_process += elder.replica == younger.replica
-        two = TwoInside(elder.facts(), younger.facts())
-        if len(overlapped.examples) < EXAMPLES:
-            overlapped.examples.append(two)
-        if elder.replica == younger.replica and len(overlapped.examples_in_one_process) < EXAMPLES:
-            overlapped.examples_in_one_process.append(two)
+        is_in_one_process = elder.replica == younger.replica
+        overlapped.in_one_process += is_in_one_process
+        examples = [overlapped.examples, *([overlapped.examples_in_one_process] if is_in_one_process else [])]
+        if any(len(some) < EXAMPLES for some in examples):  # otherwise nothing has to be copied
+            two = TwoInside(elder.facts(), younger.facts())
+            for some in examples:
+                if len(some) < EXAMPLES:
+                    some.append(two)
 
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
-        evidence = (self.keys, self.releases, self.lost_locks, findings.faults, findings.stalls)
         return Conflict(
-            elder, younger, findings.run, *evidence, asks_are_seen=self.asks_are_seen, nothing_locked=self.nothing_locks
+            elder,
+            younger,
+            findings.run,
+            self.keys,
+            self.releases,
+            self.lost_locks,
+            findings.faults,
+            findings.stalls,
+            self.asks_are_seen,
+            self.nothing_locks,
         )

@@ -29,6 +29,7 @@ class Thefts:
     ) -> None:
         """Take what does not change during the run. held: returns the grants that are open now."""
         self.lease_ns = lease_ns
+        self.lasts_ns = lease_end(0, lease_ns)  # how long a lease lasts at least
         self.faults = faults
         self.keys = keys
         self.held = held
@@ -62,9 +63,13 @@ class Thefts:
 
     def _surely_held(self, grant: Grant) -> bool:
         """Return whether nothing can have taken the lock away before the release was over: so it is nearly always."""
-        lasts = not self.lease_ns or grant.released_ns < lease_end(grant.lease_from_ns, self.lease_ns)
-        alone = grant.robbed_by is None and not grant.outer_key and not never_held(grant)
-        return lasts and alone and not self.faults
+        return (
+            not self.faults
+            and grant.released_ns < grant.lease_from_ns + self.lasts_ns
+            and grant.robbed_by is None
+            and not grant.outer_key
+            and not never_held(grant)
+        )
 
     def _lost(self, grant: Grant) -> LostLock | None:
         """Return how a grant had lost its lock before its release was over; None if it had not."""

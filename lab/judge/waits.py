@@ -16,29 +16,34 @@ class Waits:
         self.is_fairness_tested = findings.run.tests == "fair"
         self.asked_before_ns: list[int] = []  # of all grants so far, where fairness is tested
         self.longest_ns = -1
+        self.retry_ns = findings.run.retry_ms * 1_000_000
+        self.number_granted = 0  # grants under which a request wrote
+        self.number_waited = 0  # those of them for which it had waited
+        self.waits_ns, self.concurrency = findings.waits_ns, findings.concurrency
+        self.is_nested = findings.run.nested == "same"
 
     def got(self, grant: Grant) -> None:
-        findings = self.findings
         wait_ns = grant.got_ns - grant.asked_ns
-        findings.waits_ns.append(wait_ns)
-        findings.locked = findings.locked or bool(grant.key)
+        self.waits_ns.append(wait_ns)
+        if grant.key:
+            self.findings.locked = True
         if wait_ns > self.longest_ns:
             self.longest_ns = wait_ns
             key = short(grant.key)
-            findings.longest = Wait(grant.request, grant.replica, grant.asked_ns, grant.got_ns, got=True, wanted=key)
-        if findings.run.nested == "same":
+            self.findings.longest = Wait(grant.request, grant.replica, grant.asked_ns, grant.got_ns, got=True, wanted=key)
+        if self.is_nested:
             self._waited_for_itself(grant, key=short(grant.key))
-        findings.concurrency.last_got_ns = grant.got_ns
+        self.concurrency.last_got_ns = grant.got_ns
         if grant.turn == 1:  # a request that does the work again has not waited since it asked
-            findings.concurrency.waiting.stay(grant.asked_ns, grant.got_ns)
+            self.concurrency.waiting.stay(grant.asked_ns, grant.got_ns)
         if self.is_fairness_tested:
             self._overtaken(grant)
 
     def released(self, grant: Grant) -> None:
         """Count a grant, and its wait, once the work was done: a grant that wrote nothing shows nothing."""
-        waited = grant.got_ns - grant.asked_ns >= self.findings.run.retry_ms * 1_000_000
-        self.findings.measures["waited"] += waited and grant.wrote is not None
-        self.findings.measures["granted"] += grant.wrote is not None
+        if grant.wrote is not None:
+            self.number_granted += 1
+            self.number_waited += grant.got_ns - grant.asked_ns >= self.retry_ns
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         findings = self.findings
@@ -54,6 +59,8 @@ class Waits:
     def close(self) -> None:
         """Measure: all journals have been read."""
         findings, measures = self.findings, self.findings.measures
+        measures["granted"] = self.number_granted
+        measures["waited"] = self.number_waited
         measures["turned_away"] = findings.gave_up
         measures["tries"] = len(findings.waits_ns) + findings.gave_up
 

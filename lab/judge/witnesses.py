@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Iterator
 
 from lab.evidence.damage import Damage, Flaw, Flaws
 from lab.evidence.history import REQUESTS, Outcome, Request, journal_of
@@ -13,6 +13,7 @@ from lab.judge.written import Written
 from lab.text import counted
 
 TICKET = "r"  # the load's own requests are r0, r1, …
+MOST_TICKETS = 10**8
 
 
 class Witnesses:
@@ -21,7 +22,9 @@ class Witnesses:
     replicas: those that kept a journal. still_open: the grants without a release.
     """
 
-    def __init__(self, findings: Findings, written: Written, replicas: Collection[str], still_open: Container[Name] = ()) -> None:
+    def __init__(
+        self, findings: Findings, written: Written, replicas: Collection[str], still_open: Collection[Name] = ()
+    ) -> None:
         self.findings = findings
         self.replicas = replicas  # that kept a journal
         self.written = written
@@ -33,16 +36,18 @@ class Witnesses:
 
     def request(self, request: Request) -> bool:
         """Take one request. Return whether it is evidence."""
-        if flaw := self._flaw(request):
+        if (flaw := self._flaw(request)) is not None:
             self.flaws.add(REQUESTS, flaw, request.id)
             return False
-        findings, wrote = self.findings, request.id in self.written
+        findings = self.findings
+        last = self.written.last(request.replica, request.id)
+        wrote = last is not None or request.id in self.written
         self.matched += wrote
         findings.outcomes[request.outcome] += 1
         if request.outcome is Outcome.ACKNOWLEDGED:
             findings.acknowledged_by_replica[request.replica] += 1
             if wrote:
-                self._compare(request)
+                self._compare(request, last)
             else:
                 self._unwritten(request)
         elif request.outcome is Outcome.FAILED and wrote:
@@ -68,16 +73,19 @@ class Witnesses:
 
     def _again(self, name: str) -> bool:
         """Return whether the request is on record already, and put it there. The load's own requests take a byte each."""
-        digits = name.removeprefix(TICKET)
-        if not (name.startswith(TICKET) and digits.isdecimal() and len(digits) < 9 and digits == str(int(digits))):
+        try:
+            number = int(name[len(TICKET) :])
+        except ValueError:
+            number = -1
+        if not 0 <= number < MOST_TICKETS or name != f"{TICKET}{number}":
             seen = name in self._others
             self._others.add(name)
             return seen
-        number = int(digits)
-        if number >= len(self._tickets):
-            self._tickets.extend(bytes(number + 1 - len(self._tickets)))
-        seen = bool(self._tickets[number])
-        self._tickets[number] = 1
+        tickets = self._tickets
+        if number >= len(tickets):
+            tickets.extend(bytes(number + 1))  # twice as many as needed: the requests that follow have higher numbers
+        seen = tickets[number] == 1
+        tickets[number] = 1
         return seen
 
     def _unwritten(self, request: Request) -> None:
@@ -94,22 +102,23 @@ class Witnesses:
         if len(findings.first_unwritten) < EXAMPLES:
             findings.first_unwritten.append(Unwritten(request.id, request.replica))
 
-    def _compare(self, request: Request) -> None:
+    def _compare(self, request: Request, last: int | None) -> None:
         """Compare the answer with the journal of the replica that gave it. Work that was done again wrote several values.
 
-        Any of them may be in the answer: a stage decides which result it returns.
+        Any of them may be in the answer: a stage decides which result it returns. last: the value that this replica wrote last.
         """
-        replica, values = request.replica, self.written.values(request.replica, request.id)
-        if not values:
+        replica = request.replica
+        if last is None:
             others = " and ".join(self.written.writers(request.id))
             self._mismatch(request.id, f"{replica} acknowledged {request.id}, but its write is in the journal of {others}")
             return
-        if request.value is None and self.findings.run.values_on_record:
-            self.flaws.add(REQUESTS, Flaw.INCOMPLETE, request.id)
-        elif request.value is not None and request.value not in values:
+        if request.value is None:
+            if self.findings.run.values_on_record:
+                self.flaws.add(REQUESTS, Flaw.INCOMPLETE, request.id)
+        elif request.value != last and request.value not in (values := self.written.values(replica, request.id)):
             known = " and ".join(map(str, sorted(values)))
             self._mismatch(request.id, f"{request.id} was acknowledged with {request.value}, but {replica} wrote {known}")
-        if any((replica, request.id, turn) in self.open for turn in self.written.turns(replica, request.id)):
+        if self.open and any((replica, request.id, turn) in self.open for turn in self.written.turns(replica, request.id)):
             self.flaws.add(journal_of(replica), Flaw.UNRELEASED, request.id)
 
     def _mismatch(self, request: str, what: str) -> None:

@@ -27,15 +27,18 @@ class Writes:
         self.written = Written()  # by which replica each request wrote, and what
         self.unconfirmed: list[Grant] = []  # released, with an error in place of the answer to their write
         self.parts: dict[str, int] = {}  # the last value of each part of the counter
+        self.total = 0  # the sum of those
         self.values_by_bin: dict[int, int] = {}  # the last value of the whole counter in each bin of time
 
     def wrote(self, grant: Grant) -> None:
         if grant.wrote is None or grant.overwrote is None:
             return
         self.ledgers.write(grant.part, grant.wrote, grant.overwrote)
+        self.total += grant.wrote - self.parts.get(grant.part, 0)
         self.parts[grant.part] = grant.wrote
-        self.values_by_bin[grant.wrote_ns // BIN_NS] = sum(self.parts.values())
-        self.findings.duplicated += self.written.add(grant.replica, grant.request, grant.wrote, grant.turn)
+        self.values_by_bin[grant.wrote_ns // BIN_NS] = self.total
+        if self.written.add(grant.replica, grant.request, grant.wrote, grant.turn):
+            self.findings.duplicated += 1
 
     def wrote_again(self, grant: Grant, event: WroteAgain) -> None:
         if event.overwrote >= event.value:

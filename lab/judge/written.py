@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 
 class Written:
     """The values that each replica wrote for each request. Nearly all requests write once: only their value is kept."""
 
     def __init__(self) -> None:
-        self._last: dict[str, dict[str, int]] = {}  # by replica and request: the value of the last write
+        self._last: defaultdict[str, dict[str, int]] = defaultdict(dict)  # by replica and request: the value of the last write
         self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values, where there are several
         self._times: Counter[str] = Counter()  # of the requests that wrote more than once
         self._turns: dict[tuple[str, str], set[int]] = {}  # in which the request wrote, where it is not the first alone
 
     def add(self, replica: str, request: str, value: int, turn: int = 1) -> bool:
         """Add one confirmed write. Return whether the request has written before, in any replica."""
+        mine = self._last[replica]
         again = request in self
-        mine = self._last.setdefault(replica, {})
         if turn != 1 or request in mine:
             self._turns[replica, request] = self.turns(replica, request) | {turn}
         if again:
@@ -39,14 +39,22 @@ class Written:
         counted_again = sum(len(self.writers(request)) - 1 for request in self._times)
         return sum(map(len, self._last.values())) - counted_again
 
+    def in_turn(self, replica: str, request: str, turn: int) -> bool:
+        """Return whether the request wrote in this turn of its work in this replica."""
+        return request in self._last[replica] and turn in self.turns(replica, request)
+
     def turns(self, replica: str, request: str) -> set[int]:
         """Return in which turns of the work the request wrote in this replica."""
-        first = {1} if request in self._last.get(replica, {}) else set()
+        first = {1} if request in self._last[replica] else set()
         return self._turns.get((replica, request), first)
 
+    def last(self, replica: str, request: str) -> int | None:
+        """Return the value that this replica wrote last for the request; None if it wrote none."""
+        return self._last[replica].get(request)
+
     def values(self, replica: str, request: str) -> set[int]:
-        """Return the values that this replica wrote for the request."""
-        mine = self._last.get(replica, {})
+        """Return all values that this replica wrote for the request."""
+        mine = self._last[replica]
         return {mine[request]} | self._earlier.get((replica, request), set()) if request in mine else set()
 
     def writers(self, request: str) -> list[str]:

@@ -29,7 +29,7 @@ def test_merge_orders_streams(chunk):
     merged = list(in_order(streams, chunk=max(chunk, 2)))
 
     assert len(merged) == 1500
-    assert [item.at_ns for _, item in merged] == sorted(item.at_ns for _, item in merged)
+    assert [item.at_ns for _, _, item in merged] == sorted(at_ns for at_ns, _, _ in merged)
 
 
 def test_no_more_than_a_few_chunks_are_held():
