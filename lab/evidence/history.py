@@ -27,6 +27,7 @@ KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
 LARGEST = 10**18  # no stamp and no value of a run is larger, and sums of them fit into 64 bits
 TOO_LARGE = b"0" * 19  # a number that is larger, as digits; an answer of a store may also look so
+SIXTH = b"0" * 6
 AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
@@ -173,7 +174,8 @@ class History:
                 whole, newline, rest = block.rpartition(b"\n")
                 lines, torn = (torn + whole + newline, rest) if newline else (b"", torn + block)
                 items = None
-                if TOO_LARGE not in lines.translate(AS_ZEROS):
+                # a number of 19 digits has 6 of them among every third byte: that is asked first, because it takes half the time
+                if SIXTH not in lines[::3].translate(AS_ZEROS) or TOO_LARGE not in lines.translate(AS_ZEROS):
                     with contextlib.suppress(msgspec.DecodeError):
                         items = decoder.decode_lines(lines)
                 yield self._one_by_one(name, lines, number, decoder) if items is None else items

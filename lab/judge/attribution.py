@@ -54,8 +54,8 @@ class Attribution:
     def _judge_next(self) -> None:
         culprit = self.writes[self.judged]
         self.judged += 1
-        if culprit.destroyed == 0:
-            return
+        if culprit.overwrote is None or culprit.wrote is None or culprit.overwrote + 1 == culprit.wrote:
+            return  # it destroyed nothing
         victim = self._victim_of(culprit, self.judged - 1)
         elder, younger = sorted((culprit, victim or culprit), key=GOT)
         mechanism = explain(self.conflict(elder, younger))

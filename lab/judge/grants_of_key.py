@@ -36,6 +36,13 @@ class GrantsOfKey:
                 return self.grants[at]
         return None
 
+    def is_free_after(self, grant: Grant) -> bool:
+        """Return whether a grant that was released was the last one, or the next one came only after it."""
+        times_ns, grants = self.times_ns, self.grants
+        if grants[-1] is grant:
+            return True
+        return len(grants) > 1 and grants[-2] is grant and times_ns[-1] >= grant.releasing_ns > 0
+
     def forget_before(self, at_ns: int) -> None:
         """Forget the grants before a moment, but never the last grant."""
         number = max(0, min(bisect_left(self.times_ns, at_ns), len(self.times_ns) - 1))

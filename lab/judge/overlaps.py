@@ -167,6 +167,8 @@ class Overlaps:
 
     def _look(self, grant: Grant) -> None:
         """Look for the first grant that overlaps this one."""
+        if not grant.outer_key and (not grant.key or self.grants_of_key[grant.key].is_free_after(grant)):
+            return  # so it is nearly always where a lock holds
         found: Grant | None = None
         for key, since_ns, until_ns in held(grant):
             other = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)

@@ -68,7 +68,8 @@ class Thefts:
             and grant.released_ns < grant.lease_from_ns + self.lasts_ns
             and grant.robbed_by is None
             and not grant.outer_key
-            and not never_held(grant)
+            and not grant.told_no
+            and grant.turn <= 1  # as never_held asks
         )
 
     def _lost(self, grant: Grant) -> LostLock | None:

@@ -50,7 +50,7 @@ class Writes:
             self._half_done(grant, event.why)
 
     def released(self, grant: Grant) -> None:
-        if grant.unconfirmed:
+        if grant.wrote is None and grant.unconfirmed:
             self.unconfirmed.append(grant)
 
     def close(self, still_open: Iterable[Grant]) -> None:
