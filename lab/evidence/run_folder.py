@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -66,7 +66,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     # where the servers ran
     engine: str = "local"
     # how many machines' clocks stamped the history
-    clocks: int = 1
+    clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
     # how many servers the lock's store had; None where that is not on record
     lock_servers: int | None = None
     # threads of each replica; 0 where that is not on record

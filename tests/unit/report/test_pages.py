@@ -42,6 +42,17 @@ def test_run_has_charts_and_a_page(one):
     assert "made by hand" in text
 
 
+def test_run_without_an_idea_has_a_page(one):
+    """A run is drawn also where its record has no idea of its stage: the lab needs it for nothing else."""
+    record = json.loads((one / "run.json").read_text(encoding="utf-8"))
+    del record["stage"]["idea"]
+    (one / "run.json").write_text(json.dumps(record), encoding="utf-8")
+
+    page, *_ = pages.report_run(one)
+
+    assert "ADMITTED" in page.read_text(encoding="utf-8")
+
+
 def test_drawing_again_is_exact(one):
     """Drawing and judging again give the same files."""
     pages.report_run(one)
