@@ -127,7 +127,7 @@ def _plain(value: object) -> str:
 
 def _cells(result: Result) -> list[str]:
     judgement = result.judgement
-    waits = " / ".join(f"{judgement.wait_ms[name]:.0f}" for name in ("p50", "p99", "max"))
+    waits = " / ".join(f"{judgement.wait_ms[name]:.0f}" for name in ("p50", "p99", "max")) if result.series.wait_ms else NONE
     numbers = (
         judgement.acknowledged,
         judgement.final or 0,

@@ -61,7 +61,7 @@ class Taken(msgspec.Struct):
 class Series(msgspec.Struct, kw_only=True):
     """The curves of a run. Lists of the same curve are parallel."""
 
-    # waits for the lock, in ascending order
+    # waits for the lock, in ascending order; empty where no request was granted a lock
     wait_ms: list[float]
     # the share of the grants that waited at most so long
     wait_share: list[float]
@@ -109,7 +109,7 @@ class Result(msgspec.Struct, kw_only=True):
 
 def series(findings: Findings) -> Series:
     """Return the curves of a run, with at most POINTS points each."""
-    waits = sorted(findings.waits_ns)
+    waits = sorted(findings.waits_ns) if findings.has_lock else []
     ranks = sorted({round(index * (len(waits) - 1) / (POINTS - 1)) for index in range(POINTS)}) if waits else []
     end = findings.end_ns // BIN_NS - findings.origin_ns // BIN_NS  # the last request may have failed, and then it is in no bin
     last = max([*findings.acknowledged_by_bin, *findings.unknown_by_bin, *findings.value_by_bin, end])

@@ -54,10 +54,10 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     unknown: int
     # increments kept a second
     per_s: float
-    # half of the grants waited at most so long
-    p50_ms: float
-    # 99 of 100 grants waited at most so long
-    p99_ms: float
+    # half of the grants waited at most so long; None where no request was granted a lock
+    p50_ms: float | None
+    # 99 of 100 grants waited at most so long; None as above
+    p99_ms: float | None
     # commands that the lock's store carried out, per increment
     commands: float
     # the values of ``run_labels.labels``, in that order; None if the run has no such parameter
@@ -177,8 +177,8 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         failed=judgement.failed,
         unknown=judgement.unknown,
         per_s=judgement.kept_per_s,
-        p50_ms=judgement.wait_ms["p50"],
-        p99_ms=judgement.wait_ms["p99"],
+        p50_ms=judgement.wait_ms["p50"] if result.series.wait_ms else None,
+        p99_ms=judgement.wait_ms["p99"] if result.series.wait_ms else None,
         commands=judgement.commands_per_increment,
         parameters=[_plain(parameter(result, name)) for name in labels()],
         page=page,

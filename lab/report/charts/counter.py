@@ -19,11 +19,13 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     curves = result.series
     sure = curves.acknowledged
     possible = [acknowledged + unknown for acknowledged, unknown in zip(sure, curves.unknown, strict=True)]
-    axes.fill_between(curves.time_s, sure, possible, color=COLOURS["unknown"], alpha=0.4, label="unknown")
+    if any(curves.unknown):
+        axes.fill_between(curves.time_s, sure, possible, color=COLOURS["unknown"], alpha=0.4, label="unknown")
     axes.plot(curves.time_s, sure, color=GREEN, label="acknowledged")
     axes.plot(curves.time_s, curves.value, color=COLOURS["counter"], linestyle="--", label="the counter")
     lower = [min(value, acknowledged) for value, acknowledged in zip(curves.value, sure, strict=True)]
-    axes.fill_between(curves.time_s, lower, sure, color=RED, alpha=0.18, label="lost")
+    if result.judgement.lost:
+        axes.fill_between(curves.time_s, lower, sure, color=RED, alpha=0.18, label="lost")
     axes.set_xlabel("seconds since the first request")
     axes.set_ylabel("increments")
     axes.set_xlim(left=0)

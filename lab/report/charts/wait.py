@@ -17,10 +17,11 @@ LEAST_MS = 0.001  # shorter waits are drawn here: a logarithmic axis has no zero
 
 def fits(results: Sequence[Result]) -> bool:
     """Return whether a request asked for a lock. The single run of a stage without a lock has no wait for one."""
-    return len(results) != 1 or not locks_nothing(results[0].folder)
+    return len(results) != 1 or (bool(results[0].series.wait_ms) and not locks_nothing(results[0].folder))
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
+    results = [result for result in results if result.series.wait_ms] or results  # a stage without a lock has no waits
     for number, result in enumerate(results):
         waits = [max(wait, LEAST_MS) for wait in result.series.wait_ms]
         style = STYLES[number // len(LINES) % len(STYLES)]

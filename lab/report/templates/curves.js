@@ -25,7 +25,7 @@ const node = (name, attributes, ...inside) => {
   return one;
 };
 const thousands = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
-const amount = (number) => number >= 100 || number === 0 ? thousands(number) : Number(number.toPrecision(3)).toString();
+const amount = (number) => number === null ? "–" : number >= 100 || number === 0 ? thousands(number) : Number(number.toPrecision(3)).toString();
 const ink = (colour, dashes = "", width = 2) => `stroke: ${colour}; fill: none; stroke-width: ${width}; stroke-dasharray: ${dashes || "none"}`;
 
 function ticks(most, room) {
@@ -116,7 +116,7 @@ const CHARTS = [
   }, "speeds hold for this machine only; compare ratios"],
   [waits, (runs) => {
     const slow = [...runs].sort((a, b) => b.p99_ms - a.p99_ms)[0];
-    return `${slow.label} has the longest waits: 1 in 100 grants waited over ${amount(slow.p99_ms)} ms`;
+    return slow.p99_ms === null ? "No run has a lock to wait for" : `${slow.label} has the longest waits: 1 in 100 grants waited over ${amount(slow.p99_ms)} ms`;
   }, "a curve further to the right means longer waits"],
 ];
 const swatch = (colour, dashes = "") => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(colour, dashes, 3) }));

@@ -34,7 +34,7 @@ function line(row) {
 function show() {
   const wanted = found(), some = wanted.slice(0, room);
   body.replaceChildren(...some.map(line));
-  shown.textContent = wanted.length === rows.length ? `${lab.thousands(rows.length)} runs` : `${lab.thousands(wanted.length)} of ${lab.thousands(rows.length)} runs`;
+  shown.textContent = wanted.length === rows.length ? `${lab.thousands(rows.length)} run${rows.length === 1 ? "" : "s"}` : `${lab.thousands(wanted.length)} of ${lab.thousands(rows.length)} runs`;
   more.hidden = some.length === wanted.length;
   more.textContent = `Show ${lab.thousands(Math.min(10 * PAGE, wanted.length - some.length))} more of ${lab.thousands(wanted.length - some.length)}`;
   showTicked();
