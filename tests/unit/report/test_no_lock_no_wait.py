@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from lab.report import pages, run_data
-from lab.report.chart import charts
+from lab.report.charts import charts
 from tests.builders import Made, made_run
 
 
