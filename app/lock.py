@@ -25,6 +25,9 @@ class Claim(Enum):
     exclusive = "Two requests are never inside the lock at the same time, whichever replicas serve them."
     acquires_atomically = "If anything goes wrong during the acquire, the lock is free again within its TTL and half a second."
     held_to_the_end = "The holder keeps the lock until its work is done, however long the work takes."
+    held_past_an_explicit_lease = (
+        "The holder keeps the lock until its work is done, also where the request has set the lease time itself."
+    )
     releases_only_its_own = "A release frees the releaser's own lock, and never the lock of another holder."
     releases_atomically = "The lock cannot pass to another holder in the middle of a release."
     counts_once = "One request does its work once, however often it had to retry."
@@ -73,9 +76,12 @@ class Claim(Enum):
     freed_after_failure = "When the work fails with an exception, the lock is free again at once: within a third of its TTL."
     freed_after_hang = "When the holder's thread hangs in a living process, the lock is free again within twice its TTL."
     reentrant = "A holder that acquires its own lock again gets it."
-    breaks_deadlock = "Two holders that each wait for the other's lock get out of the deadlock within the TTL and half a second."
+    breaks_deadlock = (
+        "Two holders that each wait for the other's lock get out of the deadlock within twice the TTL and half a second."
+    )
     prompt_handover = "A lock that is free is granted to a waiter at once."
-    fair = "No waiter is overtaken again and again by requests that came later."
+    fair = "Requests get the lock in the order in which they ask, whichever replicas serve them."
+    fair_in_process = "Requests of one replica get the lock in the order in which they ask."
 
 
 def claims(names: str) -> frozenset[Claim]:
@@ -131,8 +137,6 @@ class Grant:
 
 
 Work = Callable[[Grant], Result]
-# the claims that a stage gives up where the scenario sets an explicit lease time
-LEASE_GIVES_UP = frozenset({Claim.held_to_the_end})
 
 
 class Lock(Protocol):
@@ -171,8 +175,7 @@ class Stage:
     ttl_ms: int | None = None
     # the TTL must be a multiple of this: the store or its client knows no finer unit
     ttl_step_ms: int = 1
-    # whether scenarios with an explicit lease time are for this stage: its constructor takes ``lease_ms``, which turns renewal
-    # off, and with it every claim in LEASE_GIVES_UP
+    # whether scenarios with an explicit lease are for this stage: its constructor takes ``lease_ms``, and then nothing is renewed
     lease: bool = False
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""

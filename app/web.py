@@ -58,7 +58,7 @@ class StageEndpoint:
             return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=0.1)
         keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
         first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
-        return NestedLock(self._new(first), self._new(second), pause_s=0.05)
+        return NestedLock(self._new(first), self._new(second), pause_s=0.2)
 
     def _new(self, key: str) -> Lock:
         lease = {"lease_ms": self.settings.lease_ms} if self.stage.lease else {}

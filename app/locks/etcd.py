@@ -100,6 +100,7 @@ STAGE = Stage(
         freed_after_failure
         prompt_handover
         fair
+        fair_in_process
         answers_a_try_at_once
         survives_a_slow_acquire
         available_with_a_node_down

@@ -30,6 +30,5 @@ STAGE = Stage(
         exclusive
         counts_once
         serves_most_requests
-        reentrant
     """),
 )

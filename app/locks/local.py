@@ -41,6 +41,5 @@ STAGE = Stage(
         counts_once
         serves_most_requests
         answers_a_try_at_once
-        prompt_handover
     """),
 )

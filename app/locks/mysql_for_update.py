@@ -74,6 +74,7 @@ STAGE = Stage(
         breaks_deadlock
         prompt_handover
         fair
+        fair_in_process
         answers_a_try_at_once
         all_or_nothing
         survives_clock_jump

@@ -54,6 +54,5 @@ STAGE = Stage(
         survives_a_late_freeze
         survives_persisted_restart
         survives_session_loss
-        reentrant
     """),
 )

@@ -25,6 +25,5 @@ STAGE = Stage(
     lock=Lock,
     claims=claims("""
         serves_most_requests
-        reentrant
     """),
 )

@@ -6,6 +6,7 @@ between. Then it sleeps until a message comes, at most for the rest of the TTL: 
 connection a replica listens for all its threads, and a message wakes one of them.
 **Source** Redisson, RedissonLock and LockPubSub.
 **Still**
+- A message does not decide which waiter comes next: a waiter can be overtaken again and again.
 - Each release wakes one waiter in every replica, and all but one of them try in vain.
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
 - Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.

@@ -1,15 +1,16 @@
 """In each replica, one thread competes for the lock; its other threads wait in the order in which they came.
 
-**Problem** Each release wakes one waiter in every replica, and all but one of them try in vain.
-**Idea** The threads of a replica queue before they ask the store. Only the head of the queue asks and subscribes. So a
-release wakes one thread a replica, and no waiter is overtaken within a replica.
+**Problem** A message does not decide which waiter comes next: a waiter can be overtaken again and again.
+**Idea** The threads of a replica queue before they ask the store. Only the head of the queue asks and subscribes. So no
+waiter is overtaken by a later one of its own replica.
 **Still**
-- There is no queue between replicas: the heads of their queues race for the lock.
+- There is no queue between replicas: a release wakes the head of each queue, and the heads race for the lock.
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
 - Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage queued`
+- `lab run starvation_in_process --stage queued`
 - `lab run starvation --stage queued`
 - `lab diff pubsub queued`
 """
@@ -130,7 +131,7 @@ STAGE = Stage(
         reentrant
         survives_persisted_restart
         prompt_handover
-        fair
+        fair_in_process
         waiters_may_leave
     """),
 )

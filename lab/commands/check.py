@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 from rich.markup import escape
 
-from app.lock import LEASE_GIVES_UP
 from app.locks import stages
 from lab.evidence import run_folder
 from lab.evidence.run_folder import RunRecord
@@ -72,8 +71,7 @@ def differences_from_this_lab(record: RunRecord) -> Iterator[str]:
     """Yield where ``run.json`` has other claims than the stage and the scenario of the same name in this lab."""
     name, tested = record.stage["name"], record.scenario["tests"]
     if name in stages():
-        given_up = LEASE_GIVES_UP if record.scenario.get("lease_ms") else frozenset()
-        here, there = {claim.name for claim in stages()[name].claims - given_up}, {*record.stage["claims"]}
+        here, there = {claim.name for claim in stages()[name].claims}, {*record.stage["claims"]}
         if here - there:
             yield f"The stage {name} claims {', '.join(sorted(here - there))} in this lab, and not in run.json. {CHANGED}"
         if there - here:

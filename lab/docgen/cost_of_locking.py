@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 
 from matplotlib import style
@@ -14,13 +15,39 @@ from lab.report import matrix, reference
 from lab.report.chart import BLUE, GREEN, RED, STYLE
 from lab.report.matrix import Cell
 from lab.report.reference import CEILING
+from lab.scenario import scenario
+from lab.text import counted
 
 PRICE = "price.svg"
 
 
-def seen(stage: str, verdict: str) -> list[Cell]:
-    """Return the cells of a stage in the reference matrix that have this verdict."""
-    return [cell for cell in reference.cells() if cell.stage == stage and cell.verdict == verdict]
+class Outcome(StrEnum):
+    """What a scenario showed of a stage."""
+
+    KEPT = "kept"
+    # the tested promise held, and increments were lost by another cause
+    LOST_OTHERWISE = "kept, but increments were lost otherwise"
+    FAILED = "failed"
+    # the scenario does not fit the stage, was not run, or its run proved nothing
+    NOT_TRIED = "not tried"
+
+
+def outcome(cell: Cell) -> Outcome:
+    """Return what a cell showed."""
+    if matrix.lost_otherwise(cell):
+        return Outcome.LOST_OTHERWISE
+    return {"KEPT": Outcome.KEPT, "ADMITTED": Outcome.FAILED, "BROKEN": Outcome.FAILED}.get(cell.verdict, Outcome.NOT_TRIED)
+
+
+def seen(stage: str, wanted: Outcome) -> list[Cell]:
+    """Return the cells of a stage in the reference matrix that have this outcome."""
+    return [cell for cell in reference.cells() if cell.stage == stage and outcome(cell) is wanted]
+
+
+def tally(stage: str) -> dict[Outcome, int]:
+    """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
+    shown = {one: len(seen(stage, one)) for one in Outcome if one is not Outcome.NOT_TRIED}
+    return shown | {Outcome.NOT_TRIED: len(scenario.names()) - sum(shown.values())}
 
 
 def fits(stage: str) -> int:
@@ -40,40 +67,46 @@ def _costs() -> str:
         f"kept a second, of `{CEILING}`'s",
         "commands per increment",
         "wait p99, ms",
-        "scenarios kept",
-        "harm shown (not claimed)",
+        *tally_heads(),
+        "the claims that failed",
     ]
     rows = [head, ["---"] * len(head)]
     for name in by_speed():
         judgement = reference.of_stage(name).judgement
-        harms = ", ".join(f"`{claim}`" for claim in dict.fromkeys(cell.claim for cell in seen(name, "ADMITTED"))) or "none"
-        kept = f"{len(seen(name, 'KEPT'))} of {fits(name)}"
+        failed = ", ".join(f"`{claim}`" for claim in dict.fromkeys(cell.claim for cell in seen(name, Outcome.FAILED)))
+        numbers = map(str, tally(name).values())
         share = f"{reference.share_of_ceiling(name):.0%}"
         figures = (reference.figure(judgement, "commands"), reference.figure(judgement, "p99"))
-        rows.append([f"[`{name}`](ladder/{name}.md)", share, *figures, kept, harms])
+        rows.append([f"[`{name}`](ladder/{name}.md)", share, *figures, *numbers, failed or "of those tried, none"])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
+def tally_heads() -> list[str]:
+    """Return the heads of the columns of a tally, with what the numbers add up to."""
+    first, *others = (one.value for one in Outcome)
+    return [f"of {len(scenario.names())} scenarios: {first}", *others]
+
+
 def _keepers() -> str:
-    """Return for each claim the stages that keep it and the stages that break it, the fastest first."""
-    about = verdicts()
-    lines = ["| the claim you need | kept by, the fastest first | broken by |", "| --- | --- | --- |"]
+    """Return for each claim the stages by what was seen of them, the fastest first. Each stage stands in one column."""
+    about = outcomes()
+    heads = ["the claim you need", "kept by, the fastest first", *(one.value for one in Outcome if one is not Outcome.KEPT)]
+    rows = [heads, ["---"] * len(heads)]
     for claim in Claim:
         if of := about.get(claim.name):
-            kept = [f"`{name}`" for name in by_speed() if of.get(name) == {"KEPT"}]
-            broken = [f"`{name}`" for name in by_speed() if "ADMITTED" in of.get(name, ())]
-            lines.append(
-                f"| `{claim.name}`: {claim.value} | {', '.join(kept) or 'no stage'} | {', '.join(broken) or 'no stage'} |"
-            )
-    return "\n".join(lines) + "\n"
+            columns = [[f"`{name}`" for name in by_speed() if of.get(name, Outcome.NOT_TRIED) is one] for one in Outcome]
+            rows.append([f"`{claim.name}`: {claim.value}", *(", ".join(column) or "no stage" for column in columns)])
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
-def verdicts() -> dict[str, dict[str, set[str]]]:
-    """Return the verdicts of each claim with each stage; several scenarios may test one claim."""
-    about: dict[str, dict[str, set[str]]] = {}
+def outcomes() -> dict[str, dict[str, Outcome]]:
+    """Return the outcome of each claim with each stage. Several scenarios may test one claim: the worst outcome counts."""
+    about: dict[str, dict[str, Outcome]] = {}
     for cell in reference.cells():
-        if cell.verdict:
-            about.setdefault(cell.claim, {}).setdefault(cell.stage, set()).add(cell.verdict)
+        found = outcome(cell)
+        if found is not Outcome.NOT_TRIED:
+            of = about.setdefault(cell.claim, {})
+            of[cell.stage] = max(found, of.get(cell.stage, found), key=list(Outcome).index)
     return about
 
 
@@ -82,7 +115,12 @@ def _share(stage: str) -> str:
 
 
 def _kept(stage: str) -> str:
-    return f"{len(seen(stage, 'KEPT'))} of {fits(stage)}"
+    """Return a tally of a stage for prose."""
+    number = tally(stage)
+    return (
+        f"of {counted(len(scenario.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, failed in "
+        f"{number[Outcome.FAILED]}, and was not tried in {number[Outcome.NOT_TRIED]}"
+    )
 
 
 def _locks_share() -> str:
@@ -93,17 +131,19 @@ def _locks_share() -> str:
 
 def locks() -> list[str]:
     """Return the locks proper: the stages with a store that kept ``exclusive`` in the matrix."""
-    return [name for name in by_speed() if stages()[name].store and "exclusive" in {cell.claim for cell in seen(name, "KEPT")}]
+    return [
+        name for name in by_speed() if stages()[name].store and "exclusive" in {cell.claim for cell in seen(name, Outcome.KEPT)}
+    ]
 
 
 def _kept_by_none() -> str:
-    """Return the claims that were tested and that no stage keeps."""
-    alone = [claim for claim, stages_of in verdicts().items() if {"KEPT"} not in stages_of.values()]
+    """Return the claims that were tested and that no stage keeps without any loss."""
+    alone = [claim for claim, found in outcomes().items() if Outcome.KEPT not in found.values()]
     return ", ".join(f"`{claim}`" for claim in alone) or "none"
 
 
 def _harms(stage: str) -> str:
-    return ", ".join(f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in seen(stage, "ADMITTED")) or "none"
+    return ", ".join(f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in seen(stage, Outcome.FAILED)) or "none"
 
 
 def draw_price(folder: Path) -> Path:
@@ -131,7 +171,7 @@ def _price_figure() -> Figure:
             axes.annotate(words, (at, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10)
     kept.set_yticks(rows, names)
     speed = f"increments kept a second, of {CEILING}'s" + (" (red: it lost some)" if RED in colours else "")
-    for axes, label in ((kept, f"tested claims kept, of the same {len(common)}"), (price, speed)):
+    for axes, label in ((kept, f"tested claims kept without any loss, of the same {len(common)}"), (price, speed)):
         axes.set_xlim(0, 1.22)
         axes.set_xticks([])
         axes.grid(visible=False)
@@ -156,14 +196,15 @@ def common_scenarios() -> set[str]:
 
 
 def _kept_of(name: str, scenarios: set[str]) -> set[str]:
-    return scenarios & {cell.scenario for cell in seen(name, "KEPT")}
+    return scenarios & {cell.scenario for cell in seen(name, Outcome.KEPT)}
 
 
 def _price_finding(names: list[str], common: set[str]) -> str:
     shares = [reference.share_of_ceiling(name) for name in names]
     kept = [len(_kept_of(name, common)) for name in names]
     speeds = f"{min(shares):.0%} to {max(shares):.0%} of {CEILING}'s speed"
-    return f"{len(names)} locks keep {min(kept)} to {max(kept)} of the same {len(common)} tested claims, at {speeds}"
+    claims = f"{min(kept)} to {max(kept)} of the same {len(common)} tested claims"
+    return f"{len(names)} locks keep {claims} without any loss, at {speeds}"
 
 
 PARTS: dict[str, Callable[..., str]] = {

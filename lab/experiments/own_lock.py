@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.lock import LEASE_GIVES_UP, Stage
+from app.lock import Stage
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, worst
 from lab.experiments.child_run import warm_runs
@@ -100,8 +100,6 @@ def _left_out(stage: Stage, one: Scenario) -> tuple[str, str]:
     """Return the kind and the reason for which a scenario is left out; both empty where it runs."""
     if one.tests not in stage.claims:
         return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
-    if one.lease_ms and stage.lease and one.tests in LEASE_GIVES_UP:
-        return UNCLAIMED, f"with an explicit lease, {stage.name} gives up {one.tests.name}"
     try:
         fault_target.refuse(stage, override(one, stage, {}))
         external_stores.refuse(stage, one, external_stores.urls())

@@ -17,16 +17,20 @@ from lab.judge.violation import Evidence, Violation
 from lab.text import counted
 
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
+OVERTAKEN_LIMIT, OVERTAKEN_SHARE = 4, 0.1  # in a queue no request is overtaken; a busy machine holds up some
 RENEWED_BY_ANOTHER = "another renewed what it did not hold"
 
 
 Check = Callable[[Findings], Iterator[Violation]]
 
 
-def harm_against(claim: Claim, findings: Findings) -> Iterator[Violation]:
-    """Yield a violation for each mechanism that breaks this claim: by what was lost, or by two that were inside at once."""
+def harm_against(claim: Claim, findings: Findings, like: Claim | None = None) -> Iterator[Violation]:
+    """Yield a violation for each mechanism that breaks this claim: by what was lost, or by two that were inside at once.
+
+    like: the claim whose mechanisms break this one as well.
+    """
     for mechanism in MECHANISMS:
-        if mechanism.claim is claim:
+        if mechanism.claim is (like or claim):
             losses, overlapped = findings.losses.get(mechanism.name), findings.overlaps.get(mechanism.name)
             net = findings.net_losses.get(mechanism.name, 0)
             yield from _harm(claim, mechanism, losses or Losses(), net, overlapped or Overlapped())
@@ -76,6 +80,17 @@ def stuck_after(
         elif fault.idle_ms > limit_ms:
             what = f"{about} it was {fault.idle_ms:.0f} ms until another request got the lock"
             yield Violation(claim.name, why, what, [fault])
+
+
+def overtaken_often(claim: Claim, mechanism: str, findings: Findings) -> Iterator[Violation]:
+    """Yield a violation if many requests were overtaken by later ones, where the scenario tests this claim."""
+    often = sum(times > OVERTAKEN_LIMIT for times in findings.overtakes)
+    if findings.run.tests == claim.name and often > OVERTAKEN_SHARE * len(findings.overtakes) and findings.overtaken is not None:
+        what = (
+            f"{often} of {counted(len(findings.overtakes), 'request')} were overtaken more than {OVERTAKEN_LIMIT} times "
+            f"by requests that had asked later, one of them {counted(findings.overtaken.overtaken, 'time')}"
+        )
+        yield Violation(claim.name, mechanism, what, [findings.overtaken])
 
 
 def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:

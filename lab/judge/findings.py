@@ -31,6 +31,8 @@ class RunFacts:
     ttl_ms: int = 0
     # how long a lease lasts, as the stage promises it; 0 for a stage whose locks have no end
     lease_ms: int = 0
+    # whether the request set the lease time itself
+    has_explicit_lease: bool = False
     # how long a waiter pauses between two tries
     retry_ms: int = 30
     # the counter before the run
@@ -162,7 +164,8 @@ class Findings:
     # the length of each time in which the lock was free although a request waited; the longest of them
     idle_ns: array[int] = field(default_factory=lambda: array("q"))
     idlest: Idle | None = None
-    # the request that was overtaken most often, where the scenario tests fairness
+    # where the scenario tests fairness: how often each request was overtaken; the request that was overtaken most often
+    overtakes: array[int] = field(default_factory=lambda: array("q"))
     overtaken: Overtaken | None = None
     # waiters that were kept from the lock by others that had given up, where the scenario tests that
     blocked: list[Blocked] = field(default_factory=list)

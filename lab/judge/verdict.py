@@ -54,6 +54,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         final=None if record.final is None else record.parts or {"": record.final},
         ttl_ms=scenario["ttl_ms"] or 0,
         lease_ms=scenario.get("lease_ms") or record.stage.get("ttl_ms") or 0,
+        has_explicit_lease=bool(scenario.get("lease_ms")),
         retry_ms=scenario["retry_ms"],
         start=record.start,
         nested=scenario.get("nested", ""),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from app.journal import GaveUp
+from app.lock import Claim
 from lab.judge.examples import EXAMPLES, Overtaken, Wait, short
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
+
+AT_ONCE_NS = 20_000_000  # two requests that ask within this time have no order: the stamp is set before the command is sent
 
 
 class Waits:
@@ -13,8 +16,10 @@ class Waits:
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
-        self.is_fairness_tested = findings.run.tests == "fair"
-        self.asked_before_ns: list[int] = []  # of all grants so far, where fairness is tested
+        self.is_fairness_tested = findings.run.tests in (Claim.fair.name, Claim.fair_in_process.name)
+        self.asked_before: list[
+            tuple[int, str]
+        ] = []  # when, and at which replica: of all grants so far, where fairness is tested
         self.longest_ns = -1
         self.retry_ns = findings.run.retry_ms * 1_000_000
         self.number_granted = 0  # grants under which a request wrote
@@ -74,7 +79,9 @@ class Waits:
 
     def _overtaken(self, grant: Grant) -> None:
         """Count the requests that asked later and got the lock before."""
-        later = sum(asked_ns > grant.asked_ns for asked_ns in self.asked_before_ns)
+        any_replica, order_ns = self.findings.run.tests == Claim.fair.name, grant.asked_ns + AT_ONCE_NS
+        later = sum(asked_ns > order_ns for asked_ns, at in self.asked_before if any_replica or at == grant.replica)
+        self.findings.overtakes.append(later)
         if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
             self.findings.overtaken = Overtaken(grant.request, grant.replica, later, grant.asked_ns, grant.got_ns)
-        self.asked_before_ns.append(grant.asked_ns)
+        self.asked_before.append((grant.asked_ns, grant.replica))

@@ -143,6 +143,7 @@ def _ms(value: float) -> str:
 
 STORIES: dict[str, Callable[[Findings], ClaimStory | None]] = {
     Claim.fair.name: _fair,
+    Claim.fair_in_process.name: _fair,
     Claim.prompt_handover.name: _prompt_handover,
     Claim.counts_once.name: _counts_once,
     Claim.reentrant.name: _reentrant,

@@ -148,7 +148,7 @@ def _damage(cell: Cell) -> str:
         return f"{cell.failed} refused"
     if cell.lost:
         return f"lost {cell.lost}"
-    return f"{cell.failed} stuck" if cell.failed else "late"
+    return f"{cell.failed} not served" if cell.failed else "late"
 
 
 def cell_requests(one: Scenario) -> int:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from app.lock import LEASE_GIVES_UP, Stage
+from app.lock import Stage
 from lab.errors import in_short
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import inventory
@@ -189,6 +189,6 @@ def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
         "follows": stage.follows,
         "store": stage.store,
         "resource": stage.resource,
-        "claims": sorted(claim.name for claim in stage.claims - (LEASE_GIVES_UP if scenario.lease_ms else frozenset())),
+        "claims": sorted(claim.name for claim in stage.claims),
         "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
     }

@@ -24,6 +24,15 @@ def _keeps_out(stage: Stage) -> bool:
     return _guards(stage) and stage.resource not in ("mysql_versioned", "buckets")
 
 
+def _asks(stage: Stage) -> bool:
+    """Return whether a request asks for anything before its work: for a key, a row, or a mutex.
+
+    An optimistic stage only compares when it writes, and one command needs no lock.
+    """
+    has_lock = stage.store is not None or Claim.exclusive_in_process in stage.claims
+    return has_lock and stage.resource not in ("mysql_versioned", "one_command")
+
+
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
 WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores where a client has a session that can end; etcd calls it a lease
 # stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
@@ -56,7 +65,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "ttl": ("a lock with a time to live (TTL)", lambda stage: stage.ttl_ms is not None),
     "lock": (
         "a lock for which requests wait",
-        lambda stage: _keeps_out(stage) or Claim.prompt_handover in stage.claims,
+        lambda stage: _keeps_out(stage) or (stage.store is None and _asks(stage)),
     ),
     "mutex": (
         "a lock inside one process only",
@@ -70,6 +79,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "protection of one number against lost increments between replicas",
         lambda stage: _guards(stage) and stage.resource != "buckets",
     ),
+    "asking": ("a lock for which a request asks", _asks),
     "one_lock": ("one lock for the whole counter", lambda stage: stage.resource != "buckets"),
     "exclusion": ("a lock that excludes other requests", _keeps_out),
     "volatile": ("a lock in a store that can run without a disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),

@@ -6,6 +6,7 @@ import dataclasses
 import re
 
 from app.lock import Claim
+from lab.judge.check import OVERTAKEN_LIMIT
 from lab.judge.checks.reentrant import INNER_RELEASE
 from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.fault_outcome import FaultOutcome
@@ -84,7 +85,7 @@ def deadlock() -> Question:
     """Return the question of two holders that wait for each other."""
     return Question(
         text="Two holders wait for each other's lock. How does it end?",
-        choices=("both get out within the TTL and half a second", "they wait longer, or give up"),
+        choices=("both get out within twice the TTL and half a second", "they wait longer, or give up"),
         answering=_waited,
     )
 
@@ -145,11 +146,11 @@ def _handover(_judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(PROMISED, "≤ 20 ms", "the lock stayed free in half of the hand-overs")
 
 
-def overtaken() -> Question:
-    """Return the question of waiters that later requests overtake."""
+def overtaken(by: str) -> Question:
+    """Return the question of waiters that later requests overtake. by: which request overtakes."""
     return Question(
-        text="How often will later requests overtake one waiter?",
-        choices=("at most twice for each user", "more often"),
+        text=f"How often is a waiter overtaken by {by} that asked later?",
+        choices=(f"at most {OVERTAKEN_LIMIT} times, nine waiters in ten", "more often"),
         answering=_overtaken,
     )
 

@@ -25,7 +25,7 @@ CELLS = {
     "error_while_acquiring": ("setnx_expire", "watchdog"),
     "release_race": ("uuid", "lua"),
     "nested": ("local", "lua", "reentrant"),
-    "nested_two_locks": ("local", "uuid", "mysql_for_update"),
+    "nested_two_locks": ("setnx", "uuid", "mysql_for_update"),
     "frozen_holder": ("setnx", "ttl", "watchdog", "watchdog_abort", "zookeeper", "etcd"),
     "frozen_before_write": ("setnx", "watchdog_abort", "mysql_version", "fencing"),
     "renewal_stalls": ("watchdog", "watchdog_abort"),
@@ -55,13 +55,14 @@ CELLS = {
     "explicit_lease": ("watchdog", "pubsub"),
     "patient_users": ("lua",),
     "try_lock": ("lua", "queued", "mysql_for_update", "zookeeper", "etcd"),
-    "convoy": ("local", "lua", "pubsub"),
+    "convoy": ("lua", "pubsub"),
     "many_ttls": ("ttl", "watchdog"),
     "renewal_fails_once": ("watchdog", "etcd"),
     "slow_asking": ("lua", "redlock"),
     "waiter_gives_up": ("queued", "zookeeper"),
     "nested_contended": ("lua", "reentrant"),
-    "starvation": ("lua", "queued"),
+    "starvation": ("lua", "queued", "zookeeper"),
+    "starvation_in_process": ("lua", "queued"),
 }
 
 

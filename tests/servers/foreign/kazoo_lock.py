@@ -44,5 +44,6 @@ STAGE = Stage(
         freed_after_crash
         freed_after_failure
         fair
+        fair_in_process
     """),
 )

@@ -152,8 +152,9 @@ def test_kept_promise_was_never_broken(monkeypatch):
     monkeypatch.setattr(reference, "cells", lambda: [cell, msgspec.structs.replace(cell, verdict="ADMITTED")])
 
     _, _, row = cost_of_locking.PARTS["keepers"]().splitlines()
+    kept, otherwise, failed, _ = row.strip("| ").split(" | ")[1:]
 
-    assert row.endswith(f"| no stage | `{cell.stage}` |")
+    assert (kept, otherwise, failed) == ("no stage", "no stage", f"`{cell.stage}`")
 
 
 @pytest.mark.parametrize(

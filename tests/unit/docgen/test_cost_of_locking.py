@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from app.locks import stages
 from lab.docgen import chapters, cost_of_locking
+from lab.docgen.cost_of_locking import Outcome
 from lab.report import reference
+from lab.report.matrix import Cell
+from lab.scenario import scenario
 
 
 def test_compared_locks_share_their_scenarios():
@@ -25,6 +31,66 @@ def test_price_title_has_the_common_number():
     assert str(len(common)) in kept.get_xlabel()
     assert "kept a second" in price.get_xlabel()
     assert max(bar.get_width() for bar in kept.patches) <= 1
+
+
+def test_shares_have_one_denominator():
+    """For every stage the kept, failed and untried scenarios add up to all scenarios."""
+    sums = {sum(cost_of_locking.tally(name).values()) for name in cost_of_locking.by_speed()}
+
+    assert sums == {len(scenario.names())}
+
+
+def column(table: str, row: str, head: str) -> str:
+    """Return one field of a Markdown table: the row that begins so, and the column with this head."""
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    found = next(line for line in lines if line[0].startswith(row))
+    return found[lines[0].index(head)]
+
+
+@pytest.fixture
+def made_cells(monkeypatch):
+    """Let the reference matrix have these cells: a verdict, and how many increments were lost."""
+
+    def make(**cells: tuple[str, int]) -> None:
+        made = [
+            Cell(stage=stage, scenario="nested_two_locks", claim="breaks_deadlock", verdict=verdict, lost=lost)
+            for stage, (verdict, lost) in cells.items()
+        ]
+        monkeypatch.setattr(reference, "cells", lambda: made)
+
+    return make
+
+
+def test_losses_are_no_keeping(made_cells):
+    """A stage that lost increments while it kept a claim is not listed as a stage that keeps it."""
+    made_cells(mysql_for_update=("KEPT", 0), lua=("KEPT", 2), watchdog=("ADMITTED", 0), redlock=("VOID", 0))
+    table = cost_of_locking.PARTS["keepers"]()
+
+    assert column(table, "`breaks_deadlock`", "kept by, the fastest first") == "`mysql_for_update`"
+    assert column(table, "`breaks_deadlock`", Outcome.LOST_OTHERWISE.value) == "`lua`"
+    assert column(table, "`breaks_deadlock`", Outcome.FAILED.value) == "`watchdog`"
+
+
+def test_untried_is_not_unharmed(made_cells):
+    """A stage on which a claim was not tried, or whose run proved nothing, is listed as such."""
+    made_cells(mysql_for_update=("KEPT", 0), lua=("", 0), redlock=("VOID", 0))
+
+    untried = column(cost_of_locking.PARTS["keepers"](), "`breaks_deadlock`", Outcome.NOT_TRIED.value)
+    failed = column(cost_of_locking.PARTS["costs"](), "[`mysql_for_update`]", "the claims that failed")
+
+    assert {"`lua`", "`redlock`", "`zookeeper`"} < set(untried.split(", "))
+    assert failed == "of those tried, none"
+
+
+def test_no_promise_is_admitted():
+    """No chapter says that a claim was made and that its failure was admitted."""
+    promised = [cell for cell in reference.cells() if cell.verdict == "ADMITTED" and cell.claim in names_of_claims(cell.stage)]
+
+    assert promised == []
+
+
+def names_of_claims(stage: str) -> set[str]:
+    return {claim.name for claim in stages()[stage].claims}
 
 
 def test_table_of_a_chapter_marks_other_losses():

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from app.lock import LEASE_GIVES_UP
 from app.locks import stages
 from lab.commands.check import differences_from_this_lab, disagreements
 from lab.errors import BadInput
@@ -308,7 +307,6 @@ def test_edited_verdict(tmp_path):
     ("changes", "said"),
     [
         ({}, []),
-        ({"scenario__lease_ms": 300, "stage__name": "watchdog"}, []),
         ({"claims": -1}, ["The stage lua claims exclusive in this lab, and not in run.json"]),
         ({"claims": 1}, ["The stage lua claims fair only in run.json"]),
         ({"scenario__tests": "fair"}, ["The scenario rush tests exclusive in this lab, and fair in run.json"]),
@@ -320,8 +318,7 @@ def test_edited_claims(tmp_path, changes, said):
     folder = recorded(tmp_path / "run", lossy=False)
     names = {"stage__name": "lua", "scenario__name": "rush"} | changes
     edited = names.pop("claims", 0)
-    given_up = LEASE_GIVES_UP if "scenario__lease_ms" in names else set()
-    claims = [claim.name for claim in stages().get(names["stage__name"], stages()["lua"]).claims - given_up]
+    claims = [claim.name for claim in stages().get(names["stage__name"], stages()["lua"]).claims]
     claims = [name for name in claims if edited != -1 or name != "exclusive"] + ["fair"] * (edited == 1)
 
     of_the_run(**names, stage__claims=claims)(folder)

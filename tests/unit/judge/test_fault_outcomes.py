@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from lab.evidence.fault_effect import Effect
-from tests.builders import found
+from tests.builders import found, outlived
 
 
 @pytest.mark.parametrize(
@@ -161,15 +161,51 @@ def test_idle_lock_with_waiters(made):
     assert found(made.analyse(final=4, tests="exclusive")) == []
 
 
-def test_overtaken_again_and_again(made):
-    """A request that is overtaken again and again is reported where this is the question."""
-    for number in range(10):
-        start = 10 * number + 5
-        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
-    made.increment("late", 10, 10, at=(200, 201, 202, 203), asked=0, replica="replica-2")
+FAIR, IN_PROCESS = "no queue: later requests overtake", "no queue in the replica: later requests overtake"
 
-    assert ("fair", "no queue: later requests overtake") in found(made.analyse(final=11, tests="fair", users=2))
-    assert found(made.analyse(final=11, tests="fair", users=9)) == []
+
+@pytest.mark.parametrize(
+    ("overtaken", "at", "tests", "expected"),
+    [
+        (2, "replica-2", "fair", [("fair", FAIR)]),
+        (2, "replica-1", "fair", [("fair", FAIR)]),
+        (2, "replica-1", "fair_in_process", [("fair_in_process", IN_PROCESS)]),
+        (2, "replica-2", "fair_in_process", []),  # only requests of another replica overtook it
+        (1, "replica-2", "fair", []),  # a busy machine held up a single request
+        (2, "replica-2", "exclusive", []),  # this is not the question
+    ],
+)
+def test_overtaken_again_and_again(made, overtaken, at, tests, expected):
+    """Where one request in ten is overtaken again and again, this is reported, if it is the question."""
+    for number in range(12):
+        start = 10 * number + 35
+        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
+    for number in range(overtaken):
+        start = 200 + 10 * number
+        made.increment(
+            f"late{number}", 12 + number, 12 + number, at=(start, start + 1, start + 2, start + 3), asked=0, replica=at
+        )
+
+    assert found(made.analyse(final=12 + overtaken, tests=tests, users=2)) == expected
+
+
+def test_order_of_requests_that_ask_at_once(made):
+    """Requests that ask within a few milliseconds of each other have no order."""
+    for number in range(12):
+        start = 10 * number + 35
+        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3), asked=30 - number)
+
+    assert found(made.analyse(final=12, tests="fair", users=2)) == []
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+def test_explicit_lease(made, explicit):
+    """Work that outlasts the lease breaks one claim where the stage chose the lease, and another where the request did."""
+    outlived(made)
+
+    claims = {claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, has_explicit_lease=explicit))}
+
+    assert claims == {"held_past_an_explicit_lease" if explicit else "held_to_the_end"}
 
 
 @pytest.mark.parametrize(

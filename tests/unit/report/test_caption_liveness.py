@@ -23,7 +23,7 @@ def waits(made: Made, request: str, asked_ms: int, got_ms: int, number: int) -> 
 
 def test_most_overtaken_request(made):
     """The caption names the request that was overtaken most, and how often."""
-    waits(waits(waits(made, "b", 20, 30, 0), "c", 40, 50, 1), "a", 10, 100, 2)
+    waits(waits(waits(made, "b", 40, 45, 0), "c", 50, 55, 1), "a", 10, 100, 2)
 
     assert liveness_caption(made, 3, "fair") == (
         "a at replica-1 asked for the lock at +0.00 s and got it after 90 ms; meanwhile 2 of 3 grants went to requests "

@@ -124,7 +124,7 @@ def test_late_lock_is_answered_by_its_delay():
     [
         ("answers_a_try_at_once", {"in_vain_ns": array("q", [700 * MS] * 3)}, {"failed": 30}, 1, "700 ms"),
         ("prompt_handover", {"idle_ns": array("q", [60 * MS] * 3)}, {}, 1, "60 ms"),
-        ("fair", {"overtaken": Overtaken("r1", "replica-1", 73, 1, 2)}, {}, 1, "73"),
+        ("fair", {"overtakes": array("q", [0, 73]), "overtaken": Overtaken("r1", "replica-1", 73, 1, 2)}, {}, 1, "73"),
         ("counts_once", {"duplicated": 9}, {"duplicated": 9}, 1, "9"),
         ("breaks_deadlock", {"gave_up": 2}, {"failed": 2}, 1, "2"),
         ("reentrant", {"gave_up": 3}, {"failed": 3}, 1, "3"),
