@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -15,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from lab.experiments.child_run import WarmRuns
 from lab.scenario.options import flags
 
 LAB = Path(sys.executable).with_name("lab")
@@ -52,9 +54,17 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
 
 
 def run(scenario: str, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
-    """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them."""
+    """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them.
+
+    A worker makes the run, as it does for a matrix: it imports what runs need once.
+    """
     words = [] if draw else ["--no-draw"]
-    return lab("run", scenario, "--stage", stage, "--json", *flags(options), *words, cwd=cwd)
+    done = WARM.execute(["run", scenario, "--stage", str(stage), "--json", *map(str, flags(options)), *words], cwd)
+    return Done(*done, (cwd / "reports" / "runs" / "latest").resolve())
+
+
+WARM = WarmRuns()
+atexit.register(WARM.close)
 
 
 class Started:

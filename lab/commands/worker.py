@@ -1,8 +1,8 @@
 """``lab worker``: run after run in one process, for a matrix.
 
 A run of its own process spends most of its time on imports: of the lab, of the drawing, of what replicas and Locust import. A
-worker imports all of it once. Each line of its standard input is the command line of a ``lab`` command, as a list in JSON. The
-answer is a line with the command's exit status, and with what it wrote.
+worker imports all of it once. Requests and answers are lines of JSON: ``{"words", "cwd"}``, the words of a ``lab`` command and
+its folder → ``{"status", "out", "err"}``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def execute_lines(command: Callable[[list[str]], int]) -> int:
     status: int = ExitStatus.GOOD
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers, one_supervisor():
         for line in sys.stdin:
-            answer = _execute(command, json.loads(line))
+            answer = _execute(command, **json.loads(line))
             print(json.dumps(answer), file=answers, flush=True)
             status = answer["status"]
             if status == ExitStatus.INTERRUPTED:
@@ -35,7 +35,8 @@ def execute_lines(command: Callable[[list[str]], int]) -> int:
     return status
 
 
-def _execute(command: Callable[[list[str]], int], words: list[str]) -> dict[str, Any]:
+def _execute(command: Callable[[list[str]], int], words: list[str], cwd: str) -> dict[str, Any]:
+    os.chdir(cwd)
     sys.argv[1:] = words  # the record of a run quotes the command line that makes it again
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with _writing_to(out.fileno(), err.fileno()):

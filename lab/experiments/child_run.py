@@ -28,21 +28,20 @@ class NoVerdict(Exception):  # noqa: N818 - states what happened
 class Worker:
     """A process that makes one run after another (``lab worker``)."""
 
-    def __init__(self, cwd: Path | None) -> None:
-        self.cwd = cwd
+    def __init__(self) -> None:
         self.left = RUNS_OF_A_WORKER
         self._process = subprocess.Popen(
-            [*LAB, "worker"], cwd=cwd, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [*LAB, "worker"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
 
-    def execute(self, words: Sequence[str]) -> tuple[int, str, str]:
-        """Execute a command line of the lab. Return its exit status, its output and its errors. Raises NoVerdict."""
+    def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
+        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict."""
         self.left -= 1
         late = threading.Timer(SLOWEST_S, self._process.kill)
         late.start()
         try:
             lines, answers = cast(IO[str], self._process.stdin), cast(IO[str], self._process.stdout)
-            lines.write(json.dumps(list(words)) + "\n")
+            lines.write(json.dumps({"words": list(words), "cwd": str(cwd.resolve())}) + "\n")
             lines.flush()
             answer = json.loads(answers.readline())
         except (OSError, ValueError):
@@ -68,15 +67,12 @@ class WarmRuns:
         self._idle: list[Worker] = []
         self._one_at_a_time = threading.Lock()
 
-    def execute(self, words: Sequence[str], cwd: Path | None) -> tuple[int, str, str]:
-        """Execute a command line of the lab. Return its exit status, its output and its errors. Raises NoVerdict."""
+    def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
+        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict."""
         with self._one_at_a_time:
-            worker = next((one for one in self._idle if one.cwd == cwd), None)
-            if worker is not None:
-                self._idle.remove(worker)
-        worker = worker or Worker(cwd)
+            worker = self._idle.pop() if self._idle else Worker()
         try:
-            done = worker.execute(words)
+            done = worker.execute(words, cwd)
         except BaseException:
             worker.close()
             raise
@@ -118,7 +114,7 @@ def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
 
 def _executed(words: Sequence[str], cwd: Path | None) -> tuple[int, str, str]:
     if _warm:
-        return _warm[0].execute(words, cwd)
+        return _warm[0].execute(words, cwd or Path())
     try:
         done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     except subprocess.TimeoutExpired:

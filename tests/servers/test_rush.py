@@ -11,8 +11,8 @@ from app.locks import stages
 from lab.evidence.history import History
 from tests.command import assert_counts_agree, run
 
-SAFE = ("incr", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog")
-AS_SAFE = ("setnx_expire", "watchdog_abort", "pubsub", "queued", "fencing", "bucketed")
+SAFE = ("incr", "lua", "watchdog")
+AS_SAFE = ("setnx", "ttl", "uuid", "reentrant", "setnx_expire", "watchdog_abort", "pubsub", "queued", "fencing", "bucketed")
 REDLOCKS = ("redlock_no_jitter", "redlock")
 SLOWER = ("mysql_insert", "mysql_for_update", "mysql_version")
 SLOWER += ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced")

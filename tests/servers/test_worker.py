@@ -9,7 +9,7 @@ import psutil
 
 from lab.experiments.child_run import child_run, warm_runs
 from lab.judge.judgement import Verdict
-from tests.command import run
+from tests.command import lab
 
 WORDS = ("retry_counts_twice", "--stage", "lua", "--no-draw")
 OF_A_RUN = {"run", "started_utc", "files"}  # what differs between any two runs
@@ -22,7 +22,7 @@ def record(folder) -> dict:
 
 def test_worker_records_what_a_process_records(tmp_path):
     """The second run of a worker has the record of a run in a process of its own, and leaves the same files."""
-    alone = run("retry_counts_twice", "lua", tmp_path).folder
+    alone = lab("run", *WORDS, "--json", cwd=tmp_path).folder
     with warm_runs():
         judgements = [child_run(WORDS, tmp_path) for _ in range(2)]
         left = [one.name() for one in psutil.Process().children(recursive=True)]

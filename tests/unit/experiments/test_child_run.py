@@ -14,8 +14,8 @@ from tests.command import lab
 
 
 @pytest.fixture
-def worker(tmp_path) -> Iterator[Worker]:
-    with closing(Worker(tmp_path)) as one:
+def worker() -> Iterator[Worker]:
+    with closing(Worker()) as one:
         yield one
 
 
@@ -24,34 +24,34 @@ def test_worker_answers_as_the_command_does(worker, tmp_path):
     for words in (["stages"], ["run", "rush", "--stage", "lau"], ["nonsense"], ["diff", "lua"]):
         done = lab(*words, cwd=tmp_path)
 
-        assert worker.execute(words) == (done.status, done.out, done.err)
+        assert worker.execute(words, tmp_path) == (done.status, done.out, done.err)
 
 
 def test_end_of_a_stage_file_does_not_end_a_worker(worker, tmp_path):
     """A stage file that ends the process that reads it is bad input, and the worker goes on."""
     (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n", encoding="utf-8")
 
-    status, out, err = worker.execute(["run", "rush", "--stage", "./mine.py", "--json"])
+    status, out, err = worker.execute(["run", "rush", "--stage", "./mine.py", "--json"], tmp_path)
 
     assert (status, out) == (2, "")
     assert "mine.py cannot be loaded" in err
-    assert worker.execute(["stages"])[0] == 0
+    assert worker.execute(["stages"], tmp_path)[0] == 0
 
 
-def test_killed_worker(worker):
+def test_killed_worker(worker, tmp_path):
     """A worker that was killed gives no verdict, and the message has the command line."""
     worker._process.kill()
 
     with pytest.raises(NoVerdict, match="lab stages was ended: it took longer than 180 s, or its process was killed"):
-        worker.execute(["stages"])
+        worker.execute(["stages"], tmp_path)
 
 
-def test_slow_run_is_ended(worker, monkeypatch):
+def test_slow_run_is_ended(worker, monkeypatch, tmp_path):
     """A run that takes too long is ended with its worker."""
     monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
 
     with pytest.raises(NoVerdict, match="took longer"):
-        worker.execute(["stages"])
+        worker.execute(["stages"], tmp_path)
     assert worker._process.wait() < 0
 
 
@@ -69,14 +69,15 @@ def test_workers_are_used_again(tmp_path):
         assert len({one._process.pid for one in warm._idle} & first) == len(first) - 1
 
 
-def test_other_folder_other_worker(tmp_path):
-    """A run in another folder has another worker: reports are below the folder of the process."""
-    (tmp_path / "other").mkdir()
-    with closing(WarmRuns()) as warm:
-        for folder in (tmp_path, tmp_path / "other", tmp_path):
-            warm.execute(["stages"], folder)
+def test_each_run_has_its_folder(worker, tmp_path):
+    """A worker executes each command line in the folder that is given: a stage file is found from there."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.py").write_text("nothing = 0\n", encoding="utf-8")
 
-        assert len(warm._idle) == 2
+    found = [worker.execute(["run", "rush", "--stage", f"./{name}.py"], tmp_path / name)[2] for name in ("one", "two")]
+
+    assert found == [f"error: ./{name}.py holds no stage: no STAGE = Stage(…) in it\n" for name in ("one", "two")]
 
 
 def test_run_of_its_own_that_takes_too_long(monkeypatch, tmp_path):
