@@ -60,7 +60,7 @@ BROKEN = {
     "no_nx": Case("rush", FAST, TWICE, (AT_ONCE,)),
     "looks_and_then_sets": Case("rush", FAST, TWICE, (AT_ONCE,)),
     "sets_and_then_looks": Case("rush", FAST, TWICE, (AT_ONCE,)),
-    "takes_over_before_the_end": Case("rush", FAST | {"requests": 40, "work_ms": 80, "ttl_ms": 150}, TWICE),
+    "takes_over_before_the_end": Case("rush", FAST | {"requests": 20, "work_ms": 200, "ttl_ms": 300}, TWICE),
     "breaks_old_locks": Case("rush", FAST | {"requests": 40, "work_ms": 60}, ROBBED_BY_A_STRANGER, (AT_ONCE,)),
     "key_of_the_replica": Case("rush", FAST, KEYS),
     "key_of_the_thread": Case("one_replica", ONE, KEYS),
