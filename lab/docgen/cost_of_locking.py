@@ -204,7 +204,7 @@ def _price_finding(names: list[str], common: set[str]) -> str:
     kept = [len(_kept_of(name, common)) for name in names]
     speeds = f"{min(shares):.0%} to {max(shares):.0%} of {CEILING}'s speed"
     claims = f"{min(kept)} to {max(kept)} of the same {len(common)} tested claims"
-    return f"{len(names)} locks keep {claims} without any loss, at {speeds}"
+    return f"{len(names)} locks keep {claims} without any loss,\nat {speeds}"
 
 
 PARTS: dict[str, Callable[..., str]] = {

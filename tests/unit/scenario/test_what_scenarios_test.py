@@ -1,0 +1,68 @@
+"""A scenario can show what its claim says: enough replicas, times far enough apart, and no stage that keeps a claim vacuously."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.lock import Claim
+from app.locks import stages
+from lab.experiments.matrix import expectations
+from lab.judge.check import PATIENCE_MS
+from lab.judge.checks import freed_after_failure, freed_after_hang
+from lab.scenario import scenario
+from tests.builders import found
+
+
+@pytest.mark.parametrize("name", ["starvation", "convoy", "nested_two_locks"])
+def test_several_replicas(name):
+    """What a lock promises to all waiters is tested over several replicas, where no queue inside a process can keep it."""
+    assert scenario.load(name).replicas > 1
+
+
+@pytest.mark.parametrize("name", ["none", "incr", "mysql_version"])
+def test_no_lock_is_not_reentrant(name):
+    """A stage that asks for nothing does not fit a scenario in which a holder asks again, and does not claim to be reentrant."""
+    reason = scenario.load("nested").misfit(stages()[name])
+
+    assert reason is not None
+    assert "a lock for which a request asks" in reason
+    assert Claim.reentrant not in stages()[name].claims
+
+
+@pytest.mark.parametrize("name", ["local", "setnx_no_else", "mysql_upsert", "lua"])
+def test_stages_that_ask_fit(name):
+    """Also a lock that is wrong, or of one process only, is asked for."""
+    assert scenario.load("nested").misfit(stages()[name]) is None
+
+
+def test_long_work_looks_like_a_hang():
+    """No stage keeps its lock for work of any length and frees the lock of a thread that hangs."""
+    both = [stage.name for stage in stages().values() if {Claim.held_to_the_end, Claim.freed_after_hang} <= stage.claims]
+    rows = expectations()
+    opposite = {"KEPT": "ADMITTED", "ADMITTED": "KEPT", "": ""}
+
+    assert both == []
+    assert all(rows["work_hangs", name] == opposite[rows["many_ttls", name]] for name in stages())
+
+
+def test_times_are_far_apart():
+    """A late waiter or a late renewal does not change a verdict: the limit is far from either outcome."""
+    fails, hangs = scenario.load("work_fails"), scenario.load("work_hangs")
+    fails_limit_ms, hangs_limit_ms = fails.ttl_ms * freed_after_failure.SHARE_OF_TTL, hangs.ttl_ms * freed_after_hang.TTLS
+
+    assert 10 * fails.work_ms < fails_limit_ms <= fails.ttl_ms / 2
+    assert fails.wait_ms >= 2 * fails.ttl_ms
+    assert 2 * hangs.ttl_ms <= hangs_limit_ms
+    assert min(hangs.wait_ms, hangs.faults[0].for_ms) >= 2 * hangs_limit_ms
+
+
+@pytest.mark.parametrize(("waited_ms", "guilty"), [(2 * 300 + PATIENCE_MS - 1, False), (2 * 300 + PATIENCE_MS + 1, True)])
+def test_time_of_a_deadlock(made, waited_ms, guilty):
+    """The check allows as long as the claim says: twice the TTL and half a second."""
+    made.increment("a", 0, 0, at=(waited_ms, waited_ms + 1, waited_ms + 2, waited_ms + 3), asked=0)
+
+    claims = [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, nested="crossed"))]
+
+    assert PATIENCE_MS == 500
+    assert "within twice the TTL and half a second" in Claim.breaks_deadlock.value
+    assert claims == (["breaks_deadlock"] if guilty else [])
