@@ -45,6 +45,8 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     nothing_locked: bool = False
     # the answer of entitled_at_once, once it was asked
     known_entitled: bool | None = None
+    # the answer of shared_key, once it was asked
+    known_key: str | None = None
 
     @property
     def both(self) -> tuple[Grant, ...]:
@@ -71,12 +73,18 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
             return bool(self.elder.key) and not self.lease_ended
         if self.share_no_key:
             return not self.lease_ended and self.younger.got_ns < (self.elder.releasing_ns or self.younger.got_ns + 1)
-        return bool(shared_key(self.elder, self.younger, self.run.lease_ns))
+        return bool(self._shared_key())
 
     @property
     def key(self) -> str:
         """Return the key to which both were entitled; the elder's key where there is none."""
-        return shared_key(self.elder, self.younger, self.run.lease_ns) or self.elder.key
+        return self._shared_key() or self.elder.key
+
+    def _shared_key(self) -> str:
+        """Return a key to which both were entitled at once; empty without such a key."""
+        if self.known_key is None:  # most mechanisms ask
+            self.known_key = shared_key(self.elder, self.younger, self.run.lease_ns)
+        return self.known_key
 
     @property
     def share_no_key(self) -> bool:

@@ -135,6 +135,8 @@ def thief_of(conflict: Conflict) -> Grant | None:
     The store can have deleted the lock at any time from the release's sending to its answer. A lock whose lease had ended
     when the younger came in was not stolen: the store had given it away by itself.
     """
+    if not conflict.lost_locks:
+        return None
     elder, younger, key = conflict.elder, conflict.younger, conflict.key
     is_outer = key == elder.outer_key
     held_from_ns = elder.outer_lease_from_ns if is_outer else elder.lease_from_ns
