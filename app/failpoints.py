@@ -67,7 +67,11 @@ class CommandFailed(InjectedError):  # noqa: N818 - names what happened to the c
 
 
 class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
-    """The store carried the command out, and the client must behave as if the reply was lost."""
+    """The store carried the command out, and the client must behave as if the reply was lost: it sends the command again."""
+
+
+class ReplyDropped(ReplyLost):
+    """As ReplyLost, but the client raises an error of its own library, and sends nothing again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +175,10 @@ def _lose_reply(injection: Injection) -> None:
     raise ReplyLost(f"{injection.name} was injected at {injection.gate}")
 
 
+def _drop_reply(injection: Injection) -> None:
+    raise ReplyDropped(f"{injection.name} was injected at {injection.gate}")
+
+
 ACTIONS: dict[str, Callable[[Injection], None]] = {
     # The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
     # to any of its threads, and this thread would then run on for long enough to send its next command.
@@ -181,6 +189,7 @@ ACTIONS: dict[str, Callable[[Injection], None]] = {
     "fail": _fail,
     "wait": lambda injection: time.sleep(injection.for_ms / 1000),
     "lose_reply": _lose_reply,
+    "drop_reply": _drop_reply,
 }
 
 

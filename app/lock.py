@@ -60,6 +60,15 @@ class Claim(Enum):
     survives_a_slow_acquire = "A holder whose acquire took longer than the TTL destroys no increment."
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys no increment."
     survives_a_lost_reply = "A reply that is lost on its way locks no request out."
+    freed_after_a_failed_release = (
+        "When a release fails and never reaches the store, the lock is free again within its TTL and half a second."
+    )
+    freed_after_a_lost_release = (
+        "When the reply to a release is lost, the lock is free all the same, long before its TTL is over."
+    )
+    reenters_only_its_own = (
+        "A request re-enters only a lock that it holds itself, and never one that a failed request left behind."
+    )
     survives_store_restart = (
         "No increment is destroyed when the lock's store, which keeps nothing on disk, is killed and started again."
     )

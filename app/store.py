@@ -42,8 +42,11 @@ class Channel(Protocol):
 class Subscriptions(Protocol):
     """The channels to which this process is subscribed, by one connection for all its threads."""
 
-    def channel(self, name: str) -> Channel:
-        """Subscribe, and return when the server has confirmed. Messages from before are not delivered."""
+    def channel(self, name: str) -> AbstractContextManager[Channel]:
+        """Listen to a channel in a block, which begins when the server has confirmed. Messages from before are not delivered.
+
+        The process is subscribed while at least one of its threads listens.
+        """
 
 
 class RedisStore(Store, Protocol):

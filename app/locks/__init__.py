@@ -1,7 +1,8 @@
 """The stages: every file here is one way to lock, and its name is the flag that chooses it.
 
 Stages are copied, not inherited: the difference between a stage and the stage it follows is the lesson. A stage imports from
-another only what was a lesson there already: the renewal from ``watchdog``, or the whole lock where only the resource changes.
+another only what was a lesson there already: the owner from ``request_owner``, the renewal from ``watchdog``, or
+the whole lock where only the resource changes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from app.lock import Stage, Story
 PARTS: dict[str, tuple[str, ...]] = {
     "Do you need a lock?": ("none", "local", "incr"),
     "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "ttl", "uuid", "lua"),
-    "A holder with a name": ("reentrant", "watchdog", "watchdog_abort", "fencing"),
+    "A holder with a name": ("reentrant", "request_owner", "watchdog", "watchdog_abort", "fencing"),
     "Waiting well": ("pubsub", "queued", "bucketed"),
     "Several Redis servers": ("redlock_no_jitter", "redlock"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),

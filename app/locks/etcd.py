@@ -105,5 +105,7 @@ STAGE = Stage(
         survives_a_slow_acquire
         available_with_a_node_down
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
     """),
 )

@@ -17,13 +17,11 @@ read as at a write. In the same step it refuses a write with an older number. So
 - `lab diff watchdog fencing`
 """
 
-import os
-import threading
 import time
 from contextlib import suppress
-from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Refused, Stage, claims
+from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
@@ -55,15 +53,12 @@ end
 return 0
 """
 
-CLIENT = uuid4().hex
-
 
 class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
         self.fence_key = f"{key}:fence"
-        self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
         self.lease_ms = lease_ms
         self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
@@ -73,17 +68,18 @@ class Lock:
         self.release_script = store.register_script(RELEASE)
 
     def run(self, work):
-        fence = self.acquire()
-        if self.lease_ms is None:  # an explicit lease time turns the renewal off
-            RENEWER.watch(self)
-        try:
-            result = work(Grant(self.key, fence=fence))
-        except Refused:  # the lock may still be held: release it
-            with suppress(NotOwner):
-                self.release()
-            raise
-        self.release()
-        return result
+        with request_owner(self.key) as self.owner:
+            fence = self.acquire()
+            if self.lease_ms is None:  # an explicit lease time turns the renewal off
+                RENEWER.watch(self)
+            try:
+                result = work(Grant(self.key, fence=fence))
+            except Refused:  # the lock may still be held: release it
+                with suppress(NotOwner):
+                    self.release()
+                raise
+            self.release()
+            return result
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
@@ -97,10 +93,8 @@ class Lock:
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
-        left = self.release_script([self.key], [self.owner])
-        if left != 0:  # this owner no longer holds the lock: this release was the last one, or the lock was lost before
-            RENEWER.forget(self)
-        if left is None:
+        RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
+        if self.release_script([self.key], [self.owner]) is None:
             raise NotOwner(self.key, self.owner)
 
 
@@ -131,5 +125,8 @@ STAGE = Stage(
         survives_clock_jump
         survives_a_slow_acquire
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
+        reenters_only_its_own
     """),
 )

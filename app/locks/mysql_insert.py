@@ -69,5 +69,6 @@ STAGE = Stage(
         all_or_nothing
         survives_clock_jump
         waiters_may_leave
+        freed_after_a_lost_release
     """),
 )

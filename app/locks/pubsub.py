@@ -17,21 +17,20 @@ connection a replica listens for all its threads, and a message wakes one of the
 - `lab diff watchdog pubsub`
 """
 
-import os
-import threading
 import time
-from uuid import uuid4
+from contextlib import ExitStack
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
     redis.call('pexpire', KEYS[1], ARGV[2])
-    return 1
+    return nil
 end
-return -redis.call('pttl', KEYS[1])
+return redis.call('pttl', KEYS[1])
 """
 
 RENEW = """
@@ -53,15 +52,12 @@ end
 return 0
 """
 
-CLIENT = uuid4().hex
-
 
 class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
         self.channel = f"{key}:free"
-        self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
         self.lease_ms = lease_ms
         self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
@@ -71,37 +67,37 @@ class Lock:
         self.release_script = store.register_script(RELEASE)
 
     def run(self, work):
-        self.acquire()
-        if self.lease_ms is None:  # an explicit lease time turns the renewal off
-            RENEWER.watch(self)
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        with request_owner(self.key) as self.owner:
+            self.acquire()
+            if self.lease_ms is None:  # an explicit lease time turns the renewal off
+                RENEWER.watch(self)
+            result = work(Grant(self.key))
+            self.release()
+            return result
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
-        message = None
-        while (left_ms := self.left_ms()) >= 0:
-            wait_s = deadline_s - time.monotonic()
-            if wait_s < 0:
-                raise NotAcquired(self.key, self.wait_ms)
-            if message is None:  # then try again: a release may have come before the subscription
-                message = self.store.subscriptions.channel(self.channel)
-            else:
-                message.wait(min(wait_s, max(left_ms, 1) / 1000))
+        with ExitStack() as listening:
+            messages = None
+            while (left_ms := self.left_ms()) is not None:
+                wait_s = deadline_s - time.monotonic()
+                if wait_s < 0:
+                    raise NotAcquired(self.key, self.wait_ms)
+                if messages is None:  # then try again: a release may have come before the subscription
+                    messages = listening.enter_context(self.store.subscriptions.channel(self.channel))
+                else:
+                    messages.wait(wait_s if left_ms < 0 else min(wait_s, max(left_ms, 1) / 1000))
 
     def left_ms(self):
-        """Return how long another holder's lock can still live; below 0 if this holder has it."""
-        return -self.acquire_script([self.key], [self.owner, self.ttl_ms])
+        """Return how long another holder's lock can still live, below 0 without an end; None if this holder has it."""
+        return self.acquire_script([self.key], [self.owner, self.ttl_ms])
 
     def renew(self):
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
-        left = self.release_script([self.key, self.channel], [self.owner])
-        if left != 0:  # this owner no longer holds the lock: this release was the last one, or the lock was lost before
-            RENEWER.forget(self)
-        if left is None:
+        RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
+        if self.release_script([self.key, self.channel], [self.owner]) is None:
             raise NotOwner(self.key, self.owner)
 
 
@@ -126,5 +122,8 @@ STAGE = Stage(
         survives_persisted_restart
         prompt_handover
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
+        reenters_only_its_own
     """),
 )

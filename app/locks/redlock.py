@@ -94,5 +94,8 @@ STAGE = Stage(
         refuses_without_majority
         survives_a_slow_acquire
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
+        reenters_only_its_own
     """),
 )

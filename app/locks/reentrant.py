@@ -5,11 +5,13 @@
 subtracts one and deletes the key at zero. To release a lock that is not held is an error. The owner is the process and thread.
 **Source** Redisson, RedissonLock: the same hash and the same two scripts.
 **Still**
+- Threads are pooled: when a request fails before its release, the next request on its thread re-enters its lock.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - Every entry restarts the TTL: a short inner entry can shorten the time that the outer entry relies on.
 **See it**
 - `lab run rush --stage reentrant`
 - `lab run work_outlasts_ttl --stage reentrant`
+- `lab run pooled_thread --stage reentrant`
 - `lab diff lua reentrant`
 """
 
@@ -92,5 +94,7 @@ STAGE = Stage(
         reentrant
         survives_persisted_restart
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
     """),
 )

@@ -60,5 +60,7 @@ STAGE = Stage(
         breaks_deadlock
         survives_persisted_restart
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
     """),
 )

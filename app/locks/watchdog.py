@@ -15,15 +15,14 @@ owner first. A holder that dies stops renewing, so the TTL still frees its lock.
 - `lab run work_outlasts_ttl --stage watchdog`
 - `lab run renewal_fails_once --stage watchdog`
 - `lab run work_hangs --stage watchdog`
-- `lab diff reentrant watchdog`
+- `lab diff request_owner watchdog`
 """
 
-import os
 import threading
 import time
-from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.request_owner import request_owner
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -52,14 +51,11 @@ end
 return 0
 """
 
-CLIENT = uuid4().hex
-
 
 class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
-        self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
         self.lease_ms = lease_ms
         self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
@@ -69,12 +65,13 @@ class Lock:
         self.release_script = store.register_script(RELEASE)
 
     def run(self, work):
-        self.acquire()
-        if self.lease_ms is None:  # an explicit lease time turns the renewal off
-            RENEWER.watch(self)
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        with request_owner(self.key) as self.owner:
+            self.acquire()
+            if self.lease_ms is None:  # an explicit lease time turns the renewal off
+                RENEWER.watch(self)
+            result = work(Grant(self.key))
+            self.release()
+            return result
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
@@ -87,10 +84,8 @@ class Lock:
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
-        left = self.release_script([self.key], [self.owner])
-        if left != 0:  # this owner no longer holds the lock: this release was the last one, or the lock was lost before
-            RENEWER.forget(self)
-        if left is None:
+        RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
+        if self.release_script([self.key], [self.owner]) is None:
             raise NotOwner(self.key, self.owner)
 
 
@@ -98,7 +93,7 @@ class Renewer:
     """The thread that renews every lock that this process holds. Later stages import it."""
 
     def __init__(self):
-        self.held = {}  # (key, owner) → [lock, when to renew it]
+        self.held = {}  # lock → when to renew it; a request that takes a key twice has two locks here
         self.changed = threading.Condition()
         self.nap_s = None  # a third of the shortest TTL seen: a thread that never sleeps longer than this is never late
 
@@ -106,7 +101,7 @@ class Renewer:
         """Renew this lock from now on; start the thread with the first lock."""
         period_s = lock.ttl_ms / 3000
         with self.changed:
-            self.held[lock.key, lock.owner] = [lock, time.monotonic() + period_s]
+            self.held[lock] = time.monotonic() + period_s
             if self.nap_s is None:
                 threading.Thread(target=self.renew_for_ever, name="watchdog", daemon=True).start()
             if self.nap_s is None or period_s < self.nap_s:
@@ -115,22 +110,23 @@ class Renewer:
 
     def forget(self, lock):
         with self.changed:
-            self.held.pop((lock.key, lock.owner), None)
+            self.held.pop(lock, None)
 
     def renew_for_ever(self):
         """Renew the locks that are due; then sleep until the next is due, or until a lock with a shorter TTL comes."""
         while True:
             now_s = time.monotonic()
             with self.changed:
-                due = [entry for entry in self.held.values() if entry[1] <= now_s]
-            for entry in due:
-                self.renew(entry)
+                due = [lock for lock, due_s in self.held.items() if due_s <= now_s]
+                self.held |= {lock: now_s + lock.ttl_ms / 3000 for lock in due}
+            for lock in due:
+                if lock in self.held:  # it was not released while this thread renewed others
+                    self.renew(lock)
             with self.changed:
-                next_s = min((due_s for _, due_s in self.held.values()), default=now_s + self.nap_s)
+                next_s = min(self.held.values(), default=now_s + self.nap_s)
                 self.changed.wait(min(self.nap_s, max(0, next_s - time.monotonic())))
 
-    def renew(self, entry):
-        lock, entry[1] = entry[0], time.monotonic() + entry[0].ttl_ms / 3000
+    def renew(self, lock):
         try:
             held = lock.renew()
         except lock.store.Error:  # no answer: try again after the next third
@@ -143,7 +139,7 @@ RENEWER = Renewer()
 
 STAGE = Stage(
     lock=Lock,
-    follows="reentrant",
+    follows="request_owner",
     store="redis",
     ttl_ms=30_000,
     lease=True,
@@ -161,5 +157,8 @@ STAGE = Stage(
         reentrant
         survives_persisted_restart
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
+        reenters_only_its_own
     """),
 )

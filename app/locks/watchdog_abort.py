@@ -15,12 +15,10 @@ asks before it writes, and is abandoned when the lease is over. Work that fails 
 - `lab diff watchdog watchdog_abort`
 """
 
-import os
-import threading
 import time
-from uuid import uuid4
 
 from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
 ACQUIRE = """
@@ -50,14 +48,11 @@ end
 return 0
 """
 
-CLIENT = uuid4().hex
-
 
 class Lock:
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms, lease_ms=None):
         self.store = store
         self.key = key
-        self.owner = f"{CLIENT}:{os.getpid()}:{threading.get_ident()}"
         self.lease_ms = lease_ms
         self.ttl_ms = lease_ms or ttl_ms
         self.wait_ms = wait_ms
@@ -67,16 +62,17 @@ class Lock:
         self.release_script = store.register_script(RELEASE)
 
     def run(self, work):
-        self.acquire()
-        if self.lease_ms is None:  # an explicit lease time turns the renewal off
-            RENEWER.watch(self)
-        try:
-            result = work(Grant(self.key, still_mine=self.still_mine))
-        except BaseException:
-            RENEWER.forget(self)
-            raise
-        self.release()
-        return result
+        with request_owner(self.key) as self.owner:
+            self.acquire()
+            if self.lease_ms is None:  # an explicit lease time turns the renewal off
+                RENEWER.watch(self)
+            try:
+                result = work(Grant(self.key, still_mine=self.still_mine))
+            except BaseException:
+                RENEWER.forget(self)
+                raise
+            self.release()
+            return result
 
     def still_mine(self):
         return time.monotonic() < self.mine_until_s
@@ -99,10 +95,8 @@ class Lock:
         return True
 
     def release(self):
-        left = self.release_script([self.key], [self.owner])
-        if left != 0:  # this owner no longer holds the lock: this release was the last one, or the lock was lost before
-            RENEWER.forget(self)
-        if left is None:
+        RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
+        if self.release_script([self.key], [self.owner]) is None:
             raise NotOwner(self.key, self.owner)
 
 
@@ -128,5 +122,8 @@ STAGE = Stage(
         survives_persisted_restart
         survives_a_slow_acquire
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
+        reenters_only_its_own
     """),
 )

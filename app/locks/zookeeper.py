@@ -128,5 +128,7 @@ STAGE = Stage(
         available_with_a_node_down
         survives_clock_jump
         waiters_may_leave
+        freed_after_a_failed_release
+        freed_after_a_lost_release
     """),
 )

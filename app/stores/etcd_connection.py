@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from app.failpoints import Meaning, ReplyLost, request_context
+from app.failpoints import Meaning, ReplyDropped, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
 
@@ -58,6 +58,9 @@ class CountedAdapter(HTTPAdapter):
         response = self._send(name, request, stream, send)
         try:
             self._answered(name, request, response, stream)
+        except ReplyDropped as dropped:  # etcd3gw leaves this error as it is
+            response.close()
+            raise requests.RequestException(str(dropped)) from dropped
         except ReplyLost:  # behave as a client that sends a command again after a lost reply
             response.close()
             response = self._send(name, request, stream, send)

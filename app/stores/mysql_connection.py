@@ -12,7 +12,7 @@ from typing import Any
 
 import pymysql
 
-from app.failpoints import Meaning, ReplyLost, request_context
+from app.failpoints import Meaning, ReplyDropped, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
 
@@ -75,7 +75,10 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
             request_context.answered(name, answer, means)
         except ReplyLost as lost:
             self._force_close()
-            raise LostReply(LOST, "Lost connection to the server during query") from lost
+            kind = (
+                pymysql.OperationalError if isinstance(lost, ReplyDropped) else LostReply
+            )  # a statement is sent again after this
+            raise kind(LOST, "Lost connection to the server during query") from lost
         renewals.record(self.journal, name, answer, prolonged=means is Meaning.AGREED)
         return touched
 

@@ -19,7 +19,19 @@ import redis
 from redis.connection import AbstractConnection
 
 from app.endpoint import Address
-from app.failpoints import AGREED, LOOKED, NOTHING, OPEN, REFUSED, RENEW, Meaning, ReplyLost, agreed, request_context
+from app.failpoints import (
+    AGREED,
+    LOOKED,
+    NOTHING,
+    OPEN,
+    REFUSED,
+    RENEW,
+    Meaning,
+    ReplyDropped,
+    ReplyLost,
+    agreed,
+    request_context,
+)
 from app.journal import Journal
 from app.stores import renewals
 from app.stores.redis_commands import (
@@ -124,7 +136,10 @@ class Counted(Seam, AbstractConnection):
             if not self.listening:
                 self.awaited.append(None)
             return
+        sent_ns = request_context.sent_ns
         request_context.sending(command[0], 1, redis.ConnectionError)
+        if command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
+            request_context.sent_ns = sent_ns
         super().send_packed_command(packed, check_health)
         self._await(command, alone=True)
 
@@ -160,7 +175,8 @@ class Counted(Seam, AbstractConnection):
         try:
             self._answered(command, answer)
         except ReplyLost as lost:
-            if not alone or command[0] == "EXEC":  # no client sends half a pipeline again
+            dropped = isinstance(lost, ReplyDropped)
+            if dropped or not alone or command[0] == "EXEC":  # no client sends half a pipeline again
                 self.disconnect()
                 raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
             # behave as a client that sends a command again after a lost reply

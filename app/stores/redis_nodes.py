@@ -11,7 +11,7 @@ from typing import Any
 import redis
 
 from app.endpoint import Endpoint
-from app.failpoints import ReplyLost, agreed, request_context
+from app.failpoints import ReplyDropped, ReplyLost, agreed, request_context
 from app.journal import Journal
 from app.settings import Settings
 from app.stores import redis_asyncio, redis_connection, renewals
@@ -41,6 +41,8 @@ class RedisNodes:
         answers = self._ask(command)
         try:
             self._answered(command, answers)
+        except ReplyDropped as dropped:
+            return [redis.ConnectionError(str(dropped)) for _ in self.nodes]
         except ReplyLost:  # behave as a client that sends a command again after lost replies
             answers = self._ask(command)
             self._answered(command, answers)

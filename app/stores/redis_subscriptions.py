@@ -1,16 +1,18 @@
 """The subscriptions of one process to Redis channels: one connection for all its threads.
 
-A message wakes one of the threads that wait for its channel, so that a release does not send all of them to the store. A
-channel stays subscribed while the process lives. When the connection breaks, it is made again, and one waiting thread is
-woken, because messages may have been lost meanwhile. A waiter must always limit its wait by a time-out.
+A channel is subscribed while at least one thread listens to it, and is left with the last of them. So no message is kept for
+which nobody waited. A message wakes one of the threads that wait, so that a release does not send all of them to the store.
+When the connection breaks, it is made again, and one waiting thread is woken, because messages may have been lost meanwhile.
+A waiter must always limit its wait by a time-out.
 
-Source: Redisson, LockPubSub (one latch a channel, one permit a message).
+Source: Redisson, LockPubSub and PublishSubscribe (an entry with a counter and a latch for each channel, one permit a message).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +22,10 @@ AGAIN_AFTER_S = 0.02
 
 @dataclass
 class Channel:
-    """One channel, as its waiters see it."""
+    """One channel, as its waiters see it. It lives from the first of them to the last."""
 
+    # how many threads listen to it
+    listeners: int = 0
     # one permit for each message
     messages: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     # set when the server has confirmed the subscription
@@ -41,35 +45,55 @@ class Subscriptions:
         self._error = error
         self._subscription: Any = None
         self._channels: dict[str, Channel] = {}
+        # held while the client's subscription is changed: while a command is sent, and while a confirmation is taken in
         self._mutex = threading.Lock()
 
-    def channel(self, name: str) -> Channel:
-        """Subscribe to a channel, and return when the server has confirmed: no message is lost from then on."""
+    @contextmanager
+    def channel(self, name: str) -> Iterator[Channel]:
+        """Listen to a channel in the block. It begins when the server has confirmed: no message is lost from then on."""
         with self._mutex:
-            found = self._channels.get(name)
-            if found is None:
-                found = self._channels[name] = Channel()
-                self._subscribe(name)
-        found.confirmed.wait(SUBSCRIBED_WITHIN_S)
-        return found
+            channel = self._channels.get(name) or self._subscribe(name)
+            channel.listeners += 1
+        try:
+            channel.confirmed.wait(SUBSCRIBED_WITHIN_S)
+            yield channel
+        finally:
+            with self._mutex:
+                channel.listeners -= 1
+                if not channel.listeners:
+                    self._unsubscribe(name)
 
-    def _subscribe(self, name: str) -> None:
-        first = self._subscription is None
-        if first:
-            self._subscription = self._make()
-        self._subscription.subscribe(name)
-        if first:
+    def _subscribe(self, name: str) -> Channel:
+        subscription = self._subscription or self._make()
+        subscription.subscribe(name)
+        if self._subscription is None:
+            self._subscription = subscription
             threading.Thread(target=self._listen, name="subscriptions", daemon=True).start()
+        self._channels[name] = Channel()
+        return self._channels[name]
+
+    def _unsubscribe(self, name: str) -> None:
+        """Leave a channel. Without a connection nothing has to be left, and the listener must not fail for it."""
+        del self._channels[name]
+        with suppress(self._error):
+            self._subscription.unsubscribe(name)
 
     def _listen(self) -> None:
+        """Take in messages. ``get_message`` would do both steps in one, and lose a subscription that is made in between."""
         while True:
             try:
-                message = self._subscription.get_message(timeout=None)
-            except self._error:
+                response = self._subscription.parse_response()
+            except (self._error, RuntimeError):  # redis-py may subscribe again while another thread adds a channel
                 threading.Event().wait(AGAIN_AFTER_S)
                 continue
-            if message is None:
-                continue
-            channel = self._channels[message["channel"]]
-            channel.confirmed.set()
+            with self._mutex:
+                self._take(self._subscription.handle_message(response))
+
+    def _take(self, message: Any) -> None:
+        channel = self._channels.get(message["channel"]) if message else None
+        if channel is None:  # the last listener has left
+            return
+        if message["type"] == "message" or (message["type"] == "subscribe" and channel.confirmed.is_set()):
             channel.messages.release()  # also at a new confirmation: messages may have been lost before it
+        elif message["type"] == "subscribe":
+            channel.confirmed.set()

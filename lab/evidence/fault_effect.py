@@ -27,6 +27,10 @@ class Effect(StrEnum):
     RENEWAL_FAILS = "renewal_fails"
     # The store carried a command out, and the client sends it again because the reply is lost.
     REPLY_LOST = "reply_lost"
+    # One command fails at the client, before it is sent. The store is well, and later commands succeed.
+    COMMAND_FAILS = "command_fails"
+    # The store carried a command out, and the client got an error in place of the reply.
+    REPLY_DROPPED = "reply_dropped"
     # A replica and the lock's store cannot reach each other.
     CUT_OFF = "cut_off"
     # The lock's store has ended the sessions of a replica.
@@ -63,6 +67,8 @@ DONE_BY_REPLICA = frozenset(
         Effect.REQUEST_WAITS,
         Effect.REPLY_LOST,
         Effect.RENEWAL_FAILS,
+        Effect.COMMAND_FAILS,
+        Effect.REPLY_DROPPED,
     }
 )
 

@@ -24,6 +24,7 @@ from lab.judge.leavers import Leavers
 from lab.judge.long_holds import LongHolds
 from lab.judge.nested_waits import NestedWaits
 from lab.judge.overlaps import Overlaps
+from lab.judge.reentries import Reentries
 from lab.judge.stalls import Stalls
 from lab.judge.waits import Waits
 from lab.judge.witnesses import Witnesses
@@ -49,7 +50,9 @@ class _Pass:
         self.stalls = Stalls(findings)
         self.waits = Waits(findings)
         self.handovers = Handovers(findings)
-        self.overlaps = Overlaps(findings, self.grants.open, KeyHistory(history))
+        keys = KeyHistory(history)
+        self.overlaps = Overlaps(findings, self.grants.open, keys)
+        self.reentries = Reentries(findings, keys)
         self.leases = Leases(findings)
         self.leavers = Leavers(findings)
         self.long_holds = LongHolds(findings)
@@ -77,7 +80,7 @@ class _Pass:
             self.waits.got,
             self.leavers.got,
             *([self.nested_waits.got] if run.nested else []),
-            *([self.faults.got] if has_faults else []),
+            *([self.reentries.got, self.faults.got] if has_faults else []),
             self.handovers.got,
             self.overlaps.got,
         ]
@@ -85,7 +88,7 @@ class _Pass:
             self.waits.released,
             self.writes.released,
             self.curves.released,
-            *([self.faults.released] if has_faults else []),
+            *([self.reentries.released, self.faults.released] if has_faults else []),
             self.handovers.released,
             self.overlaps.released,
             self.leases.released,
@@ -131,6 +134,7 @@ class _Pass:
         self.findings.sent += event.commands
         self.waits.gave_up(replica, event)
         self.leavers.gave_up(replica, event)
+        self.reentries.gave_up(replica, event)
         self.nested_waits.gave_up(replica, event)
 
     def _renewed(self, replica: str, event: Renewed, grant: Grant | None) -> None:

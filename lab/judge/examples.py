@@ -82,6 +82,20 @@ class FreedEarly(GrantFacts, tag="freed_early", tag_field="what", gc=False):
     """A grant of a lock that was taken twice: the inner release freed the lock, and the outer release found nothing."""
 
 
+class Reentered(msgspec.Struct, frozen=True, tag="reentered", tag_field="what"):
+    """A request that entered a lock which a failed request had left behind."""
+
+    request: str
+    # the failed request
+    left_by: str
+    # the replica of both
+    replica: str
+    # when the failed request ended
+    left_ns: int
+    # when the other request got the lock
+    got_ns: int
+
+
 class TwoInside(msgspec.Struct, frozen=True, tag="two_inside", tag_field="what"):
     """Two grants that were inside at once."""
 

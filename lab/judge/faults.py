@@ -22,7 +22,8 @@ class Faults:
 
     def got(self, grant: Grant) -> None:
         for outcome in self.outcomes:
-            outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
+            if not grant.reentered:  # such a grant does not show that the lock was free
+                outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
 
     def released(self, grant: Grant) -> None:
         for outcome in self.outcomes:

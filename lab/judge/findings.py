@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
 from lab.judge.concurrency import Concurrency
-from lab.judge.examples import HalfDone, Idle, Overtaken, Repeated, TwoInside, Unwritten, Wait
+from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
@@ -157,6 +157,8 @@ class Findings:
     # grants of a lock taken twice whose outer release found nothing, before their lease can have ended; the first of them
     freed_early: int = 0
     freed_first: Grant | None = None
+    # requests that entered a lock which a failed request had left behind; ``measures["reentered"]`` counts them all
+    reentered: list[Reentered] = field(default_factory=list)
     # what a scenario's danger can ask for (lab/scenario/requirements.py), by name
     measures: Counter[str] = field(default_factory=Counter)
     # the faults in the order of time, and what followed from each

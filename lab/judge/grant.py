@@ -75,6 +75,8 @@ class Grant(msgspec.Struct, eq=False):
     # what the judge adds: whether the store had answered no command of this request by then, nor one that its process sent
     # outside all requests
     went_in_unasked: bool = False
+    # whether it entered a lock that a failed request had left behind (lab/judge/reentries.py)
+    reentered: bool = False
     # when its process died; 0 if it did not
     died_ns: int = 0
     # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)

@@ -5,7 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from lab.evidence.loss import Loss
-from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Unwritten, Wait
+from lab.judge.examples import (
+    FreedEarly,
+    HalfDone,
+    Idle,
+    OldEvidence,
+    Overtaken,
+    Reentered,
+    Refusals,
+    Repeated,
+    TwoInside,
+    Unwritten,
+    Wait,
+)
 from lab.judge.fault_outcome import FaultOutcome
 
 Evidence = (
@@ -17,6 +29,7 @@ Evidence = (
     | Repeated
     | HalfDone
     | FreedEarly
+    | Reentered
     | Refusals
     | TwoInside
     | Unwritten

@@ -107,6 +107,30 @@ def _reentrant(findings: Findings) -> ClaimStory | None:
     return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
 
 
+def _reenters_only_its_own(findings: Findings) -> ClaimStory | None:
+    if not findings.reentered:
+        met = counted(findings.measures["met_a_left_lock"], "request")
+        fault = next(iter(findings.faults), None)
+        if fault is None or not fault.next_got_ns:
+            return None
+        words = (
+            f"{fault.record.request} at {fault.record.replica} failed and left its lock behind; {met} of that replica asked for "
+            f"it before its TTL was over, and none entered; {fault.next_request} got it after {_ms(fault.idle_ms or 0)}"
+        )
+        return ClaimStory(
+            words, f"{met} asked for a lock that was left behind, and none entered", fault.record.at_ns, fault.next_got_ns
+        )
+    one, number = findings.reentered[0], findings.measures["reentered"]
+    left, entered = _at(findings, one.left_ns), _at(findings, one.got_ns)
+    words = (
+        f"{one.left_by} at {one.replica} failed at {left} and left its lock behind; {one.request} entered it at {entered}, "
+        f"and {counted(number, 'request')} did so in all"
+    )
+    return ClaimStory(
+        words, f"{counted(number, 'request')} entered the lock that {one.left_by} had left", one.left_ns, one.got_ns
+    )
+
+
 def _breaks_deadlock(findings: Findings) -> ClaimStory | None:
     both = deadlock(findings.in_vain)
     if both is not None:
@@ -147,5 +171,6 @@ STORIES: dict[str, Callable[[Findings], ClaimStory | None]] = {
     Claim.prompt_handover.name: _prompt_handover,
     Claim.counts_once.name: _counts_once,
     Claim.reentrant.name: _reentrant,
+    Claim.reenters_only_its_own.name: _reenters_only_its_own,
     Claim.breaks_deadlock.name: _breaks_deadlock,
 }

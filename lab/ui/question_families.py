@@ -81,6 +81,22 @@ def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
 
 
+def reentered() -> Question:
+    """Return the question of a lock that a failed request left behind."""
+    return Question(
+        text="A request fails and leaves its lock behind. Does the next request on its thread enter that lock?",
+        choices=("no, it waits", "yes, as if the lock was its own"),
+        answering=_reentered,
+        refusals_are_good=True,
+    )
+
+
+def _reentered(judgement: Judgement, broken: list[Violation]) -> Answer:
+    if broken:
+        return Answer(1, _number(broken), "requests entered a lock that was not theirs")
+    return _refused(PROMISED, judgement)
+
+
 def deadlock() -> Question:
     """Return the question of two holders that wait for each other."""
     return Question(

@@ -7,8 +7,9 @@ import json
 import msgspec
 import pytest
 
+from app.journal import GaveUp
 from lab.evidence.fault_effect import Effect
-from tests.builders import found, outlived
+from tests.builders import MS, found, outlived
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,8 @@ def test_work_done_again(made, replica, claims):
         ("kill", "acquire.after_first", "acquires_atomically"),
         ("raise", "acquire.after_first", "acquires_atomically"),
         ("lose_reply", "acquire.after_first", "survives_a_lost_reply"),
+        ("fail_command", "release.before_last", "freed_after_a_failed_release"),
+        ("drop_reply", "release.after_first", "freed_after_a_lost_release"),
     ],
 )
 @pytest.mark.parametrize(("next_ms", "guilty"), [(150, False), (1000, True), (None, True)])
@@ -123,6 +126,53 @@ def test_reentry_after_a_lost_reply(made):
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
 
     assert [claim for claim, _ in found(made.analyse(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
+
+
+@pytest.fixture
+def left(made):
+    """A request whose release failed 4 ms after its acquire was sent; its lock has a TTL of 300 ms."""
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: ConnectionError: not sent", sent_ns=0)
+    made.fault("fail_command", "left", 4, 4, "release.before_last")
+    return made
+
+
+def test_entered_a_lock_that_was_left(left):
+    """A request that gets the lock while a failed request's lock is there has re-entered it, and shows nothing of its end."""
+    left.increment("same thread", 1, 1, at=(20, 21, 22, 23)).key_event("hincrby", 1).key_event("hincrby", 20)
+    left.increment("next", 2, 2, at=(350, 351, 352, 353)).key_event("expired", 345)
+
+    findings = left.analyse(final=3, ttl_ms=300, reports_keys=True)
+
+    assert [claim for claim, _ in found(findings)] == ["reenters_only_its_own"]
+    assert (findings.measures["reentered"], findings.measures["met_a_left_lock"]) == (1, 1)
+    assert [(one.request, one.left_by) for one in findings.reentered] == [("same thread", "left")]
+    assert findings.faults[0].next_request == "next"
+
+
+@pytest.mark.parametrize(
+    ("got_ms", "replica", "event"),
+    [
+        (20, "replica-2", ("hincrby", 20)),  # another replica has no thread of this one
+        (20, "replica-1", ("del", 60)),  # it was deleted, and the report came late
+        (299, "replica-1", ("expired", 299)),  # its lease may be over
+    ],
+)
+def test_lock_that_was_not_re_entered(left, got_ms, replica, event):
+    """No request is accused that can have got a free lock."""
+    left.increment("next", 1, 1, at=(got_ms, got_ms, got_ms + 1, got_ms + 2), replica=replica).key_event(*event)
+
+    findings = left.analyse(final=2, ttl_ms=300, reports_keys=True)
+
+    assert not findings.reentered
+    assert findings.faults[0].next_request == "next"
+
+
+def test_met_a_left_lock(left):
+    """A request that asks while a failed request's lock is there counts, also if it gives up."""
+    left.line("journal/replica-1.jsonl", GaveUp(request="early", asked_ns=0, gave_up_ns=50 * MS, why="not free", commands=2))
+    left.line("journal/replica-1.jsonl", GaveUp(request="met", asked_ns=60 * MS, gave_up_ns=80 * MS, why="not free", commands=2))
+
+    assert left.analyse(final=1, ttl_ms=300, reports_keys=True).measures["met_a_left_lock"] == 1
 
 
 def test_record_of_an_old_run(made):

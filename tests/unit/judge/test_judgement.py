@@ -12,7 +12,19 @@ import pytest
 from lab.commands.check import check_again
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.loss import GrantFacts, Loss
-from lab.judge.examples import FreedEarly, HalfDone, Idle, OldEvidence, Overtaken, Refusals, Repeated, TwoInside, Unwritten, Wait
+from lab.judge.examples import (
+    FreedEarly,
+    HalfDone,
+    Idle,
+    OldEvidence,
+    Overtaken,
+    Reentered,
+    Refusals,
+    Repeated,
+    TwoInside,
+    Unwritten,
+    Wait,
+)
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement, Measure, Verdict
 from lab.judge.verdict import judge
@@ -32,6 +44,7 @@ ALL_EVIDENCE: list[Evidence] = [
     Repeated("r1", 2),
     HalfDone(**msgspec.structs.asdict(FACTS), how="refused"),
     FreedEarly(**msgspec.structs.asdict(FACTS)),
+    Reentered("r2", "r1", "replica-1", 10, 20),
     Refusals(4),
     TwoInside(FACTS, FACTS),
     Unwritten("r1", "replica-1"),
@@ -107,7 +120,9 @@ def test_speed_counts_what_was_kept(acknowledged, writes, lost, duration_s, spee
 
 
 @pytest.mark.parametrize(
-    "evidence", [one for one in ALL_EVIDENCE if not isinstance(one, (TwoInside, Unwritten))], ids=lambda one: type(one).__name__
+    "evidence",
+    [one for one in ALL_EVIDENCE if not isinstance(one, (Reentered, TwoInside, Unwritten))],
+    ids=lambda one: type(one).__name__,
 )
 def test_schema_1_evidence(evidence):
     """Each kind of evidence of schema 1, which had no tag and had a fault in one flat table, becomes its type."""

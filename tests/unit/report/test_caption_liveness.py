@@ -50,6 +50,28 @@ def test_longest_idle_lock(made):
     )
 
 
+def test_lock_that_was_left(made):
+    """The caption names the request that failed, and what became of the lock that it left."""
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent").key_event("hincrby", 1)
+    made.fault("fail_command", "left", 4, 4, "release.before_last")
+    made.increment("next", 1, 1, at=(350, 351, 352, 353)).key_event("expired", 345)
+
+    assert liveness_caption(made, 2, "reenters_only_its_own", ttl_ms=300, reports_keys=True) == (
+        "left at replica-1 failed and left its lock behind; 0 requests of that replica asked for it before its TTL was over, "
+        "and none entered; next got it after 346 ms"
+    )
+
+
+def test_lock_that_was_entered(made):
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent").key_event("hincrby", 1)
+    made.fault("fail_command", "left", 4, 4, "release.before_last")
+    made.increment("next", 1, 1, at=(20, 21, 22, 23)).key_event("hincrby", 20)
+
+    assert liveness_caption(made, 2, "reenters_only_its_own", ttl_ms=300, reports_keys=True) == (
+        "left at replica-1 failed at +0.00 s and left its lock behind; next entered it at +0.02 s, and 1 request did so in all"
+    )
+
+
 def test_work_done_how_often(made):
     """The caption names the request that did its work again, and how often."""
     made.increment("a", 0, 0, at=(10, 11, 12, 13)).increment("b", 1, 1, at=(20, 21, 22, 23))

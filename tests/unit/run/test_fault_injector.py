@@ -26,8 +26,10 @@ NODE = (1,)
 RECORD = "the record"
 CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "cut_off": ([("cut_off", RECORD)], [("reconnect", RECORD)]),
+    "drop_reply": ([], []),
     "end_session": ([("end_sessions", RECORD)], []),
     "expire": ([], []),
+    "fail_command": ([], []),
     "fail_renewal": ([], []),
     "hang": ([], []),
     "freeze": ([], [("resume_replica", RECORD)]),

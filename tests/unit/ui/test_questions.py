@@ -150,7 +150,8 @@ def test_figure_of_a_broken_claim(claim, facts, figures, choice, number):
 
 
 @pytest.mark.parametrize(
-    ("claim", "measure", "number"), [("fence_outlives_restart", "refused", 21), ("all_or_nothing", "half_done", 4)]
+    ("claim", "measure", "number"),
+    [("fence_outlives_restart", "refused", 21), ("all_or_nothing", "half_done", 4), ("reenters_only_its_own", "reentered", 3)],
 )
 def test_figure_of_a_measure(claim, measure, number):
     """The big figure of a claim about refusals or halves is their number."""

@@ -1,0 +1,55 @@
+"""Collect requests that entered a lock which a failed request of the same replica had left behind.
+
+A lock is left behind where its release, or the work before it, ended with an error. Until its lease is over, the key can end
+only by a deletion, and the store reports each deletion. Where it reports none until then, a grant is a re-entry: the lock took
+the request for its owner. Only a store that reports its keys can show this.
+"""
+
+from __future__ import annotations
+
+from app.journal import GaveUp
+from lab.judge.entitlement import lease_end
+from lab.judge.examples import EXAMPLES, Reentered
+from lab.judge.findings import Findings
+from lab.judge.grant import Grant
+from lab.judge.key_history import KeyHistory
+
+
+class Reentries:
+    """Report each grant, each release and each request that gave up, in the order of time. The results are in the findings."""
+
+    def __init__(self, findings: Findings, keys: KeyHistory) -> None:
+        self.findings = findings
+        self.keys = keys
+        self.left: dict[tuple[str, str], Grant] = {}  # the replica and the key → the last grant that left its lock behind
+
+    def got(self, grant: Grant) -> None:
+        left = self.left.get((grant.replica, grant.key))
+        if left is None or grant.request == left.request or not self._is_there(left, grant.got_ns):
+            return
+        self._asked(left, grant.asked_ns)
+        if not self.keys.happened("del", left.got_ns, self._ends_ns(left), grant.key):
+            grant.reentered = True
+            self.findings.measures["reentered"] += 1
+            if len(self.findings.reentered) < EXAMPLES:
+                example = Reentered(grant.request, left.request, grant.replica, left.released_ns, grant.got_ns)
+                self.findings.reentered.append(example)
+
+    def released(self, grant: Grant) -> None:
+        if self.findings.run.reports_keys and grant.result.startswith("error") and grant.key:
+            self.left[grant.replica, grant.key] = grant
+
+    def gave_up(self, replica: str, event: GaveUp) -> None:
+        for (place, _), left in self.left.items():
+            if place == replica:
+                self._asked(left, event.asked_ns)
+
+    def _asked(self, left: Grant, asked_ns: int) -> None:
+        self.findings.measures["met_a_left_lock"] += left.released_ns < asked_ns and self._is_there(left, asked_ns)
+
+    def _is_there(self, left: Grant, at_ns: int) -> bool:
+        """Return whether the lease of a lock that was left cannot be over yet."""
+        return at_ns < self._ends_ns(left)
+
+    def _ends_ns(self, left: Grant) -> int:
+        return lease_end(left.lease_from_ns, self.findings.run.lease_ns)

@@ -1,0 +1,77 @@
+"""A Redis in memory for the locks whose key is a hash of owner and count. It knows the scripts by what they do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+PERSISTENT = -1  # PTTL of a key that does not expire
+
+
+class FakeChannel:
+    """A channel on which a test decides when a message comes."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Event()
+        self.message = threading.Event()
+        self.waited_s: list[float] = []
+
+    def wait(self, at_most_s: float) -> None:
+        self.waited_s.append(at_most_s)
+        self.waiting.set()
+        self.message.wait(at_most_s)
+
+
+class FakeRedis:
+    """What a lock uses of the client of one Redis server."""
+
+    Error = ConnectionError
+
+    def __init__(self) -> None:
+        self.holds: dict[str, dict[str, int]] = {}
+        self.ttls_ms: dict[str, int] = {}
+        self.messages = FakeChannel()
+        self.subscriptions = self
+        # the role of the script that fails, and whether it fails before or after the server has run it
+        self.fails: tuple[str, str] = ("", "")
+
+    @contextmanager
+    def channel(self, name: str) -> Iterator[FakeChannel]:
+        yield self.messages
+
+    def register_script(self, script: str) -> Callable[[list[str], list[Any]], Any]:
+        role = "release" if "publish" in script or "-1)" in script else "acquire" if "'exists'" in script else "renew"
+        run = getattr(self, f"_{role}")
+
+        def call(keys: list[str], args: list[Any]) -> Any:
+            if self.fails == (role, "before"):
+                raise ConnectionError(f"{role} was not sent")
+            answer = run(script, keys[0], *args)
+            if self.fails == (role, "after"):
+                raise ConnectionError(f"the reply to {role} was lost")
+            return answer
+
+        return call
+
+    def _acquire(self, script: str, key: str, owner: str, ttl_ms: int) -> Any:
+        hold = self.holds.setdefault(key, {})
+        if hold and owner not in hold:
+            return self.ttls_ms[key] if "pttl" in script else 0
+        hold[owner] = hold.get(owner, 0) + 1
+        self.ttls_ms[key] = ttl_ms
+        return None if "pttl" in script else 1
+
+    def _renew(self, script: str, key: str, owner: str, ttl_ms: int) -> int:
+        return int(owner in self.holds.get(key, {}))
+
+    def _release(self, script: str, key: str, owner: str) -> int | None:
+        hold = self.holds.get(key, {})
+        if owner not in hold:
+            return None
+        hold[owner] -= 1
+        if hold[owner]:
+            return 0
+        del self.holds[key]
+        return 1

@@ -1,0 +1,138 @@
+"""A process is subscribed to a channel while a thread listens, and no message is kept for which nobody waited."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any
+
+import pytest
+
+from app.stores.redis_subscriptions import Subscriptions
+
+
+class FakePubSub:
+    """redis-py's subscription, with a server in it that confirms at once."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+        self.coming: queue.Queue[tuple[str, str]] = queue.Queue()
+        self.channels: set[str] = set()
+        self.broken = False
+        self.passed = threading.Event()  # set when the barrier of ``settle`` was taken in
+
+    def subscribe(self, name: str) -> None:
+        self._send("subscribe", name)
+        self.channels.add(name)
+
+    def unsubscribe(self, name: str) -> None:
+        self._send("unsubscribe", name)
+        self.channels.discard(name)
+
+    def _send(self, command: str, name: str) -> None:
+        if self.broken:
+            raise ConnectionError("the server does not answer")
+        self.sent.append((command, name))
+        self.coming.put((command, name))
+
+    def publish(self, name: str) -> None:
+        if name in self.channels:
+            self.coming.put(("message", name))
+
+    def parse_response(self) -> Any:
+        return self.coming.get()
+
+    def handle_message(self, response: Any) -> Any:
+        if response == ("barrier", ""):
+            self.passed.set()
+            return None
+        return {"type": response[0], "channel": response[1]}
+
+    def settle(self) -> None:
+        """Wait until all that has come was taken in."""
+        self.passed.clear()
+        self.coming.put(("barrier", ""))
+        assert self.passed.wait(10)
+
+
+@pytest.fixture
+def server() -> FakePubSub:
+    return FakePubSub()
+
+
+@pytest.fixture
+def subscriptions(server) -> Subscriptions:
+    return Subscriptions(lambda: server, ConnectionError)
+
+
+def permits(channel) -> int:
+    """Take all messages that are waiting, and return how many they were."""
+    number = 0
+    while channel.messages.acquire(blocking=False):
+        number += 1
+    return number
+
+
+def test_subscribed_while_a_thread_listens(server, subscriptions):
+    """The first listener subscribes, and the last one leaves the channel."""
+    with subscriptions.channel("free"):
+        with subscriptions.channel("free"):
+            pass
+        assert server.sent == [("subscribe", "free")]
+
+    assert server.sent == [("subscribe", "free"), ("unsubscribe", "free")]
+
+
+def test_no_message_is_left_over(server, subscriptions):
+    """A listener does not get the messages that came for listeners before it."""
+    with subscriptions.channel("free"):
+        for _ in range(5000):
+            server.publish("free")
+        server.settle()
+
+    with subscriptions.channel("free") as channel:
+        server.settle()
+        assert permits(channel) == 0
+
+
+def test_confirmation_is_no_message(server, subscriptions):
+    """The first confirmation wakes nobody; a second one does, because messages may have been lost before it."""
+    with subscriptions.channel("free") as channel:
+        server.settle()
+        assert permits(channel) == 0
+        server.coming.put(("subscribe", "free"))
+        server.settle()
+        assert permits(channel) == 1
+
+
+def test_message_wakes_one(server, subscriptions):
+    """A message is for one of the listeners."""
+    with subscriptions.channel("free") as one, subscriptions.channel("free") as other:
+        server.publish("free")
+        server.settle()
+
+        assert one is other
+        assert permits(one) == 1
+
+
+def test_failed_subscription(server, subscriptions):
+    """A subscription that fails leaves nothing behind: the next listener subscribes again."""
+    server.broken = True
+    with pytest.raises(ConnectionError), subscriptions.channel("free"):
+        pytest.fail("not subscribed")
+    server.broken = False
+
+    with subscriptions.channel("free") as channel:
+        server.publish("free")
+        server.settle()
+        assert permits(channel) == 1
+
+
+def test_leaving_without_a_connection(server, subscriptions):
+    """A listener leaves without an error when the connection is gone: it may have the lock by then."""
+    with subscriptions.channel("free"):
+        server.broken = True
+
+    server.broken = False
+    with subscriptions.channel("free"):
+        assert server.sent[-1] == ("subscribe", "free")
