@@ -5,7 +5,7 @@ LAB = .venv/bin/lab
 
 # The options of a run, as in lab/scenario/options.py; a test compares the two lists.
 OPTIONS = REPLICAS USERS RATE REQUESTS TTL_MS WORK_MS RETRY_MS WAIT_MS PROCESSES SEED
-KNOWN = STAGE SCENARIO ENGINE SWEEP VALUES REPEATS REPEAT RUN PORT OUT KEEP PYTHON $(OPTIONS)
+KNOWN = STAGE SCENARIO ENGINE CLIENTS SWEEP VALUES REPEATS REPEAT RUN PORT OUT KEEP PYTHON $(OPTIONS)
 # A variable that no target reads would be ignored without a word, so it is refused.
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
@@ -14,6 +14,7 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 # What each target reads. A variable that another target reads would be ignored, so it is refused as well.
 READS.setup = STAGE SCENARIO
 READS.scenario = STAGE SCENARIO ENGINE $(OPTIONS)
+READS.explore = STAGE CLIENTS
 READS.ladder = OUT $(OPTIONS)
 READS.matrix = STAGE SCENARIO REPEAT OUT
 READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
@@ -37,7 +38,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev scenario ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
+.PHONY: help setup setup-all setup-dev scenario explore ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +56,9 @@ setup-dev: ## the same as setup, with the tools for check and test
 
 scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
 	@$(LAB) run "$${SCENARIO:-rush}" --stage "$$STAGE" $(call flags,ENGINE $(OPTIONS))
+
+explore: setup ## decide every order of events: STAGE=uuid [CLIENTS=2]
+	@$(LAB) explore "$$STAGE" $(call flags,CLIENTS)
 
 ladder: setup-all ## every stage under rush, compared [OUT= OPTIONS]
 	@$(LAB) ladder $(call flags,OUT $(OPTIONS))

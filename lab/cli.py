@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,13 @@ from typing import Any
 import click
 
 from lab.commands.exit_status import status_of
+from lab.commands.explore_commands import explore, replay
 from lab.commands.measurement_names import measurements
+from lab.commands.out_option import out_option
 from lab.commands.scenario_options import scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.output import attach, final_status
-from lab.paths import new_folder
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
@@ -34,7 +34,12 @@ class Commands(click.Group):
 STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))
 
 
-@click.group(cls=Commands, epilog=STATUSES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    commands=[explore, replay],
+    epilog=STATUSES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 def lab() -> None:
     """Test distributed locks with real servers and real load.
 
@@ -45,14 +50,6 @@ def lab() -> None:
 shown = partial(click.option, show_default=True)
 PORT = click.IntRange(0, 65535)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
-
-
-def out_option(what: str, default: str = "") -> Callable[[Any], Any]:
-    """Add ``--out``: the folder for the result of a command. A place that cannot be one is refused before the first run."""
-    text = f"Folder for {what}." + (f"  [default: reports/{default}]" if default else "")
-    return click.option(
-        "--out", callback=lambda _, option, value: value and new_folder(value, "--out"), help=text, metavar="PATH"
-    )
 
 
 @lab.command()

@@ -22,6 +22,7 @@ USES = {
     "STAGE": ("scenario", "--stage"),
     "SCENARIO": ("ui", "--scenario"),
     "ENGINE": ("scenario", "--engine"),
+    "CLIENTS": ("explore", "--clients"),
     "SWEEP": ("sweep", "sweep"),
     "VALUES": ("sweep", "--values"),
     "REPEATS": ("sweep", "--repeats"),
@@ -31,7 +32,7 @@ USES = {
     "KEEP": ("clean", "--keep"),
     **{name.upper(): ("scenario", option.flag) for name, option in OPTIONS.items()},
 }
-TARGETS = ("scenario", "ui", "sweep", "serve", "ladder", "matrix", "clean", "compare")
+TARGETS = ("scenario", "explore", "ui", "sweep", "serve", "ladder", "matrix", "clean", "compare")
 COMMANDS = {"scenario": "run"}  # of a target, where its name is another
 EVIL = (
     "a'; touch marker; '",

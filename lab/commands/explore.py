@@ -1,0 +1,194 @@
+"""``lab explore`` and ``lab replay``: decide every order of events, and run one schedule again."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+
+from app.lock import Claim, Stage
+from lab.errors import BadInput, ExitStatus
+from lab.explore.budget import Budget
+from lab.explore.connection import NotExplored
+from lab.explore.decision import Decision, Question, decide, horizon_ms, questions
+from lab.explore.event import Event, parse, short
+from lab.explore.program import Program
+from lab.explore.replay import Differs, NotPossible, Stalled, walk_live
+from lab.explore.replica import NeverWaits
+from lab.explore.result import as_data, claims, sentence
+from lab.explore.search import Broken
+from lab.explore.server_table import RealRedis
+from lab.explore.story import Line, lines
+from lab.interrupts import Interrupted
+from lab.report.terminal import terminal
+from lab.scenario.stages import find_stage
+from lab.servers import process
+from lab.servers.programs.redis import Redis
+from lab.servers.supervisor import Supervisor
+
+TTL_MS = 3000
+EXPLORED = (None, "redis")  # stores whose states can be loaded: the others are not explored
+
+
+@contextlib.contextmanager
+def redis_server() -> Iterator[RealRedis]:
+    """Start a Redis server for the explorer alone, and end it."""
+    with tempfile.TemporaryDirectory(prefix="lab-explore-") as folder, contextlib.closing(Supervisor()) as supervisor:
+        running = process.start(Redis("explored-redis"), supervisor, Path(folder)).wait()
+        real = RealRedis(running.host, running.port)
+        try:
+            yield real
+        finally:
+            real.close()
+
+
+def explored(name: str) -> Stage:
+    """Return a stage that can be explored. Raises BadInput."""
+    stage = find_stage(name)
+    if stage.store not in EXPLORED:
+        raise BadInput(
+            f"{stage.name} is not explored: it asks {stage.store}, and only the states of one Redis server can be loaded."
+        )
+    return stage
+
+
+def explore(
+    name: str,
+    clients: int,
+    ttl_ms: int | None,
+    work_ms: int | None,
+    budget: Budget | None,
+    budget_s: float,
+    only: str | None,
+    as_json: bool,
+) -> int:
+    """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks."""
+    stage = explored(name)
+    ttl_ms = ttl_ms or TTL_MS
+    asked = questions(clients, ttl_ms, work_ms, None if budget is None else [budget])
+    console = terminal() if not as_json else Console(file=sys.stderr)
+    decision = Decision(stage, clients, ttl_ms, "", asked)
+    printed = Printed(console, decision, Claim[only] if only else None)
+    status = ExitStatus.GOOD
+    with redis_server() as real:
+        try:
+            decision = decide(
+                stage, clients, ttl_ms, asked, real, budget_s, lambda one: None if as_json else printed.question(one)
+            )
+        except (NotExplored, NeverWaits) as error:
+            raise BadInput(f"{stage.name} is not explored: {error}.") from None
+        except (Differs, Stalled) as error:
+            sys.stderr.write(f"error: nothing is decided: {error}\n")
+            return ExitStatus.NOTHING_SHOWN
+        except Interrupted:
+            status = ExitStatus.INTERRUPTED
+        decision.redis = decision.redis or real.version
+        if as_json:
+            sys.stdout.write(msgspec.json.format(msgspec.json.encode(as_data(decision)), indent=1).decode() + "\n")
+        else:
+            printed.schedules(real)
+            console.print(f"\n{sentence(decision)}", style="dim")
+    if status is not ExitStatus.GOOD:
+        return status
+    if [claim for claim in decision.broken_promises if only in (None, claim.name)]:
+        return ExitStatus.BROKEN
+    return ExitStatus.GOOD if any(one.found and one.found.complete for one in decision.questions) else ExitStatus.NOTHING_SHOWN
+
+
+class Printed:
+    """A decision on the terminal."""
+
+    def __init__(self, console: Console, decision: Decision, only: Claim | None) -> None:
+        self.console = console
+        self.decision = decision
+        self.only = only
+        self.shown: set[Claim] = set()
+        self.broken: set[str] = set()
+
+    def question(self, question: Question) -> None:
+        """Print what one search has decided; of a pair of faults only what no single fault has shown."""
+        found = question.found
+        work = f"work of {question.work_ms} ms, " if question.work_ms else ""
+        self.console.print(f"\n[bold]{work}{question.budget}[/bold]", end="  ")
+        if found is None or not found.complete:
+            self.console.print(f"not decided: {question.undecided}", style="yellow")
+        else:
+            self.console.print(f"{found.schedules:,} schedules, {found.states:,} states, {found.seconds:.1f} s", style="dim")
+        decided = claims(found, question.budget, question.work_ms, self.decision.ttl_ms) if found else {}
+        decided = {name: one for name, one in decided.items() if self.only is None or self.only.name == name}
+        for name, one in decided.items():
+            if "breaks" in one and not (sum(question.budget) > 1 and name in self.broken):
+                self.breaks(name, one)
+        self.broken |= {name for name, one in decided.items() if "breaks" in one}
+        if holds := [name for name, one in decided.items() if one.get("holds") and Claim[name] in self.decision.stage.claims]:
+            self.console.print(f"  [green]holds in all schedules[/green]  {', '.join(holds)}")
+
+    def breaks(self, name: str, decided: dict[str, object]) -> None:
+        """Print that a claim breaks."""
+        promised = Claim[name] in self.decision.stage.claims
+        colour, word = ("red", "breaks") if promised else ("yellow", "breaks, and was not promised")
+        share = f" in {decided['schedules']:,} of {decided['of']:,} schedules" if "of" in decided else ""
+        self.console.print(f"  [{colour}]{word}[/{colour}]  {name}{share}; shortest: {decided['breaks']} events", highlight=False)
+
+    def schedules(self, real: RealRedis) -> None:
+        """Print the shortest schedule of each claim that breaks, the cheapest faults first."""
+        for question in self.decision.questions:
+            for broken in question.found.broken.values() if question.found else ():
+                if broken.claim not in self.shown and self.only in (None, broken.claim):
+                    self.shown.add(broken.claim)
+                    self._schedule(question, broken, real)
+
+    def _schedule(self, question: Question, broken: Broken, real: RealRedis) -> None:
+        stage, decision = self.decision.stage, self.decision
+        program = Program(stage, decision.ttl_ms, question.work_ms, real)
+        work = f" --work-ms {question.work_ms}" if question.work_ms else ""
+        self.console.print(f"\n[bold]{broken.claim.name}[/bold]: {broken.mechanism}", highlight=False)
+        moves = walk_live(program, decision.clients, broken.events, question.horizon_ms, real)
+        print_story(self.console, lines(program, moves), stage)
+        self.console.print(f"  again: lab replay {stage.lookup}:{short(broken.events)}{work}", style="dim", soft_wrap=True)
+
+
+def print_story(console: Console, story: Sequence[Line], stage: Stage) -> None:
+    """Print a schedule, an event a line."""
+    for number, line in enumerate(story, 1):
+        reply = f" → {line.reply}" if line.reply else ""
+        at = f"   [dim]{stage.name}.py:{line.number}  {escape(line.source)}[/dim]" if line.number else ""
+        console.print(f"  {number:>3} {line.who or ' ':2} {escape(line.what + reply):58}{at}", highlight=False, soft_wrap=True)
+        if line.breaks:
+            console.print(f"         [red]{escape(line.breaks)}[/red]", highlight=False)
+
+
+def replay(schedule: str, ttl_ms: int | None, work_ms: int | None, clients: int | None) -> int:
+    """Run a schedule again, event by event, on an empty server, and print it."""
+    name, colon, text = schedule.rpartition(":")
+    if not colon or not name:
+        raise BadInput(f"{schedule!r} is no schedule; write it as STAGE:EVENTS, as in uuid:A4BpAt3000BrAA")
+    stage = explored(name)
+    try:
+        events = parse(text)
+    except ValueError as error:
+        raise BadInput(f"{schedule!r} is no schedule: {error}") from None
+    clients = clients or max(2, max((event.client for event in events), default=0) + 1)
+    ttl_ms, work_ms = ttl_ms or TTL_MS, work_ms or 0
+    until_ms = max(horizon_ms(clients, ttl_ms, work_ms), *(event.number for event in events))
+    with redis_server() as real:
+        return _replayed(stage, Program(stage, ttl_ms, work_ms, real), clients, events, until_ms, real)
+
+
+def _replayed(stage: Stage, program: Program, clients: int, events: list[Event], until_ms: int, real: RealRedis) -> int:
+    try:
+        moves = walk_live(program, clients, events, until_ms, real)
+    except NotPossible as error:
+        raise BadInput(f"the schedule cannot happen: {error}") from None
+    except Stalled as error:
+        sys.stderr.write(f"error: nothing is decided: {error}\n")
+        return ExitStatus.NOTHING_SHOWN
+    print_story(terminal(), lines(program, moves), stage)
+    broken = {finding.claim for move in moves for finding in move.found}
+    return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD

@@ -1,0 +1,79 @@
+"""The command lines of ``lab explore`` and ``lab replay``. They import the explorer when they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from lab.errors import choose_from
+
+
+def fault_option(name: str, what: str) -> Callable[[Any], Any]:
+    """Add an option of ``lab explore`` for the number of faults of one kind."""
+    return click.option(f"--{name}", type=click.IntRange(0, 3), help=f"At most this many {what}.")
+
+
+@click.command()
+@click.argument("stage")
+@click.option(
+    "--clients",
+    type=click.IntRange(2, 4),
+    default=2,
+    show_default=True,
+    help="Number of replicas; each does one increment.",
+)
+@click.option("--claim", "only", metavar="NAME", help="Report this claim only.")
+@click.option(
+    "--work-ms", type=click.IntRange(0, 60_000), help="Duration of the work.  [default: 0, and once longer than the TTL]"
+)
+@click.option("--ttl-ms", type=click.IntRange(300, 60_000), help="Time to live of the lock, a multiple of 100.  [default: 3000]")
+@fault_option("pauses", "replicas that are paused and resumed")
+@fault_option("crashes", "replicas that are killed")
+@fault_option("lost-replies", "commands of which the command or its reply is lost")
+@fault_option("resends", "commands that are sent twice, because the reply was lost")
+@fault_option("restarts", "restarts of the store without its data")
+@click.option(
+    "--budget", "budget_s", type=click.FloatRange(0.1, 3600), default=30.0, help="Seconds after which no new state is looked at."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
+def explore(stage: str, only: str | None, budget_s: float, as_json: bool, **given: Any) -> int:
+    """Decide every order of commands and faults for a stage.
+
+    The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. For each claim the command
+    reports that it holds in all schedules, or a shortest schedule that breaks it. Without an option for faults, it begins
+    with no fault. It goes on with work that outlasts the TTL, one fault of each kind, and pairs, while there is time.
+    """
+    from app.lock import Claim
+    from lab.commands.explore import explore as run_explore
+    from lab.explore.budget import Budget
+
+    if only is not None:
+        choose_from("claim", only, [claim.name for claim in Claim])
+    faults = {name: given.pop(name) for name in Budget._fields}
+    budget = (
+        Budget(**{name: number or 0 for name, number in faults.items()})
+        if any(one is not None for one in faults.values())
+        else None
+    )
+    return run_explore(stage, budget=budget, budget_s=budget_s, only=only, as_json=as_json, **given)
+
+
+@click.command()
+@click.argument("schedule")
+@click.option("--work-ms", type=click.IntRange(0, 60_000), help="Duration of the work.  [default: 0]")
+@click.option("--ttl-ms", type=click.IntRange(300, 60_000), help="Time to live of the lock.  [default: 3000]")
+@click.option(
+    "--clients", type=click.IntRange(2, 4), help="Number of clients.  [default: as many as the schedule names, at least 2]"
+)
+def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int | None) -> int:
+    """Run one schedule again, event by event, from an empty Redis.
+
+    SCHEDULE is STAGE:EVENTS, as `lab explore` prints it: `lab replay uuid:A4BpAt3000BrAA`. A letter is one command of
+    that replica, a small letter one of its other thread. pA pauses A, rA resumes it, kA kills it, lA loses a reply, dA a
+    command, xA sends a command twice, w restarts the store, and t3000 lets time pass.
+    """
+    from lab.commands.explore import replay as run_replay
+
+    return run_replay(schedule, ttl_ms, work_ms, clients)

@@ -1,0 +1,147 @@
+"""The seam: redis-py's own client, whose connections wait for the search instead of a socket.
+
+What redis-py sends goes through ``send_command`` or ``send_packed_command``, whichever library uses it. So a stage, its scripts
+and libraries run unchanged. A script is loaded into the real server when it is registered: a reply NOSCRIPT is no event.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from types import FrameType
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.connection import AbstractConnection
+from redis.exceptions import ResponseError
+from redis.retry import Retry
+
+from app.stores.redis import CLIENT_OPTIONS
+from app.stores.redis import Redis as LabRedis
+from lab.explore import replica
+from lab.explore.copies import shared
+from lab.explore.operation import Command, Failure, Listen, Reply
+from lab.explore.overlay import Event
+from lab.explore.server_table import RealRedis
+
+SUBSCRIBING = {b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE"}
+MOST_CONNECTIONS = 1_000_000  # they are only objects
+# by the name that ``Failure`` has
+ERRORS = {"TimeoutError": redis.TimeoutError, "ConnectionError": redis.ConnectionError, "ResponseError": ResponseError}
+
+
+class NotExplored(BaseException):
+    """The stage does something that the explorer has no model of. The message says what."""
+
+
+class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no types
+    """A connection to one of the two servers. It is always connected."""
+
+    def __init__(self, server: str = "", **options: Any) -> None:
+        super().__init__(**options)
+        self.server = server
+        self.unread: deque[tuple[bytes, ...]] = deque()
+        self.listening = False
+
+    def connect(self) -> None:
+        """Do nothing: the connection is there."""
+
+    def disconnect(self, *_: Any, **__: Any) -> None:
+        self.unread.clear()
+
+    def _connect(self) -> Any:
+        raise NotImplementedError
+
+    def _host_error(self) -> str:
+        return self.server
+
+    def repr_pieces(self) -> list[tuple[str, Any]]:
+        return [("server", self.server)]
+
+    @property
+    def is_connected(self) -> bool:
+        return True
+
+    def can_read(self, timeout: float | None = 0) -> bool:
+        if self.unread:
+            return True
+        if not self.listening or timeout == 0:
+            return False
+        raise NotExplored("it waits for a message with a time-out at the connection")
+
+    def send_command(self, *args: Any, **_: Any) -> None:
+        words = tuple(part if isinstance(part, bytes) else self.encoder.encode(part) for part in args)
+        self._send(tuple(words[0].split()) + words[1:])
+
+    def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+        raise NotExplored("it sends several commands at once, in a pipeline or a transaction")
+
+    def _send(self, words: tuple[bytes, ...]) -> None:
+        if words[0].upper() in SUBSCRIBING:  # nobody waits for the reply: it is a message
+            self.listening = True
+            replica.current().wait(Command(self.server, words, _line()))
+        else:
+            self.unread.append(words)
+
+    def read_response(self, disable_decoding: bool = False, **_: Any) -> Any:
+        here = replica.current()
+        reply = here.wait(Command(self.server, self.unread.popleft(), _line()) if self.unread else Listen(None))
+        if isinstance(reply, Failure):
+            raise ERRORS[reply.kind](reply.message)
+        return self._decoded(reply, disable_decoding)
+
+    def _decoded(self, reply: Reply, raw: bool) -> Any:
+        if isinstance(reply, tuple):
+            return [self._decoded(one, raw) for one in reply]
+        if isinstance(reply, Failure):
+            return ResponseError(reply.message)
+        return reply if raw or not isinstance(reply, bytes) else self.encoder.decode(reply)
+
+
+def _line() -> int:
+    """Return the line of the stage that runs: the innermost frame of its file."""
+    path = replica.current().path
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - as the module traceback does
+    while frame is not None:
+        if frame.f_code.co_filename == path:
+            return frame.f_lineno
+        frame = frame.f_back
+    return 0
+
+
+class Client(LabRedis):
+    """The client of one server, for all replicas: only one of them runs at a time."""
+
+    real: RealRedis
+
+    def register_script(self, script: Any) -> Any:
+        self.real.register(script)
+        return super().register_script(script)
+
+    def pubsub(self, **options: Any) -> Any:
+        made = super().pubsub(**options)
+        made.subscribed_event = Event()  # the real one would stop the explorer, and not one thread of a replica
+        return made
+
+    def _other(self, **options: Any) -> Any:
+        made = client(self.connection_pool.connection_kwargs["server"], self.real)
+        made.connection_pool.connection_kwargs.update(options)
+        return made
+
+    @property
+    def subscriptions(self) -> Any:
+        """The channels of the replica that runs."""
+        kept = replica.current().kept
+        if self not in kept:
+            kept[self] = shared("app.stores.redis_subscriptions").Subscriptions(self.pubsub, self.Error)
+        return kept[self]
+
+
+def client(server: str, real: RealRedis) -> Client:
+    """Make the client for stages (LOCK) or their resource (COUNTER)."""
+    options: dict[str, Any] = {name: value for name, value in CLIENT_OPTIONS.items() if name != "retries"}
+    options |= {"decode_responses": True, "retry": Retry(NoBackoff(), 0), "driver_info": None, "server": server}
+    made = Client(connection_pool=redis.ConnectionPool(connection_class=Connection, max_connections=MOST_CONNECTIONS, **options))
+    made.real = real
+    return made

@@ -1,0 +1,127 @@
+"""What is decided of a stage: for each budget of faults, the claims that hold in all schedules, and those that break."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from app.lock import Claim, Stage
+from lab.explore.budget import Budget, from_cheapest
+from lab.explore.program import Program
+from lab.explore.replay import confirm, random_schedules
+from lab.explore.search import Cycle, Searched, search
+from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.world import World
+
+CHECKED = 200  # schedules of a search in which nothing breaks, which are run again
+SEED = 1
+# which claims a budget puts to the test: others it says nothing of
+ALWAYS = (Claim.exclusive, Claim.counts_once)
+RELEASES = (Claim.releases_only_its_own, Claim.releases_atomically)
+TESTED_BY = {
+    "work": (*ALWAYS, Claim.held_to_the_end, *RELEASES),
+    "pauses": (*ALWAYS, Claim.survives_a_freeze, Claim.survives_a_late_freeze, *RELEASES),
+    "crashes": (*ALWAYS, Claim.freed_after_crash, Claim.acquires_atomically),
+    "lost_replies": (*ALWAYS, Claim.acquires_atomically),
+    "resends": (*ALWAYS, Claim.survives_a_lost_reply),
+    "restarts": (*ALWAYS, Claim.survives_store_restart, Claim.fence_outlives_restart),
+}
+
+
+def tested(budget: Budget, work_ms: int, ttl_ms: int) -> list[Claim]:
+    """Return the claims that a search decides."""
+    names = [name for name, number in zip(Budget._fields, budget, strict=True) if number]
+    names += ["work"] if work_ms > ttl_ms else []
+    found = dict.fromkeys(claim for name in names for claim in TESTED_BY[name])
+    return list(found or dict.fromkeys(ALWAYS))
+
+
+@dataclass
+class Question:
+    """One search of a decision."""
+
+    budget: Budget
+    work_ms: int
+    horizon_ms: int
+    # the result; None before it is searched
+    found: Searched | None = None
+    # why it was not decided; empty if it was
+    undecided: str = ""
+
+
+@dataclass
+class Decision:
+    """What is decided of one stage."""
+
+    stage: Stage
+    clients: int
+    ttl_ms: int
+    redis: str
+    questions: list[Question] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def broken_promises(self) -> list[Claim]:
+        """The claims that the stage makes and that some schedule breaks."""
+        broken = dict.fromkeys(claim for one in self.questions if one.found for claim in one.found.broken)
+        return [claim for claim in broken if claim in self.stage.claims]
+
+
+def questions(clients: int, ttl_ms: int, work_ms: int | None, budgets: Iterable[Budget] | None) -> list[Question]:
+    """Return what is searched, from the cheapest: by default no fault, work that outlasts the TTL, one fault, two."""
+    chosen = list(from_cheapest() if budgets is None else budgets)
+    asked = [Question(budget, work_ms or 0, horizon_ms(clients, ttl_ms, work_ms or 0)) for budget in chosen]
+    if budgets is None and work_ms is None:
+        long_ms = ttl_ms * 5 // 3 // 100 * 100
+        asked.insert(1, Question(Budget(), long_ms, horizon_ms(clients, ttl_ms, long_ms)))
+    return asked
+
+
+def horizon_ms(clients: int, ttl_ms: int, work_ms: int) -> int:
+    """Return until when a search goes: long enough for a lock to expire, for all to work, and for one to be locked out."""
+    return 2 * ttl_ms + clients * work_ms + 1000
+
+
+def decide(
+    stage: Stage,
+    clients: int,
+    ttl_ms: int,
+    asked: Sequence[Question],
+    real: RealRedis,
+    budget_s: float,
+    on_done: Callable[[Question], None] = lambda question: None,
+) -> Decision:
+    """Search each question until the time is over. Raises what the stage's code raises before its first command, and Differs."""
+    decision = Decision(stage, clients, ttl_ms, real.version, list(asked))
+    began_s = time.monotonic()
+    tables = ServerTable(real), ServerTable(real)
+    worlds: dict[int, World] = {}
+    for question in asked:
+        left_s = began_s + budget_s - time.monotonic()
+        if left_s <= 0:
+            question.undecided = "there was no time left"
+            continue
+        if question.work_ms not in worlds:
+            worlds[question.work_ms] = World(Program(stage, ttl_ms, question.work_ms, real), clients, *tables)
+        _answer(question, worlds[question.work_ms], real, time.monotonic() + left_s)
+        on_done(question)
+    for world in worlds.values():
+        world.close()
+    decision.seconds = time.monotonic() - began_s
+    return decision
+
+
+def _answer(question: Question, world: World, real: RealRedis, until_s: float) -> None:
+    try:
+        question.found = found = search(world, question.budget, question.horizon_ms, until_s)
+    except Cycle:
+        question.undecided = "a schedule returns to where it was: their number has no end"
+        return
+    if not found.complete:
+        question.undecided = f"the time was over after {found.states} states"
+    for broken in found.broken.values():
+        confirm(world, world.program, broken.events, question.budget, question.horizon_ms, real)
+    if found.complete and not found.broken:
+        for events in random_schedules(found, CHECKED, SEED):
+            confirm(world, world.program, events, question.budget, question.horizon_ms, real)

@@ -1,0 +1,107 @@
+"""One event of a schedule, and the short form of a schedule: ``A2pAB1t3000rAB``.
+
+A letter is one step of that replica's request: a command is executed and its reply arrives, or a sleep ends. A lower-case
+letter is a step of another thread of that replica: its renewal, its subscription. A number after a letter repeats the step.
+``t3000`` lets time pass until the clock reads 3000 ms. The faults: ``pA`` pauses A, ``rA`` resumes it, ``kA`` kills it, ``lA``
+loses the reply to A's command, ``dA`` loses the command itself, ``xA`` sends it twice, ``w`` restarts the store without its
+data. ``A=1`` is a random choice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """What happens. The value is the letter of the short form; a step and a choice have none."""
+
+    STEP = ""
+    CHOICE = "="
+    CLOCK = "t"
+    PAUSE = "p"
+    RESUME = "r"
+    CRASH = "k"
+    LOST_REPLY = "l"
+    LOST_COMMAND = "d"
+    RESEND = "x"
+    RESTART = "w"
+
+
+STEP, CHOICE, CLOCK, PAUSE, RESUME, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART = Kind
+NOBODY = -1
+
+
+class Event(NamedTuple):
+    """One event."""
+
+    kind: Kind
+    # the replica, counted from 0; NOBODY for the clock and the store
+    client: int = NOBODY
+    # the thread of the replica; 0 serves the request
+    thread: int = 0
+    # of CLOCK: what the clock reads afterwards; of CHOICE: the value
+    number: int = 0
+
+    def __str__(self) -> str:
+        if self.kind is CLOCK:
+            return f"t{self.number}"
+        if self.kind is RESTART:
+            return "w"
+        mark = f"'{self.thread}" if self.thread > 1 else ""
+        letter = letter_of(self.client, background=self.thread > 0) + mark
+        return f"{letter}={self.number}" if self.kind is CHOICE else f"{self.kind}{letter}"
+
+
+def letter_of(client: int, background: bool = False) -> str:
+    """Return the letter of a replica."""
+    return chr(ord("a" if background else "A") + client)
+
+
+def short(events: Sequence[Event]) -> str:
+    """Return the short form of a schedule."""
+    words: list[list[str | int]] = []
+    for event in events:
+        text = str(event)
+        if words and words[-1][0] == text and event.kind is STEP:
+            words[-1][1] = int(words[-1][1]) + 1
+        else:
+            words.append([text, 1])
+    return "".join(f"{text}{times if times != 1 else ''}" for text, times in words)
+
+
+WORD = re.compile(
+    r"t(?P<clock>\d+)|(?P<restart>w)|(?P<fault>[prkldx]?)(?P<who>[A-Da-d])('(?P<thread>\d))?(=(?P<value>\d+))?(?P<times>\d*)"
+)
+
+
+def parse(text: str) -> list[Event]:
+    """Read the short form. Raises ValueError, which names the place."""
+    return list(_parse(text))
+
+
+def _parse(text: str) -> Iterable[Event]:
+    place = 0
+    while place < len(text):
+        found = WORD.match(text, place)
+        if found is None or not found.group():
+            raise ValueError(f"{text[place : place + 8]!r} at character {place + 1} is no event of a schedule")
+        place = found.end()
+        if found["clock"]:
+            yield Event(CLOCK, number=int(found["clock"]))
+        elif found["restart"]:
+            yield Event(RESTART)
+        else:
+            yield from _of_replica(found)
+
+
+def _of_replica(found: re.Match[str]) -> Iterable[Event]:
+    background = found["who"].islower()
+    client = ord(found["who"]) - ord("a" if background else "A")
+    thread = int(found["thread"] or background)
+    if found["value"]:
+        yield Event(CHOICE, client, thread, int(found["value"]))
+    else:
+        yield from [Event(Kind(found["fault"]), client, thread)] * int(found["times"] or 1)

@@ -1,0 +1,91 @@
+"""What one client does: one increment under the stage's lock, by the same code that a replica runs under load."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from app.lock import Grant, Stage
+from app.resources import kind as resource_kind
+from lab.explore import connection
+from lab.explore.copies import Copies, shared
+from lab.explore.operation import COUNTER, LOCK, Ended, Releasing, Writing, Wrote
+from lab.explore.operation import Grant as Granted
+from lab.explore.replica import Replica
+from lab.explore.server_table import RealRedis
+
+KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
+WAIT_MS = 10**9  # for ever: a waiter that gives up would end the search too soon
+RETRY_MS = 30
+
+_Increment: Any = shared("app.increment").Increment
+
+
+class Increment(_Increment):  # type: ignore[misc] # a copy of app.increment, whose time is that of the search
+    """The request of ``app/increment.py``. It leaves marks for the search in place of a journal."""
+
+    def __init__(self, replica: Replica, resource: Any, work_ms: int) -> None:
+        super().__init__(f"r{replica.number + 1}", resource, None, work_ms)
+        self.replica = replica
+
+    def work(self, grant: Grant) -> Any:
+        self.replica.inside = True
+        try:
+            return super().work(grant)
+        finally:
+            self.replica.inside = False
+            self.replica.marks.append(Releasing())
+
+    def record(self, event: type, **fields: Any) -> None:
+        match event.__name__:
+            case "Got":
+                self.replica.marks.append(Granted(fields["key"], fields["fence"]))
+            case "Writing":
+                self.replica.marks.append(Writing())
+            case "Wrote":
+                self.replica.marks.append(Wrote(fields["part"], fields["overwrote"] - fields["value"] + 1))
+
+
+class Program:
+    """A stage, ready to be run by any number of replicas."""
+
+    def __init__(self, stage: Stage, ttl_ms: int, work_ms: int, real: RealRedis) -> None:
+        """Take the stage, and the real server that will know its scripts."""
+        self.stage = stage
+        self.ttl_ms = ttl_ms
+        self.work_ms = work_ms
+        self.store = connection.client(LOCK, real)
+        resource = resource_kind(stage.resource)
+        self.resource = resource(self.store if resource.in_lock_store else connection.client(COUNTER, real), NUMBER)
+        self.path = Path(str(stage.path))
+        self.module = f"app.locks.{stage.name}"
+        self.lock_keys: frozenset[bytes] | None = None  # the names of the lock's keys, once a search has learned them
+
+    def stage_module(self) -> ModuleType:
+        """Return a copy of the stage's module, as a replica has it."""
+        replica = Replica(0, str(self.path))
+        found: list[ModuleType] = []
+        replica.begin(lambda: found.append(Copies().load(self.path, self.module)))
+        return found[0]
+
+    def resource_module(self) -> ModuleType:
+        """Return the module of the stage's resource."""
+        return sys.modules[type(self.resource).__module__]
+
+    def start(self, number: int) -> Replica:
+        """Start a replica, and with it its request: it runs to its first operation."""
+        replica = Replica(number, str(self.path))
+        replica.begin(lambda: self._request(replica))
+        return replica
+
+    def _request(self, replica: Replica) -> None:
+        stage = Copies().load(self.path, self.module).STAGE
+        increment = Increment(replica, self.resource, self.work_ms)
+        how = "ok"
+        try:
+            increment.run(stage.lock(self.store, KEY, self.ttl_ms, WAIT_MS, RETRY_MS))
+        except Exception as error:  # noqa: BLE001 - an error of the lock, the resource or their client is a result, as it is under load
+            how = type(error).__name__
+        replica.marks.append(Ended(how))

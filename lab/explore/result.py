@@ -1,0 +1,77 @@
+"""A decision as data: what ``lab explore --json`` prints, and the file of one schedule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.explore.budget import Budget
+from lab.explore.decision import Decision, Question, tested
+from lab.explore.event import short
+from lab.explore.search import Searched
+
+SCHEMA = 1
+
+
+def as_data(decision: Decision) -> dict[str, Any]:
+    """Return a decision as JSON has it."""
+    return {
+        "schema": SCHEMA,
+        "stage": decision.stage.name,
+        "redis": decision.redis,
+        "clients": decision.clients,
+        "ttl_ms": decision.ttl_ms,
+        "budgets": [_question(one, decision.ttl_ms) for one in decision.questions],
+        "decided": sentence(decision),
+        "seconds": round(decision.seconds, 3),
+    }
+
+
+def _question(question: Question, ttl_ms: int) -> dict[str, Any]:
+    about = {"faults": question.budget._asdict(), "work_ms": question.work_ms, "until_ms": question.horizon_ms}
+    if question.found is None:
+        return about | {"complete": False, "why": question.undecided, "claims": {}}
+    found = question.found
+    numbers = {
+        "complete": found.complete,
+        "schedules": found.schedules if found.complete else None,
+        "states": found.states,
+        "transitions": found.transitions,
+        "seconds": round(found.seconds, 3),
+    }
+    why = {"why": question.undecided} if question.undecided else {}
+    return about | numbers | why | {"claims": claims(found, question.budget, question.work_ms, ttl_ms)}
+
+
+def claims(found: Searched, budget: Budget, work_ms: int, ttl_ms: int) -> dict[str, Any]:
+    """Return what is decided of each claim: that it holds in all schedules, or a shortest schedule that breaks it.
+
+    Without mutual exclusion, the other claims mean nothing: then only what breaks is in it.
+    """
+    decided: dict[str, Any] = {}
+    for claim, broken in found.broken.items():
+        number = {"schedules": broken.schedules, "of": found.schedules} if found.complete else {}
+        schedule = {"schedule": short(broken.events), "mechanism": broken.mechanism}
+        decided[claim.name] = {"breaks": len(broken.events)} | number | schedule
+    if found.complete and "exclusive" not in decided:
+        for claim in tested(budget, work_ms, ttl_ms):
+            decided.setdefault(claim.name, {"holds": True})
+    return decided
+
+
+def sentence(decision: Decision) -> str:
+    """Return exactly what was decided, and under which assumptions."""
+    searched = [one for one in decision.questions if one.found is not None and one.found.complete]
+    if not searched:
+        return "Nothing was decided."
+    faults = "; ".join(dict.fromkeys(str(one.budget) for one in searched))
+    until_ms = max(one.horizon_ms for one in searched)
+    number = sum(one.found.schedules for one in searched if one.found is not None)
+    return (
+        f"For {decision.clients} clients that do one increment each, one replica a client, at the granularity of one command to "
+        f"the store (a script is one), with these faults ({faults}), until the clock reads {until_ms} ms at the latest: every "
+        "order of these events, and every moment of each fault between two commands, was decided on the code of "
+        f"{decision.stage.name} and Redis {decision.redis}. That is {number:,} schedules. Assumed: the code depends on its "
+        "replies, its clock and its random numbers alone; a reply of Redis depends on the keys, their time to live and the "
+        "command; threads of one replica change at commands and waits only; times are multiples of 100 ms; all clocks agree; "
+        "each connection keeps its order."
+    )

@@ -1,0 +1,66 @@
+"""A state of the search, and the moves that lead from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lab.explore.budget import Budget
+from lab.explore.event import Event
+from lab.explore.ghosts import Ghosts, put
+from lab.explore.operation import Command, Reply
+from lab.explore.rules import Finding
+from lab.explore.server_table import Message
+
+RUNS, PAUSED, DEAD = range(3)
+SUBSCRIBE, UNSUBSCRIBE, MESSAGE = b"SUBSCRIBE", b"UNSUBSCRIBE", b"message"
+
+
+class State(NamedTuple):
+    """Everything that decides what can happen next."""
+
+    # where each client is in its tree
+    nodes: tuple[int, ...]
+    # RUNS, PAUSED or DEAD
+    modes: tuple[int, ...]
+    # the clients whose nap need not end before the lock's store changes
+    parked: tuple[bool, ...]
+    # the lock's store and the counter, in their tables
+    lock: int
+    counter: int
+    # the channels to which each client is subscribed, and the messages that it has not read
+    channels: tuple[tuple[bytes, ...], ...]
+    inboxes: tuple[tuple[Reply, ...], ...]
+    now_ms: int
+    left: Budget
+    ghosts: Ghosts
+
+
+class Move(NamedTuple):
+    """An event that is possible in a state."""
+
+    event: Event
+    state: State
+    found: tuple[Finding, ...]
+    # the command that it executed, and what the client was answered
+    command: Command | None = None
+    reply: Reply = None
+
+
+def subscribed(state: State, client: int, command: Command) -> State:
+    """Return the state after a client has subscribed, or ended a subscription: the confirmation is its first message."""
+    add = command.words[0].upper() == SUBSCRIBE
+    channels, inbox = state.channels[client], state.inboxes[client]
+    for channel in command.words[1:]:
+        channels = tuple(sorted({*channels, channel} if add else {*channels} - {channel}))
+        inbox = (*inbox, (b"subscribe" if add else b"unsubscribe", channel, len(channels)))
+    return state._replace(channels=put(state.channels, client, channels), inboxes=put(state.inboxes, client, inbox))
+
+
+def published(state: State, messages: Sequence[Message]) -> State:
+    """Return the state after messages were published: each subscribed client that lives will read them."""
+    inboxes = tuple(
+        inbox + tuple((MESSAGE, one.channel, one.text) for one in messages if one.channel in channels and mode != DEAD)
+        for inbox, channels, mode in zip(state.inboxes, state.channels, state.modes, strict=True)
+    )
+    return state._replace(inboxes=inboxes)

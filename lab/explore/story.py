@@ -1,0 +1,117 @@
+"""A schedule in words: each event with its command, the reply, and the stage's own line."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, Event, letter_of
+from lab.explore.operation import Command, Failure, Reply
+from lab.explore.program import Program
+from lab.explore.state import Move
+
+TOKEN = re.compile(r"0{15}([0-9a-f])0{15}([0-9a-f])(:\d+:\d+)?")
+SCRIPTS = (b"EVALSHA", b"EVAL")
+DONE_TO = {PAUSE: "is paused", RESUME: "is resumed", CRASH: "is killed"}
+REMARKS = {LOST_REPLY: "the reply is lost", LOST_COMMAND: "the command is lost", RESEND: "it is sent twice"}
+
+
+class Line(NamedTuple):
+    """One event of a story."""
+
+    # the letter of the replica; empty for the clock and the store
+    who: str
+    # the command, or what happens
+    what: str
+    # what the store answered; empty where nothing was sent
+    reply: str
+    # the line of the stage that sent the command; 0 without one
+    number: int
+    # the text of that line
+    source: str
+    # what the event breaks; empty for most
+    breaks: str
+
+
+def lines(program: Program, moves: Sequence[Move]) -> list[Line]:
+    """Return a schedule in words."""
+    return [_line(program, move) for move in moves]
+
+
+def _line(program: Program, move: Move) -> Line:
+    event, command = move.event, move.command
+    breaks = "; ".join(dict.fromkeys(finding.mechanism for finding in move.found))
+    who = letter_of(event.client) if event.client >= 0 else ""
+    if event.kind in DONE_TO:
+        return Line(who, DONE_TO[event.kind], "", 0, "", breaks)
+    if event.kind is CLOCK:
+        return Line("", f"time passes: the clock reads {event.number} ms", "", 0, "", breaks)
+    if event.kind is RESTART:
+        return Line("", "the store restarts without its data", "", 0, "", breaks)
+    if event.kind is CHOICE:
+        return Line(who, f"draws the random number {event.number}", "", 0, "", breaks)
+    return _of_command(program, event, who, command, move.reply, breaks)
+
+
+def _of_command(program: Program, event: Event, who: str, command: Command | None, reply: Reply, breaks: str) -> Line:
+    remark = f" ({REMARKS[event.kind]})" if event.kind in REMARKS else ""
+    if event.thread:
+        remark += " (in another thread)"
+    if command is None:
+        return Line(who, f"receives a message{remark}", "", 0, "", breaks)
+    source = source_of(str(program.path), command.line)
+    return Line(who, in_words(program, command) + remark, reply_in_words(reply), command.line, source, breaks)
+
+
+@cache
+def _source(path: str) -> list[str]:
+    return Path(path).read_text(encoding="utf-8").splitlines()
+
+
+def source_of(path: str, number: int) -> str:
+    """Return one line of a stage; empty for line 0."""
+    return _source(path)[number - 1].strip() if number else ""
+
+
+def in_words(program: Program, command: Command) -> str:
+    """Return a command as a person writes it: a script by its name in the stage, a token by its replica."""
+    words = [_readable(word) for word in command.words]
+    if command.words[0].upper() in SCRIPTS:
+        name = script_names(program).get(words[1], "a script")
+        return f"{name}({', '.join(words[3:])})"
+    return " ".join(words)
+
+
+def script_names(program: Program) -> dict[str, str]:
+    """Return the names of the scripts of the stage and of its resource, by their hash."""
+    found: dict[str, str] = {}
+    modules: list[ModuleType] = [program.stage_module(), program.resource_module()]
+    for module in modules:
+        for name, value in vars(module).items():
+            if isinstance(value, str) and "redis.call" in value:
+                found[hashlib.sha1(value.encode()).hexdigest()] = name  # noqa: S324 - Redis names scripts by SHA-1
+    return found
+
+
+def _readable(word: bytes) -> str:
+    return TOKEN.sub(lambda found: f"{letter_of(int(found[1], 16) - 1)}’s token", word.decode(errors="replace"))
+
+
+def reply_in_words(reply: Reply) -> str:
+    """Return what the store answered."""
+    match reply:
+        case None:
+            return "nil"
+        case Failure():
+            return f"no reply: {reply.kind}"
+        case tuple():
+            return f"[{', '.join(map(reply_in_words, reply))}]"
+        case bytes():
+            return _readable(reply)
+        case _:
+            return str(reply)

@@ -1,0 +1,234 @@
+"""The explorer: every order of events is decided, on the code of a stage and a real Redis."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from app.lock import Claim
+from app.locks import stage
+from lab.commands.explore import redis_server
+from lab.errors import ExitStatus
+from lab.explore.budget import Budget
+from lab.explore.decision import Question, decide, horizon_ms, questions
+from lab.explore.event import parse, short
+from lab.explore.operation import COUNTER, LOCK, Command, Nap
+from lab.explore.program import Program
+from lab.explore.replay import Differs, NotPossible, confirm, random_schedules, walk_live
+from lab.explore.search import search
+from lab.explore.server_table import ServerTable
+from lab.explore.world import World
+from lab.scenario.stages import find_stage
+from tests.command import lab
+
+TTL_MS = 3000
+WITHIN_S = 120.0
+BROKEN = Path(__file__).parent / "locks" / "broken"
+SINGLE_FAULTS = questions(2, TTL_MS, None, None)[:7]
+
+
+@pytest.fixture(scope="module")
+def real():
+    """A Redis server for the explorer alone."""
+    with redis_server() as server:
+        yield server
+
+
+def searched(real, name, clients=2, work_ms=0, budget=None):
+    world = World(Program(find_stage(name), TTL_MS, work_ms, real), clients, ServerTable(real), ServerTable(real))
+    return world, search(world, budget or Budget(), horizon_ms(clients, TTL_MS, work_ms), monotonic() + WITHIN_S)
+
+
+@pytest.mark.parametrize("clients", [2, 3, 4])
+def test_number_of_schedules_without_a_lock(clients, real):
+    """Two commands of each client, in any order: (2n)! / 2**n schedules."""
+    _, found = searched(real, "none", clients)
+
+    assert found.schedules == math.factorial(2 * clients) // 2**clients
+    assert short(found.broken[Claim.exclusive].events) == "ABAB"
+
+
+class OneByOne:
+    """An independent search: no table, no tree, no graph. Each schedule is run from its start on the real server."""
+
+    def __init__(self, real, name, clients):
+        self.real, self.clients = real, clients
+        self.program = Program(stage(name), TTL_MS, 0, real)
+
+    def count(self):
+        number, open_prefixes = 0, [()]
+        while open_prefixes:
+            prefix = open_prefixes.pop()
+            able = self.able_after(prefix)
+            number += not able
+            open_prefixes += [(*prefix, client) for client in able]
+        return number
+
+    def able_after(self, prefix):
+        """Run the clients in this order, and return which of them can send a command then."""
+        for database in (0, 1):
+            self.real.select(database)
+            self.real.send(("FLUSHDB",))
+        replicas = [self.program.start(number) for number in range(self.clients)]
+        asleep: set[int] = set()
+        for client in prefix:
+            self.step(replicas, client, asleep)
+        able = [number for number, replica in enumerate(replicas) if isinstance(replica.threads[0].pending, Command)]
+        for replica in replicas:
+            replica.close()
+        return able
+
+    def step(self, replicas, client, asleep):
+        command = replicas[client].threads[0].pending
+        self.real.select({LOCK: 0, COUNTER: 1}[command.server])
+        before = {key.name: key.value for key in self.real.contents()}
+        (reply,) = self.real.send(command.words)
+        after = {key.name: key.value for key in self.real.contents()}
+        replicas[client].resume(0, reply, 0)
+        if command.server == LOCK and before != after:
+            for sleeper in asleep - {client}:
+                replicas[sleeper].resume(0, None, 0)
+            asleep.clear()
+        if isinstance(replicas[client].threads[0].pending, Nap):
+            asleep.add(client)
+
+
+@pytest.mark.parametrize("name", ["none", "setnx", "ttl", "uuid", "lua", "reentrant", "fencing"])
+def test_as_many_as_one_by_one(name, real):
+    """The search in tables finds as many schedules as running each of them by itself."""
+    _, found = searched(real, name)
+
+    assert OneByOne(real, name, 2).count() == found.schedules > 1
+
+
+SHORTEST = {
+    ("setnx", "freed_after_crash"): 3,
+    ("setnx", "acquires_atomically"): 2,
+    ("setnx", "survives_a_lost_reply"): 2,
+    ("ttl", "releases_only_its_own"): 9,
+    ("ttl", "held_to_the_end"): 11,
+    ("uuid", "releases_atomically"): 10,
+    ("uuid", "survives_a_lost_reply"): 3,
+    ("lua", "held_to_the_end"): 12,
+    ("lua", "survives_a_freeze"): 10,
+    ("watchdog", "survives_a_late_freeze"): 10,
+}
+NEVER = {
+    ("uuid", "releases_only_its_own"),
+    ("lua", "releases_atomically"),
+    ("lua", "freed_after_crash"),
+    ("watchdog", "held_to_the_end"),
+    ("watchdog_abort", "survives_a_freeze"),
+    ("fencing", "survives_a_freeze"),
+    ("fencing", "survives_a_late_freeze"),
+}
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in [*SHORTEST, *NEVER]}))
+def test_what_is_decided_of_a_stage(name, real):
+    """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
+    decision = decide(stage(name), 2, TTL_MS, fresh(SINGLE_FAULTS), real, WITHIN_S)
+
+    assert all(one.found and one.found.complete for one in decision.questions)
+    broken = {}
+    for question in decision.questions:
+        for claim, one in question.found.broken.items():
+            broken.setdefault(claim.name, len(one.events))
+    assert {claim: broken.get(claim) for of, claim in SHORTEST if of == name} == {
+        claim: events for (of, claim), events in SHORTEST.items() if of == name
+    }
+    assert not {claim for of, claim in NEVER if of == name} & set(broken)
+
+
+def fresh(asked):
+    return [Question(one.budget, one.work_ms, one.horizon_ms) for one in asked]
+
+
+BY_ORDER = {
+    "no_nx": "exclusive",
+    "key_of_the_replica": "exclusive",
+    "looks_and_then_sets": "exclusive",
+    "mutex_of_the_process": "exclusive",
+    "owner_is_the_thread": "exclusive",
+    "names_no_key": "exclusive",
+    "locks_after_the_read": "exclusive",
+    "enters_after_an_error": "exclusive",
+    "compares_in_two_steps": "releases_atomically",
+    "compares_the_wrong_field": "releases_only_its_own",
+    "deletes_without_compare": "releases_only_its_own",
+    "gives_no_ttl": "freed_after_crash",
+}
+
+
+@pytest.mark.parametrize("name", BY_ORDER)
+def test_a_broken_lock_is_condemned(name, real):
+    """A lock that an order of events breaks is condemned, by the claim that it breaks."""
+    decision = decide(find_stage(str(BROKEN / f"{name}.py")), 2, TTL_MS, fresh(SINGLE_FAULTS), real, WITHIN_S)
+
+    assert BY_ORDER[name] in {claim.name for claim in decision.broken_promises}
+
+
+@pytest.mark.parametrize("what", ["time.time_ns()", "random.random()", "next(COUNT)"])
+def test_chance_is_noticed(what, real, tmp_path):
+    """A stage that depends on what the explorer does not decide is found out: its schedules do not run again the same."""
+    (tmp_path / "chancy.py").write_text(CHANCY.format(what=what), encoding="utf-8")
+    world, found = searched(real, str(tmp_path / "chancy.py"))
+
+    with pytest.raises((Differs, NotPossible)):
+        confirm_all(world, random_schedules(found, 50, 1), real)
+
+
+def confirm_all(world, schedules, real):
+    for events in schedules:
+        confirm(world, world.program, events, Budget(), horizon_ms(2, TTL_MS, 0), real)
+
+
+CHANCY = textwrap.dedent(
+    '''\
+    """Sends one command or two, as it likes."""
+    import ctypes, itertools
+    from app.lock import Stage, Grant, claims
+    chance = __import__("importlib").import_module("random")
+    clock = __import__("importlib").import_module("time")
+    COUNT = chance.__dict__.setdefault("lab_count", itertools.count())
+    WHAT = "{what}"
+    def odd():
+        if WHAT.startswith("time"):
+            return clock.time_ns() // 1000 % 2
+        return chance.random() < 0.5 if WHAT.startswith("random") else next(COUNT) % 2
+    class Lock:
+        def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+            self.store, self.key = store, key
+        def run(self, work):
+            if odd():
+                self.store.get(self.key)
+            return work(Grant(self.key))
+    STAGE = Stage(lock=Lock, store="redis", claims=claims("exclusive"))
+    '''
+)
+
+
+def test_an_impossible_event_is_named(real):
+    """A schedule that cannot happen is refused: the event, its place, and what could happen."""
+    program = Program(stage("lua"), TTL_MS, 0, real)
+
+    with pytest.raises(NotPossible, match="event 3, B, after AB; possible is A"):
+        walk_live(program, 2, parse("ABB"), horizon_ms(2, TTL_MS, 0), real)
+
+
+def test_command(tmp_path):
+    """The command prints one object, and its status says whether a promise breaks."""
+    done = lab("explore", "uuid", "--pauses", "1", "--json", cwd=tmp_path)
+
+    (budget,) = json.loads(done.out)["budgets"]
+    assert done.status == ExitStatus.GOOD
+    assert (budget["complete"], budget["faults"]["pauses"]) == (True, 1)
+    assert budget["claims"]["releases_atomically"]["schedule"] == "A4BpAt3000BrAA"
+    assert budget["claims"]["releases_only_its_own"] == {"holds": True}
+    again = lab("replay", "uuid:A4BpAt3000BrAA", cwd=tmp_path)
+    assert "a release deleted the lock of another holder" in again.out

@@ -1,0 +1,44 @@
+"""The short form of a schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.explore.budget import Budget, from_cheapest
+from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, PAUSE, RESEND, RESTART, RESUME, STEP, Event, parse, short
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        ("A2", [Event(STEP, 0), Event(STEP, 0)]),
+        ("ABb", [Event(STEP, 0), Event(STEP, 1), Event(STEP, 1, 1)]),
+        ("pAt3000rA", [Event(PAUSE, 0), Event(CLOCK, number=3000), Event(RESUME, 0)]),
+        ("kAxBdCw", [Event(CRASH, 0), Event(RESEND, 1), Event(LOST_COMMAND, 2), Event(RESTART)]),
+        ("A=2B", [Event(CHOICE, 0, 0, 2), Event(STEP, 1)]),
+        ("a'2", [Event(STEP, 0, 2)]),
+        ("da", [Event(LOST_COMMAND, 0, 1)]),
+        ("", []),
+    ],
+)
+def test_short_form(text, events):
+    """A schedule is read from its short form, and written as the same."""
+    assert parse(text) == events
+    assert short(events) == text
+
+
+@pytest.mark.parametrize(("text", "place"), [("AZ", 2), ("A2?B", 3), ("t", 1), ("pt3000", 1), ("A A", 2)])
+def test_no_schedule(text, place):
+    """What is no event is named with its place."""
+    with pytest.raises(ValueError, match=f"at character {place} is no event"):
+        parse(text)
+
+
+def test_cheapest_first():
+    """The search begins without a fault, goes on with one of each kind, and then with pairs."""
+    budgets = list(from_cheapest())
+
+    assert [sum(budget) for budget in budgets] == sorted(sum(budget) for budget in budgets)
+    assert len(set(budgets)) == len(budgets) == 1 + 5 + 15
+    assert str(Budget()) == "no fault"
+    assert str(Budget(pauses=2, crashes=1)) == "2 pauses and 1 crash"
