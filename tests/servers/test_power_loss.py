@@ -1,0 +1,25 @@
+"""A real Redis loses power: what is left follows from when it syncs, and from the age of the lock."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.paths import SCENARIOS
+from lab.scenario.scenario import SYNCS
+from lab.servers.synced_files import can_see
+from tests.command import run
+
+OLD = (SCENARIOS / "power_loss_no.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("syncs", SYNCS)
+def test_an_old_lock_loses_power(syncs, tmp_path):
+    """A lock of more than two seconds is on the disk, unless the store never syncs."""
+    if not can_see(tmp_path):
+        pytest.skip("this kernel, or the file system of the temporary folder, does not report unsynced pages")
+    (tmp_path / "own.toml").write_text(OLD.replace('store_syncs = "no"', f'store_syncs = "{syncs}"'), encoding="utf-8")
+
+    verdict = run("./own.toml", "lua", tmp_path).verdict
+
+    assert verdict["danger"]["struck"]["seen"] == 1
+    assert (verdict["lost"] > 0) == (syncs == "no"), verdict["why"]
