@@ -94,7 +94,8 @@ class Running:
 
     def alive(self) -> bool:
         """Return whether the process runs, or was ended on purpose. False means that it was lost by accident."""
-        return self.killed or self.running()
+        # asked again at the end: it may have been killed before the second question, and started again before the third
+        return self.running() or self.killed or self.running()
 
     def running(self) -> bool:
         """Return whether the process runs."""

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.servers.process import free_port
+from lab.servers.process import Running, free_port
 from lab.servers.programs.gunicorn import Gunicorn
+from lab.servers.programs.redis import Redis
 
 
 @pytest.fixture
@@ -51,3 +52,35 @@ def test_replica_is_ready(answering_as, run, replica, ready):
     answering_as |= {"run": run, "replica": replica}
 
     assert Gunicorn("replica-1", {"run": "r"}).ready(int(answering_as["port"]), pid=0) is ready
+
+
+class FakeSupervisor:
+    """A supervisor that does something at each question for a process. The process runs as long as no exit is known."""
+
+    def __init__(self, *meanwhile):
+        self.meanwhile = list(meanwhile)
+        self.exit: int | None = None
+
+    def exit_of(self, pid):
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
+        return self.exit
+
+
+def test_killing_is_no_accident(tmp_path):
+    """A server that is killed on purpose, or started again, while the question is asked, was not lost."""
+    supervisor = FakeSupervisor()
+    server = Running(Redis("r"), 1, 1, tmp_path / "log", supervisor)
+
+    def kill():
+        server.killed, supervisor.exit = True, -9
+
+    def start_again():
+        server.killed, supervisor.exit = False, None
+
+    supervisor.meanwhile = [kill]
+    assert server.alive()
+    supervisor.meanwhile = [start_again]
+    assert server.alive()
+    supervisor.exit = 1
+    assert not server.alive()
