@@ -147,8 +147,8 @@ NOT_BELIEVED = {
     "answers_before_the_work": "was acknowledged, but no replica wrote",
     "fails_after_the_work": "were not served",
 }
-# some two hundred hand-overs between replicas, twice what the scenario demands; more users would only poll more
-FULL = {"replicas": 2, "requests": 400, "users": 16, "work_ms": 2, "retry_ms": 10}
+# far more hand-overs between replicas than the hundred that the scenario demands; more users would only poll more
+FULL = {"replicas": 3, "requests": 500, "users": 16, "work_ms": 2, "retry_ms": 10}
 SOUND: dict[str, dict[str, Options]] = {
     "redis_py": {"rush": FULL, "slow_holder": SLOW, "holder_crash": CRASH},
     "redis_py_reacquired": {"rush": FULL, "work_outlasts_ttl": {"requests": 4, "ttl_ms": 900, "work_ms": 1200}},

@@ -3,14 +3,15 @@
 from dataclasses import replace
 
 from app.locks import watchdog
+from app.locks.request_owner import request_owner
 
 
 class Renewer(watchdog.Renewer):
-    def renew(self, entry):
+    def renew(self, lock):
         try:
-            if not entry[0].renew():
-                self.forget(entry[0])
-        except entry[0].store.Error:
+            if not lock.renew():
+                self.forget(lock)
+        except lock.store.Error:
             raise SystemExit from None  # ends this thread, and no other
 
 
@@ -19,11 +20,12 @@ RENEWER = Renewer()
 
 class Lock(watchdog.Lock):
     def run(self, work):
-        self.acquire()
-        RENEWER.watch(self)
-        result = work(watchdog.Grant(self.key))
-        self.release()
-        return result
+        with request_owner(self.key) as self.owner:
+            self.acquire()
+            RENEWER.watch(self)
+            result = work(watchdog.Grant(self.key))
+            self.release()
+            return result
 
     def release(self):
         RENEWER.forget(self)

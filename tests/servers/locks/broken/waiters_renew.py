@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from app.lock import Grant
 from app.locks import watchdog
+from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
 RENEW = "return redis.call('pexpire', KEYS[1], ARGV[2])"
@@ -15,11 +16,12 @@ class Lock(watchdog.Lock):
         self.renew_script = self.store.register_script(RENEW)
 
     def run(self, work):
-        RENEWER.watch(self)
-        self.acquire()
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        with request_owner(self.key) as self.owner:
+            RENEWER.watch(self)
+            self.acquire()
+            result = work(Grant(self.key))
+            self.release()
+            return result
 
 
 STAGE = replace(watchdog.STAGE, lock=Lock)
