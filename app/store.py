@@ -101,6 +101,10 @@ class ZooKeeperSession(Store, Protocol):
     # no reply came: the command may have been carried out or not, and the caller must look
     Unanswered: Errors
 
+    @property
+    def connected(self) -> bool:
+        """Whether a server has answered within two thirds of the timeout: until then the session cannot have ended by itself."""
+
     def create_ephemeral_sequential(self, path: str) -> tuple[str, Any]:
         """Create a node of this session whose name ends with the next number. Return its path, and its record with ``czxid``."""
 

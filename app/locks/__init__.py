@@ -24,7 +24,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "Waiting well": ("pubsub", "queued", "bucketed"),
     "Several Redis servers": ("redlock_no_jitter", "redlock"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
-    "Consensus": ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
+    "Consensus": ("zookeeper", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced"),
 }
 
 

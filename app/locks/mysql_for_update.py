@@ -4,9 +4,10 @@
 **Idea** The database has a lock for each row, and it belongs to a transaction: when the transaction ends, in any way, the
 lock is free. A later request waits in the database's queue. The number is in the same database, and is read and written in
 the same transaction. So a transaction that ends too early undoes all of its writes, and no holder needs a fence.
-**Source** MySQL Reference Manual, InnoDB, "Locking Reads".
+**Source** MySQL Reference Manual, InnoDB, "Locking Reads". The limit of the wait is MariaDB's own statement, SET STATEMENT.
 **Still**
 - Each holder and each waiter needs a connection, and an open transaction for as long as the work takes.
+- The database is one server: while it is down, no request gets the lock.
 - A thread that hangs in a living process keeps its row: its transaction stays open.
 - Only what is written in that transaction is protected: the row lock does not know what the work does elsewhere.
 - Each request takes a lock, although most of them would not have met another.

@@ -5,6 +5,7 @@
 deletes the row when the work is done. For all other requests the INSERT fails with a duplicate key: they sleep and try again.
 **Still**
 - A holder that dies never deletes the row: it is on disk, and no request gets the lock again.
+- The database is one server: while it is down, no request gets the lock.
 - Waiters poll: each try is a statement, and a free lock stays unused until the sleep of a waiter ends.
 - The error of a duplicate key looks like a nuisance, and the clause that removes the error removes the lock.
 **See it**

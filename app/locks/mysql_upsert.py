@@ -2,9 +2,10 @@
 
 **Problem** The error of a duplicate key looks like a nuisance, and the clause that removes the error removes the lock.
 **Idea** `INSERT … ON DUPLICATE KEY UPDATE lock_name = lock_name`: where the row exists already, the statement changes nothing
-and succeeds.
+and succeeds. It is a transaction of its own (autocommit), so it keeps no row locked.
 **Still**
 - It succeeds for every request: no request waits, and the first that is done deletes the row that all of them share.
+- In one transaction with the work, the same statement would be a lock: a second request would wait for the row until the commit.
 - Only the number of changed rows shows which request inserted the row, and the code does not look at it.
 **See it**
 - `lab run rush --stage mysql_upsert`

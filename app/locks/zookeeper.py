@@ -7,6 +7,7 @@ heartbeats stop, and its nodes are deleted with it.
 **Source** ZooKeeper, "Recipes and Solutions: Locks"; Apache Curator, InterProcessMutex (the unique prefix).
 **Still**
 - A process that is stopped sends no heartbeats: its session ends, and when it resumes, it works on without the lock.
+- A session can end while its process lives: the client learns of it, and the work goes on.
 - A thread that hangs in a living process keeps its lock: the session belongs to the process, not to the request.
 - A holder that acquires its own lock again waits for itself.
 - Each step of the queue is on the disks of a majority before it is answered: the queue costs more than a key.

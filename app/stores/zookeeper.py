@@ -19,7 +19,7 @@ from kazoo.exceptions import (
     SessionExpiredError,
 )
 from kazoo.handlers.threading import KazooTimeoutError
-from kazoo.protocol.states import ZnodeStat
+from kazoo.protocol.states import KazooState, ZnodeStat
 
 from app.endpoint import Endpoint
 from app.journal import Journal
@@ -86,6 +86,11 @@ class Session:
     def client(self) -> KazooClient:
         """Kazoo's client of this session."""
         return self._client
+
+    @property
+    def connected(self) -> bool:
+        """Return whether the client is CONNECTED: not SUSPENDED (two thirds of the timeout without an answer), and not LOST."""
+        return bool(self._client.state == KazooState.CONNECTED)
 
     def close(self) -> None:
         self._client.stop()

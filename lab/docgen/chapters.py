@@ -16,8 +16,10 @@ from lab.errors import BadInput, choose_from
 from lab.paths import HOME
 from lab.report import matrix, reference
 from lab.report.caption import caption
+from lab.report.pages import lock_servers
 from lab.scenario import scenario
 from lab.scenario.stage_diff import changes, code, difference
+from lab.text import counted
 
 FOLDER = HOME / "docs" / "ladder"
 UP = "../../"  # from a chapter to the project's top
@@ -153,6 +155,10 @@ def _figure(stage: str, name: str, replicas: str = "3") -> str:
     return reference.figure(reference.of_stage(stage, int(replicas)).judgement, name)
 
 
+def _servers(stage: str) -> str:
+    return counted(lock_servers(reference.of_stage(stage)), "server")
+
+
 def _cell(scenario_name: str, stage: str) -> str:
     return matrix.in_short(reference.cell(scenario_name, stage))
 
@@ -167,5 +173,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "picture": _picture,
     "shown": figure_values.figure,
     "figure": _figure,
+    "servers": _servers,
     "cell": _cell,
 }

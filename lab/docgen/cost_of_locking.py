@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from app.lock import Claim
 from app.locks import stages
-from lab.report import matrix, reference
+from lab.report import matrix, pages, reference
 from lab.report.chart import BLUE, GREEN, RED, STYLE
 from lab.report.matrix import Cell
 from lab.report.reference import CEILING
@@ -65,6 +65,7 @@ def _costs() -> str:
     head = [
         "stage",
         f"kept a second, of `{CEILING}`'s",
+        "lock servers",
         "commands per increment",
         "wait p99, ms",
         *tally_heads(),
@@ -72,12 +73,13 @@ def _costs() -> str:
     ]
     rows = [head, ["---"] * len(head)]
     for name in by_speed():
-        judgement = reference.of_stage(name).judgement
+        result = reference.of_stage(name)
+        judgement, behind = result.judgement, str(pages.lock_servers(result))
         failed = ", ".join(f"`{claim}`" for claim in dict.fromkeys(cell.claim for cell in seen(name, Outcome.FAILED)))
         numbers = map(str, tally(name).values())
         share = f"{reference.share_of_ceiling(name):.0%}"
         figures = (reference.figure(judgement, "commands"), reference.figure(judgement, "p99"))
-        rows.append([f"[`{name}`](ladder/{name}.md)", share, *figures, *numbers, failed or "of those tried, none"])
+        rows.append([f"[`{name}`](ladder/{name}.md)", share, behind, *figures, *numbers, failed or "of those tried, none"])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 

@@ -77,12 +77,16 @@ def _again(part: re.Match[str], where: str) -> str:
 
 def _rungs(*names: str) -> str:
     """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
-    lines = ["| stage | increments lost | increments kept a second | still wrong |", "| --- | --- | --- | --- |"]
+    lines = [
+        "| stage | increments lost | increments kept a second | lock servers | still wrong |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for name in names:
-        judgement = of_stage(name).judgement
+        result = of_stage(name)
+        judgement, behind = result.judgement, pages.lock_servers(result)
         lost = f"{judgement.lost} of {judgement.requests}" + (f", {judgement.failed} refused" if judgement.failed else "")
         still = stages()[name].story.still[0]
-        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {judgement.kept_per_s:.0f} | {still} |")
+        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {judgement.kept_per_s:.0f} | {behind} | {still} |")
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,7 @@ from app.increment import Increment
 from app.journal import Journal, Released, Writing, Wrote
 from app.lock import Grant, NotAcquired, Refused
 from app.locks import stages
+from app.locks.mysql_upsert import UPSERT
 from app.resources.mysql_row import Counter as Row
 from app.resources.mysql_versioned import Counter as Versioned
 from app.stores.mysql import MySQL
@@ -284,3 +285,15 @@ def test_journal_follows_the_commit(increment, other, key, tmp_path):
     assert [len(events(tmp_path, request, Writing)) for request in ("r1", "r2", "r3")] == [1, 1, 1]
     assert [len(events(tmp_path, request, Wrote)) for request in ("r1", "r2", "r3")] == [1, 0, 1]
     assert Row(other, key).parts() == {"": 2}
+
+
+def test_upsert_in_a_transaction_is_a_lock(store, other, key):
+    """In a transaction, the statement without an error makes a second request wait for the row; by itself, it does not."""
+    statement = "SET STATEMENT max_statement_time = %s FOR " + UPSERT
+    assert store.execute(statement, 0.2, key) == 1
+    assert other.execute(statement, 0.2, key) == 0
+
+    with store.transaction():
+        store.execute(statement, 0.2, key)
+        with pytest.raises(MySQL.TimedOut):
+            other.execute(statement, 0.2, key)

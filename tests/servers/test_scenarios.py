@@ -31,7 +31,7 @@ CELLS = {
     "frozen_holder": ("setnx", "ttl", "watchdog", "watchdog_abort", "zookeeper", "etcd"),
     "frozen_before_write": ("setnx", "watchdog_abort", "mysql_version", "fencing"),
     "renewal_stalls": ("watchdog", "watchdog_abort"),
-    "cut_off": ("watchdog", "watchdog_abort", "zookeeper", "etcd_fenced"),
+    "cut_off": ("watchdog", "watchdog_abort", "zookeeper", "zookeeper_abort", "etcd_fenced"),
     "work_fails": ("lua", "zookeeper"),
     "work_hangs": ("watchdog", "lua"),
     "lost_reply": ("lua", "reentrant", "mysql_insert", "mysql_for_update"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 
 import pytest
 
-from app.lock import NotAcquired
+from app.lock import NotAcquired, NotOwner
 from app.locks import stages
 
 STAGES = [name for name, stage in stages().items() if stage.store == "zookeeper"]
@@ -21,6 +22,8 @@ class Session:
     def __init__(self) -> None:
         self.nodes: dict[str, SimpleNamespace] = {}
         self.made = 0
+        self.connected = True
+        self.answers = True
 
     def session(self, timeout_ms):
         return self
@@ -35,6 +38,8 @@ class Session:
         return [name.rpartition("/")[2] for name in self.nodes if name.startswith(path)]
 
     def exists(self, path, watch=None):
+        if not self.answers:
+            raise self.Unanswered
         return self.nodes.get(path)
 
     def delete(self, path):
@@ -67,3 +72,31 @@ def test_held_lock_is_refused_to_a_try(name, store):
         return len(store.nodes)
 
     assert lock(name, store).run(work) == 1
+
+
+def suspend(store):
+    store.connected = False
+
+
+def end(store):
+    store.nodes.clear()
+
+
+def fall_silent(store):
+    store.answers = False
+
+
+@pytest.mark.parametrize(("event", "expected"), [(None, True), (suspend, False), (end, False), (fall_silent, False)])
+def test_holder_heeds_its_session(store, event, expected):
+    """A holder stops where the client is suspended, where its node is gone, and where no server answers."""
+
+    def work(grant):
+        if event is not None:
+            event(store)
+        return grant.still_mine()
+
+    seen = []
+    with contextlib.suppress(NotOwner):
+        lock("zookeeper_abort", store).run(lambda grant: seen.append(work(grant)))
+
+    assert seen == [expected]
