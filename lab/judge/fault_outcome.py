@@ -26,6 +26,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     granted_meanwhile: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
+    # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
+    reentered: int = 0
 
     @property
     def idle_ms(self) -> float | None:

@@ -22,7 +22,9 @@ class Faults:
 
     def got(self, grant: Grant) -> None:
         for outcome in self.outcomes:
-            if not grant.reentered:  # such a grant does not show that the lock was free
+            if grant.reentered:  # such a grant does not show that the lock was free
+                outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
+            else:
                 outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
 
     def released(self, grant: Grant) -> None:

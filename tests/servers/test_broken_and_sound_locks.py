@@ -120,6 +120,8 @@ BROKEN = {
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
     "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE,)),
     "renews_once": Case("many_ttls", {}, "the TTL ran out in the work"),
+    "renewed_after_a_failed_release": Case("failed_release", {}, "the release failed"),
+    "owner_is_a_pooled_thread": Case("pooled_thread", {}, "taken for the owner of a lock that another request had left"),
     "renewal_ends_with_an_error": Case("renewal_fails_once", {}, "the TTL ran out in the work"),
     "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
     "ignores_its_validity": Case("slow_asking", {}, "granted after its validity had ended"),

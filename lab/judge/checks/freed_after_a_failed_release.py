@@ -1,4 +1,8 @@
-"""After a release had failed before it was sent, no other request got the lock again, or got it too late."""
+"""After a release had failed before it was sent, no other request got the lock again, or got it too late.
+
+A lock that other requests re-entered meanwhile breaks another promise (``reenters_only_its_own``): each of them restarted its
+TTL.
+"""
 
 from __future__ import annotations
 
@@ -14,5 +18,5 @@ from lab.judge.violation import Violation
 
 def violations(findings: Findings) -> Iterator[Violation]:
     failed = [fault for fault in findings.faults if fault.record.effect is Effect.COMMAND_FAILS]
-    faults = [fault for fault in failed if fault.record.phase == RELEASE]
+    faults = [fault for fault in failed if fault.record.phase == RELEASE and not fault.reentered]
     return stuck_after(faults, Claim.freed_after_a_failed_release, "the release failed", findings)

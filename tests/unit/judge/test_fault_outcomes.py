@@ -139,7 +139,7 @@ def left(made):
 def test_entered_a_lock_that_was_left(left):
     """A request that gets the lock while a failed request's lock is there has re-entered it, and shows nothing of its end."""
     left.increment("same thread", 1, 1, at=(20, 21, 22, 23)).key_event("hincrby", 1).key_event("hincrby", 20)
-    left.increment("next", 2, 2, at=(350, 351, 352, 353)).key_event("expired", 345)
+    left.increment("next", 2, 2, at=(1350, 1351, 1352, 1353)).key_event("expired", 1345)
 
     findings = left.analyse(final=3, ttl_ms=300, reports_keys=True)
 
