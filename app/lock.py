@@ -141,6 +141,8 @@ class Grant:
     key: str
     # a number that only grows from grant to grant; 0 where the stage has none
     fence: int = 0
+    # the holder's name at the lock's store, unique among holders; empty where the resource does not need it
+    owner: str = ""
     # asks the lock whether the grant is still valid; a stage that cannot know answers yes
     still_mine: Callable[[], bool] = _always
 

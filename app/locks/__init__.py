@@ -20,7 +20,7 @@ from app.lock import Stage, Story
 PARTS: dict[str, tuple[str, ...]] = {
     "Do you need a lock?": ("none", "local", "incr"),
     "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "ttl", "uuid", "lua"),
-    "A holder with a name": ("reentrant", "request_owner", "watchdog", "watchdog_abort", "fencing"),
+    "A holder with a name": ("reentrant", "request_owner", "watchdog", "watchdog_abort", "fencing", "fencing_owner"),
     "Waiting well": ("pubsub", "queued", "bucketed"),
     "Several Redis servers": ("redlock_no_jitter", "redlock"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),

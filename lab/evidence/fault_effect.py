@@ -41,10 +41,12 @@ class Effect(StrEnum):
     STORE_RESTARTS = "store_restarts"
     # The whole lock store loses its power: it forgets what it had not synced to disk, and is started again.
     POWER_LOST = "power_lost"
-    # The first server of the lock's store is gone for good. Another server may take its place.
+    # Servers of the lock's store are gone for good. Their replicas may take their places.
     PRIMARY_DIES = "primary_dies"
     # The leader of the lock's store is gone for good. The other servers elect another leader.
     LEADER_DIES = "leader_dies"
+    # The replica of the lock's store receives nothing from its primary any more.
+    REPLICA_LAGS = "replica_lags"
     # Some servers of the lock's store are gone.
     SERVERS_DIE = "servers_die"
     # Some servers of the lock's store take commands and answer none.

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from app.journal import Renewed
 from lab.evidence.fault_record import FaultRecord
+from lab.judge.entitlement import AT_THE_STORE
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
@@ -45,6 +46,7 @@ class Faults:
             past_ttl = outcome.lasted_longer_than(self.ttl_ns)
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
             measures["struck_past_ttl"] += past_ttl
+            measures["granted_anew"] += granted_meanwhile and outcome.record.effect in AT_THE_STORE
             measures["sessions_ended"] += outcome.record.sessions_ended
             measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (granted_meanwhile or outcome.renewals > 0)

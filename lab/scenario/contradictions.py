@@ -49,7 +49,7 @@ def _lock(scenario: Scenario) -> Iterator[str]:
 def _servers(scenario: Scenario) -> Iterator[str]:
     if scenario.store_syncs != "always" and not scenario.store_persists:
         yield f"store_syncs = {scenario.store_syncs!r} is about a file, and there is none; give store_persists = true as well"
-    most = most_servers(scenario.needs, scenario.store_nodes)
+    most = most_servers(scenario.needs, scenario.store_nodes, scenario.store_replica)
     named = [("nodes_away", scenario.nodes_away)]
     named += [
         (f"the fault {kind_of(fault)}: {key}", getattr(fault, key))

@@ -83,6 +83,7 @@ LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "asked_while_struck": _asked_while_struck,
     "clocks_moved": _clocks_moved,
     "granted": _grants,
+    "granted_anew": _faults,
     "handovers": _handovers,
     "handovers_between_replicas": _handovers_between_replicas,
     "late_releases": _long_faults,

@@ -41,6 +41,7 @@ class Need(StrEnum):
     SESSIONS = "sessions of each replica that can be ended"
     CLOCKS = "servers whose clocks can be set"
     DISK = "servers whose files can be cut to what was synced"
+    REPLICA = "a replica, and a link to it that the lab can hold"
 
 
 class System(Protocol):
@@ -78,6 +79,9 @@ class System(Protocol):
 
     def reconnect(self, record: FaultRecord) -> None:
         """Let everything through again."""
+
+    def hold_replication(self) -> None:
+        """Let the replicas of the lock's store receive nothing more. They have everything until this moment."""
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store, for good."""

@@ -33,30 +33,40 @@ def _asks(stage: Stage) -> bool:
     return has_lock and stage.resource not in ("mysql_versioned", "one_command")
 
 
+def _releases_late(stage: Stage) -> bool:
+    """Return whether a holder whose lease ended in the work still comes to its release.
+
+    A lock without renewal that looks at its lease before the write gives the work up, and the release with it.
+    """
+    return Claim.held_to_the_end in stage.claims or Claim.survives_a_freeze not in stage.claims
+
+
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
 WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores where a client has a session that can end; etcd calls it a lease
 # stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
 CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
+FENCED = ("fenced", "fenced_owner")  # resources that refuse old fences
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
 REDIS_NODES = 5  # servers of the store redis_nodes
+WITH_REPLICAS = ("redis", "redis_nodes")  # stores whose servers can have replicas; for each there is then a Sentinel as well
 
 
 def servers(store: str | None, store_nodes: int, standby: bool = False) -> int:
     """Return the number of servers of a stage's store: faults and ``nodes_away`` count them from 1."""
     if store is None:
         return 0
-    if store == "redis_nodes":
-        return REDIS_NODES
-    if store == "redis":
-        return 3 if standby else 1  # the primary, its replica and a Sentinel
+    if store in WITH_REPLICAS:
+        primaries = REDIS_NODES if store == "redis_nodes" else 1
+        return 3 * primaries if standby else primaries
     return store_nodes if store in ENSEMBLES else 1
 
 
-def most_servers(needs: Collection[str], store_nodes: int) -> int:
+def most_servers(needs: Collection[str], store_nodes: int, standby: bool = False) -> int:
     """Return the largest number of servers that a store can have which meets the needs."""
+    nodes = servers("redis_nodes", store_nodes, standby)
     if "nodes" in needs:
-        return REDIS_NODES
-    return store_nodes if "ensemble" in needs else max(REDIS_NODES, store_nodes)
+        return nodes
+    return store_nodes if "ensemble" in needs else max(nodes, store_nodes)
 
 
 # By name: the words for an error ("frozen_holder needs …"), and whether a stage has it.
@@ -82,21 +92,30 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "asking": ("a lock for which a request asks", _asks),
     "one_lock": ("one lock for the whole counter", lambda stage: stage.resource != "buckets"),
     "exclusion": ("a lock that excludes other requests", _keeps_out),
+    "late_release": ("a holder that works to the end and releases, also when its lease is over", _releases_late),
     "volatile": ("a lock in a store that can run without a disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
     "owner": ("an owner stored in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "ensemble": ("a store that can elect a new leader", lambda stage: stage.store in ENSEMBLES),
     "nodes": ("a lock in several stores", lambda stage: stage.store == "redis_nodes"),
+    "standby": (
+        "a lock in one Redis, which a replica can replace",
+        lambda stage: stage.store == "redis" and _keeps_out(stage),
+    ),
+    "lost_numbers": (  # whether a number is made again while its first holder is inside is chance, but for the last one
+        "a lock that does not depend on which numbers its store has forgotten",
+        lambda stage: stage.store not in WITH_REPLICAS or stage.resource != "fenced",
+    ),
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and _keeps_out(stage)),
     "clocks": (
         "a lock in a store whose clock can be shifted (etcd reads it without the C library)",
         lambda stage: _keeps_out(stage) and stage.store in CLOCKED,
     ),
-    "unfenced": ("a resource that accepts every write", lambda stage: stage.resource != "fenced"),
-    "fence": ("a resource that refuses old fences", lambda stage: stage.resource == "fenced"),
+    "unfenced": ("a resource that accepts every write", lambda stage: stage.resource not in FENCED),
+    "fence": ("a resource that refuses old fences", lambda stage: stage.resource in FENCED),
     "writes": (
         "a resource to which a request can write twice",
-        lambda stage: stage.resource in ("read_then_write", "fenced", "mysql_row"),
+        lambda stage: stage.resource in ("read_then_write", "mysql_row", *FENCED),
     ),
     "lease": ("a lock that takes an explicit lease time", lambda stage: stage.lease),
     "renewal": (
@@ -110,6 +129,7 @@ MEASURES = {
     "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
     "granted": "requests that got the lock, and wrote",
+    "granted_anew": "faults of the lock's store during which another request got the lock, and the holder was still inside",
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
     "late_releases": "faults that lasted longer than the TTL, during which another request got the lock, or the lock was renewed",

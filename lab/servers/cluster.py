@@ -28,6 +28,7 @@ from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import Redis
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
 from lab.servers.stores import stores
@@ -53,6 +54,8 @@ class Cluster:
     partitions: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
     # by server of the lock's store, its files, where a fault can drop what was not synced
     files: Mapping[str, SyncedFiles] = field(default_factory=dict)
+    # the links from the primaries of the lock's store to their replicas
+    links: tuple[ReplicationLink, ...] = ()
 
     @property
     def address(self) -> str:
@@ -99,7 +102,7 @@ class Cluster:
     @property
     def fault_target(self) -> FaultTarget:
         """Return what faults act on."""
-        return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions, self.files)
+        return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions, self.files, self.links)
 
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
@@ -178,8 +181,10 @@ def cluster(
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
-        for name, several in found.items():
-            started.enter_context(stores()[name].joined(several))
+        links = tuple(chain(*(started.enter_context(stores()[name].joined(several)) for name, several in found.items())))
+        if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
+            for link in links:
+                link.hold()
         settings = replica_settings(scenario, run, also or (stage,))
         settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
@@ -197,7 +202,9 @@ def cluster(
         ports = tuple(replica.port for replica in replicas)
         (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         known = Settings.read({}, **settings)
-        system = Cluster(run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid, files=files)
+        system = Cluster(
+            run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid, files=files, links=links
+        )
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)

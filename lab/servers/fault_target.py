@@ -14,10 +14,11 @@ from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, Target
 from lab.scenario.fault_place import Place
-from lab.scenario.requirements import CLOCKED, VOLATILE
+from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS
 from lab.scenario.scenario import Scenario
 from lab.servers.partition import Partition
 from lab.servers.process import Running
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock
 from lab.servers.stores import stores
@@ -37,6 +38,8 @@ class FaultTarget:
     partitions: Mapping[str, Sequence[Partition]]
     # by server of the lock's store, its files, where a fault can drop what was not synced
     files: Mapping[str, SyncedFiles] = field(default_factory=dict)
+    # the links from its primaries to their replicas
+    links: Sequence[ReplicationLink] = ()
 
     def resume_replica(self, record: FaultRecord) -> None:
         for replica in self.replicas:
@@ -88,6 +91,11 @@ class FaultTarget:
         for partition in self.partitions[record.replica]:
             partition.mend()
 
+    def hold_replication(self) -> None:
+        """Let the replicas receive nothing more. Raises NotReady when they do not catch up first."""
+        for link in self.links:
+            link.hold()
+
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store, for good. Raises OSError when no server leads."""
         stores()[self.store].leader(self.nodes).kill()
@@ -122,6 +130,8 @@ def place(stage: Stage, scenario: Scenario) -> Place:
         lacking[Need.CLOCKS] = f"the clock of {stage.store} cannot be shifted"
     elif not scenario.store_clocks:
         lacking[Need.CLOCKS] = "the scenario does not ask for them (store_clocks = true)"
+    if not scenario.store_replica or stage.store not in WITH_REPLICAS:
+        lacking[Need.REPLICA] = "the scenario does not ask for one (store_replica = true), or the store has none"
     return Place(lacking=lacking)
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 
 
@@ -37,8 +38,8 @@ class Store(Protocol):
         own. Raises OSError.
         """
 
-    def joined(self, running: Sequence[Server]) -> AbstractContextManager[None]:
-        """Connect the servers to each other for the duration of the block. Raises NotReady."""
+    def joined(self, running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
+        """Connect the servers to each other for the duration of the block. Yield the links to replicas. Raises NotReady."""
 
     def end_session(self, running: Sequence[Server], record: FaultRecord) -> int:
         """End the sessions of the faulted replica, and return how many. Only asked where the store has sessions."""

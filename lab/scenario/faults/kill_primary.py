@@ -1,4 +1,4 @@
-"""The first of the lock's servers dies while a holder is inside, for good. Another server may take its place."""
+"""Servers of the lock's store die while a holder is inside, for good. Their replicas may take their places."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ class Fault:
 
     # how long the holder stays inside
     for_ms: int
+    # the servers of the lock's store, counted from 1
+    nodes: tuple[int, ...] = (1,)
+    # servers that were stopped from the beginning of the run, and start before the others die: they never knew the lock
+    away: tuple[int, ...] = ()
     # the failpoint
     at: str = "read.after"
     # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
@@ -28,7 +32,8 @@ class Fault:
         return Injection(name, self.at, "wait", self.for_ms, self.skip)
 
     def inject(self, system: System, record: FaultRecord) -> None:
-        system.kill_nodes([1])
+        system.recover_nodes(self.away)
+        system.kill_nodes(self.nodes)
 
     def recover(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: the run ends without the server."""
+        """Do nothing: the run ends without the servers."""

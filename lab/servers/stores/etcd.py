@@ -16,6 +16,7 @@ from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program, free_port
 from lab.servers.programs.etcd import Etcd, ask, metrics, status
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
@@ -47,9 +48,9 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
-def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
     """Do nothing: the members know each other from their start."""
-    return contextlib.nullcontext()
+    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

@@ -13,6 +13,7 @@ from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
 from lab.servers.programs.mariadb import MariaDB, ask
 from lab.servers.programs.shifted_mariadb import ShiftedMariaDB
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
@@ -41,9 +42,9 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
-def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
     """Do nothing: there is only one server."""
-    return contextlib.nullcontext()
+    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

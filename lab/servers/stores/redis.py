@@ -1,27 +1,26 @@
 """One Redis server, which keeps nothing on disk unless the scenario requires it, and publishes its
 keyspace events.
 
-Where the scenario requires it there is also a replica, from which all changes since the first
-request are held back, and a Sentinel that promotes the replica when the primary dies.
+Where the scenario requires it there is also a replica, and a Sentinel that promotes the replica
+when the primary dies. The link to the replica can be held: by default from the first request on.
 """
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import redis
 
 from app.stores.redis import PRIMARY
-from lab.errors import NotReady
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
 from lab.servers.programs.redis import Redis, info
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.programs.shifted_redis import ShiftedRedis
 from lab.servers.redis_events import RedisEvents
+from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 from lab.servers.tcp_proxy import TcpProxy
@@ -41,7 +40,6 @@ LABS_OWN = [
 ]
 DOWN_AFTER_MS = 500  # after so long a silence the Sentinel takes the primary for dead; its default is 30 s
 SENTINEL = Sentinel().name
-JOINED_WITHIN_S = 10.0
 REPLICATION = b"PSYNC"  # the command by which a replica starts to follow
 
 
@@ -58,29 +56,40 @@ def url(running: Sequence[Reachable]) -> str:
 def commands(running: Sequence[Server]) -> dict[str, int]:
     calls: dict[str, int] = {}
     for one in running:
-        for key, figures in info(one.port, "commandstats", one.host).items() if not one.killed and one.name != SENTINEL else ():
+        for key, figures in info(one.port, "commandstats", one.host).items() if not one.killed and not is_sentinel(one) else ():
             command = key.removeprefix("cmdstat_").partition("|")[0]
             if command not in LABS_OWN:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
     return calls
 
 
+def is_sentinel(server: Server) -> bool:
+    """Return whether a server is a Sentinel: it has no keys."""
+    return server.name.startswith(SENTINEL)
+
+
 def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
     several = len(running) > 1
-    return [RedisEvents(one.port, path, one.name if several else "", host=one.host) for one in running if one.name != SENTINEL]
+    return [RedisEvents(one.port, path, one.name if several else "", host=one.host) for one in running if not is_sentinel(one)]
 
 
 @contextlib.contextmanager
-def joined(running: Sequence[Server]) -> Iterator[None]:
-    """Let the replica follow the primary over a proxy that is held, and let the Sentinel watch
-    both.
+def joined(running: Sequence[Server]) -> Iterator[Sequence[ReplicationLink]]:
+    """Let the replica follow the primary, and let the Sentinel watch both. Yield the link from the primary to the replica.
 
     Raises NotReady when the servers do not find each other.
     """
     if len(running) == 1:
-        yield
+        yield ()
         return
     primary, replica, sentinel = running
+    with followed(primary, replica, sentinel) as link:
+        yield (link,)
+
+
+@contextlib.contextmanager
+def followed(primary: Server, replica: Server, sentinel: Server) -> Iterator[ReplicationLink]:
+    """Let a replica follow its primary over a proxy, and let a Sentinel watch both. Raises NotReady."""
     proxy = TcpProxy(
         primary.port, REPLICATION
     )  # the Sentinel uses it as well: it corrects a replica that follows another address
@@ -88,21 +97,11 @@ def joined(running: Sequence[Server]) -> Iterator[None]:
         _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
         _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
         _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
-        _until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
-        _until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
-        proxy.hold()
-        yield
+        until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
+        until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
+        yield ReplicationLink(primary, replica, proxy)
     finally:
         proxy.close()
-
-
-def _until(true: Callable[[], bool], otherwise: str) -> None:
-    until = time.monotonic() + JOINED_WITHIN_S
-    while time.monotonic() < until:
-        if true():
-            return
-        time.sleep(0.02)
-    raise NotReady(f"{otherwise} within {JOINED_WITHIN_S:.0f} s")
 
 
 def _command(port: int, *command: object) -> None:

@@ -1,41 +1,60 @@
-"""Five Redis servers that are independent of each other."""
+"""Five Redis servers that are independent of each other.
+
+Where the scenario requires it, each has a replica and a Sentinel of its own, which promotes the
+replica when the primary dies. The servers are numbered in this order: five primaries, the five
+replicas, the five Sentinels.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab.scenario.requirements import REDIS_NODES
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
 from lab.servers.programs.redis import Redis
+from lab.servers.programs.sentinel import Sentinel
 from lab.servers.programs.shifted_redis import ShiftedRedis
 from lab.servers.redis_events import RedisEvents
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores.redis import commands
+from lab.servers.stores.redis import commands, followed, is_sentinel
 
 __all__ = ["commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
+
+NUMBERS = range(1, REDIS_NODES + 1)
 
 
 def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
-    return [
+    primaries = [
         kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
-        for number in range(1, REDIS_NODES + 1)
+        for number in NUMBERS
     ]
+    replicas = [Redis(f"lock-replica-{number}", notify=True) for number in NUMBERS]
+    sentinels = [Sentinel(f"sentinel-{number}") for number in NUMBERS]
+    return [*primaries, *replicas, *sentinels] if scenario.store_replica else [*primaries]
 
 
-def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
-    """Do nothing: the servers are independent of each other."""
-    return contextlib.nullcontext()
+@contextlib.contextmanager
+def joined(running: Sequence[Server]) -> Iterator[Sequence[ReplicationLink]]:
+    """Let each replica follow its primary, and let its Sentinel watch both; do nothing where no server has a replica.
+
+    No pair knows of another pair. Raises NotReady when the servers of a pair do not find each other.
+    """
+    primaries, replicas, sentinels = running[:REDIS_NODES], running[REDIS_NODES : 2 * REDIS_NODES], running[2 * REDIS_NODES :]
+    with contextlib.ExitStack() as pairs:
+        yield [pairs.enter_context(followed(*pair)) for pair in zip(primaries, replicas, sentinels, strict=bool(replicas))]
 
 
 def url(running: Sequence[Reachable]) -> str:
-    return ",".join(one.address for one in running)
+    addresses = [one.address for one in running]
+    sentinels = addresses[2 * REDIS_NODES :]
+    return f"sentinel://{','.join(sentinels)}" if sentinels else ",".join(addresses)
 
 
 def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
-    return [RedisEvents(one.port, path, one.name, one.killed, one.host) for one in running]
+    return [RedisEvents(one.port, path, one.name, one.killed, one.host) for one in running if not is_sentinel(one)]

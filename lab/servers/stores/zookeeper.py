@@ -15,6 +15,7 @@ from lab.scenario.scenario import Scenario
 from lab.servers.process import Program, free_port
 from lab.servers.programs.shifted_zookeeper import ShiftedZooKeeper
 from lab.servers.programs.zookeeper import ZooKeeper, four_letter
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
@@ -49,9 +50,9 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
     return []
 
 
-def joined(running: Sequence[Server]) -> AbstractContextManager[None]:
+def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
     """Do nothing: the members know each other from their start."""
-    return contextlib.nullcontext()
+    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

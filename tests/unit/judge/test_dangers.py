@@ -39,6 +39,18 @@ def test_hold_after_a_failed_renewal(made, failed_ms, replica, expected):
 
 
 @pytest.mark.parametrize(
+    ("kind", "next_ms", "expected"),
+    [("kill_primary", 600, 1), ("kill_primary", 1100, 0), ("slow", 600, 0)],
+)
+def test_lock_granted_anew(made, kind, next_ms, expected):
+    """A lock that is granted anew after a fault of its store is a danger while the first holder is still inside."""
+    made.increment("a", 0, 0, at=(0, 1, 1000, 1001)).fault(kind, "a", 2, 1000)
+    made.increment("b", 0, 1, at=(next_ms, next_ms + 1, next_ms + 900, next_ms + 901), replica="replica-2")
+
+    assert made.analyse(final=1, ttl_ms=3000, lease_ms=0).measures["granted_anew"] == expected
+
+
+@pytest.mark.parametrize(
     ("has_votes", "expected"),
     [
         (False, [("survives_a_slow_acquire", "the TTL ran out in the acquire")]),

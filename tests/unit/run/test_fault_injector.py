@@ -33,12 +33,13 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "fail_renewal": ([], []),
     "hang": ([], []),
     "freeze": ([], [("resume_replica", RECORD)]),
+    "hold_replication": ([("hold_replication",)], []),
     "jump_clock": ([("jump_clocks", NODE, 60_000)], [("jump_clocks", NODE, 0)]),
     "kill": ([], []),
     "kill_leader": ([("kill_lock_leader",)], []),
     "kill_nodes": ([("kill_nodes", NODE)], [("recover_nodes", NODE)]),
-    "kill_primary": ([("kill_nodes", [1])], []),
     "lose_power": ([("lose_power",)], []),
+    "kill_primary": ([("recover_nodes", ()), ("kill_nodes", NODE)], []),
     "lose_reply": ([], []),
     "raise_error": ([], []),
     "restart_nodes": ([("kill_nodes", NODE), ("recover_nodes", ()), ("recover_nodes", NODE)], []),
@@ -62,6 +63,7 @@ ALLOWED = {
         "recover_nodes",
         "jump_clocks",
         "kill_lock_leader",
+        "hold_replication",
     },
 }
 # a call that lasts until another call undoes it

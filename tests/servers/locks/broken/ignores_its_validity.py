@@ -1,4 +1,4 @@
-"""Broken: enters with three votes, however much of the TTL the asking has used up."""
+"""Broken: enters with three votes, and writes, however much of the TTL the asking has used up."""
 
 from dataclasses import replace
 
@@ -6,9 +6,8 @@ from app.locks import redlock
 
 
 class Lock(redlock.Lock):
-    def by_majority(self):
-        answers = self.store.all("SET", self.key, self.token, "NX", "PX", self.ttl_ms)
-        return answers.count("OK") > len(answers) // 2
+    def still_mine(self):
+        return True
 
 
 STAGE = replace(redlock.STAGE, lock=Lock)

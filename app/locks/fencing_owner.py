@@ -1,0 +1,30 @@
+"""A fence with an owner: of two holders with one number, the resource accepts only the first.
+
+**Problem** A replica that lacks only the last grant makes its number again when it takes over: the resource accepts both holders.
+**Idea** A number that is made again is not unique; number and owner together are. The lock of `fencing` already hands on its
+owner. Here the resource also keeps the owner that was the first to show the number, and refuses any other owner with that number.
+**Source** L. Lamport, "Paxos Made Simple" (2001): numbers are unique because each proposer adds its own name.
+**Still**
+- The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
+- A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
+- The resource has to take part: it must keep number and owner, compare them and write, all in one step.
+- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
+- The lock of a thread that hangs in a living process is renewed for ever.
+**See it**
+- `lab run failover_last_grant --stage fencing_owner`
+- `lab run restart_first_grant --stage fencing_owner`
+- `lab run fence_restart --stage fencing_owner`
+- `lab diff fencing fencing_owner`
+"""
+
+from dataclasses import replace
+
+from app.lock import claims
+from app.locks.fencing import STAGE as FENCING
+
+STAGE = replace(
+    FENCING,
+    follows="fencing",
+    resource="fenced_owner",
+    claims=FENCING.claims | claims("survives_failover survives_store_restart"),
+)

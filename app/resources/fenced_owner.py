@@ -1,0 +1,51 @@
+"""The counter behind a fence with an owner: of several holders with one number, it accepts only the first that shows it.
+
+A store that forgot its last grant makes that number again. The pair of number and owner is unique all the same.
+Algorithm: as ``fenced``; numbers that are unique because each names its proposer are those of L. Lamport, "Paxos Made Simple".
+"""
+
+from __future__ import annotations
+
+from app.lock import Grant, Refused
+from app.resource import Write
+from app.stores.redis import Redis
+
+SEE = """
+local seen = redis.call('hmget', KEYS[2], 'fence', 'owner')
+if tonumber(ARGV[1]) > tonumber(seen[1] or 0) then
+    redis.call('hset', KEYS[2], 'fence', ARGV[1], 'owner', ARGV[2])
+end
+return redis.call('get', KEYS[1])
+"""
+
+WRITE = """
+local seen = redis.call('hmget', KEYS[2], 'fence', 'owner')
+local newest = tonumber(seen[1] or 0)
+if tonumber(ARGV[1]) < newest or (tonumber(ARGV[1]) == newest and ARGV[2] ~= seen[2]) then
+    return {0, newest, seen[2]}
+end
+redis.call('hset', KEYS[2], 'fence', ARGV[1], 'owner', ARGV[2])
+return {1, redis.call('set', KEYS[1], ARGV[3], 'GET') or 0}
+"""
+
+
+class Counter:
+    in_lock_store = False
+
+    def __init__(self, client: Redis, key: str) -> None:
+        self.client = client
+        self.keys = [key, f"{key}:fence"]
+        self.see_script = client.register_script(SEE)
+        self.write_script = client.register_script(WRITE)
+
+    def read(self, grant: Grant) -> int:
+        return int(self.see_script(self.keys, [grant.fence, grant.owner]) or 0)
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        taken, found, *owner = self.write_script(self.keys, [grant.fence, grant.owner, value])
+        if not taken:
+            raise Refused(f"the fence {grant.fence} is older than {found}, or not that of {owner[0]}, which was seen here")
+        return Write(value=value or 0, overwrote=int(found))
+
+    def parts(self) -> dict[str, int]:
+        return {"": int(self.client.get(self.keys[0]) or 0)}

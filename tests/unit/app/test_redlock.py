@@ -1,0 +1,121 @@
+"""Redlock's validity: the grant carries it, and the work asks before it writes."""
+
+from __future__ import annotations
+
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from app.increment import Increment
+from app.journal import Journal
+from app.lock import Abandoned, Grant, NotAcquired
+from app.locks import redlock, redlock_no_jitter
+from app.resource import Write
+
+TTL_MS = 1000
+VALID_MS = TTL_MS - 12  # less a hundredth and 2 ms for clocks that drift
+
+
+class FakeClock:
+    """A monotonic clock that the test moves. A sleep moves it as well."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+class FakeNodes:
+    """Five servers: a number of them agree, and their answers take a while."""
+
+    def __init__(self, clock: FakeClock, agree: int = 5, take_s: float = 0.0) -> None:
+        self.clock, self.agree, self.take_s = clock, agree, take_s
+        self.released = 0
+
+    def all(self, command: str, *_: object) -> list[str | None]:
+        if command == "EVAL":
+            self.released += 1
+            return ["1"] * 5
+        self.clock.sleep(self.take_s)
+        return ["OK"] * self.agree + [None] * (5 - self.agree)
+
+
+class FakeCounter:
+    """A number."""
+
+    in_lock_store = False
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def read(self, grant: Grant) -> int:
+        return self.value
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        old, self.value = self.value, value or 0
+        return Write(value=self.value, overwrote=old)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture(params=[redlock_no_jitter, redlock], ids=["fixed pause", "random pause"])
+def stage(request, monkeypatch, clock) -> ModuleType:
+    monkeypatch.setattr(request.param, "time", clock)
+    return request.param
+
+
+def test_validity_ends(stage, clock):
+    """The grant is valid for the TTL from the asking, less the allowance for drift, and not for a moment longer."""
+    seen = []
+
+    def work(grant: Grant) -> None:
+        clock.sleep((VALID_MS - 1) / 1000)
+        seen.append(grant.still_mine())
+        clock.sleep(0.002)
+        seen.append(grant.still_mine())
+
+    stage.Lock(FakeNodes(clock), "key", TTL_MS, 0, 10).run(work)
+
+    assert seen == [True, False]
+
+
+def test_asking_is_subtracted(stage, clock):
+    """The validity counts from before the servers were asked: slow answers shorten it."""
+    seen = []
+
+    def work(grant: Grant) -> None:
+        clock.sleep((VALID_MS - 400 + 1) / 1000)
+        seen.append(grant.still_mine())
+
+    stage.Lock(FakeNodes(clock, take_s=0.4), "key", TTL_MS, 0, 10).run(work)
+
+    assert seen == [False]
+
+
+def test_no_validity_left(stage, clock):
+    """Five votes that came later than the TTL are no lock: they are given back."""
+    nodes = FakeNodes(clock, take_s=1.1)
+
+    with pytest.raises(NotAcquired):
+        stage.Lock(nodes, "key", TTL_MS, 0, 10).run(lambda grant: None)
+
+    assert nodes.released
+
+
+def test_work_is_abandoned(stage, clock):
+    """An increment whose validity ended while it worked writes nothing."""
+    counter = FakeCounter()
+    lock = stage.Lock(FakeNodes(clock), "key", TTL_MS, 0, 10)
+    slow = SimpleNamespace(read=lambda grant: (clock.sleep(2), counter.read(grant))[1], write=counter.write)
+
+    with pytest.raises(Abandoned):
+        Increment("r0", slow, Journal(None), work_ms=0).run(lock)
+
+    assert counter.value == 0

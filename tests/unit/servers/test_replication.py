@@ -1,0 +1,80 @@
+"""Primaries with replicas: how they are numbered, and when the link to a replica is held."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from app.endpoint import Endpoint
+from app.locks import stage as stage_of
+from lab.errors import BadInput, NotReady
+from lab.scenario import scenario
+from lab.servers import fault_target, replication_link
+from lab.servers.replication_link import ReplicationLink
+from lab.servers.stores import redis_nodes
+
+
+def server(name: str, port: int):
+    return SimpleNamespace(name=name, port=port, host="127.0.0.1", address=f"127.0.0.1:{port}")
+
+
+class FakeProxy:
+    """A proxy that notes when it was held."""
+
+    def __init__(self, offsets: dict[int, int]) -> None:
+        self.offsets = offsets
+        self.held_at: list[int] = []
+
+    def hold(self) -> None:
+        self.held_at.append(self.offsets[2])
+
+
+def test_link_is_held_when_the_replica_has_caught_up(monkeypatch):
+    """The replica has everything until the moment at which its link is held."""
+    offsets = {1: 90, 2: 30}
+
+    def info(port: int, section: str, host: str) -> dict[str, int]:
+        offsets[2] += 20 if port == 2 else 0
+        return {"master_repl_offset": offsets[1], "slave_repl_offset": offsets[2]}
+
+    monkeypatch.setattr(replication_link, "info", info)
+    proxy = FakeProxy(offsets)
+
+    ReplicationLink(server("primary", 1), server("replica", 2), proxy).hold()
+
+    assert proxy.held_at == [90]
+
+
+def test_replica_that_stays_behind_is_an_error(monkeypatch):
+    """A replica that does not catch up is named, and the link is not held."""
+    monkeypatch.setattr(replication_link, "WITHIN_S", 0.05)
+    monkeypatch.setattr(replication_link, "info", lambda port, *_: {"master_repl_offset": 9, "slave_repl_offset": 3})
+    proxy = FakeProxy({2: 3})
+
+    with pytest.raises(NotReady, match="replica does not catch up with primary"):
+        ReplicationLink(server("primary", 1), server("replica", 2), proxy).hold()
+
+    assert proxy.held_at == []
+
+
+def test_pairs_of_redlock():
+    """Five primaries come first, so that faults count them from 1; each has a replica and a Sentinel, which clients ask."""
+    names = [one.name for one in redis_nodes.programs(scenario.load("failover_of_a_vote"))]
+    running = [server(name, 7000 + number) for number, name in enumerate(names)]
+
+    assert names[:5] == [f"lock-redis-{number}" for number in range(1, 6)]
+    assert names[7] == "lock-replica-3"
+    assert names[12] == "sentinel-3"
+    endpoint = Endpoint.parse(redis_nodes.url(running))
+    assert (endpoint.scheme, [address.port for address in endpoint.addresses]) == ("sentinel", list(range(7010, 7015)))
+    assert Endpoint.parse(redis_nodes.url(running[:5])).scheme == ""
+
+
+def test_link_needs_a_replica():
+    """A fault that holds the link is refused where the lock's store has no replica."""
+    held = scenario.load("failover_last_grant")
+
+    fault_target.refuse(stage_of("fencing"), held)
+    with pytest.raises(BadInput, match=r"hold_replication.*needs a replica"):
+        fault_target.refuse(stage_of("etcd_fenced"), held)
