@@ -32,7 +32,8 @@ class Claim(Enum):
     releases_atomically = "The lock cannot pass to another holder in the middle of a release."
     counts_once = "One request does its work once, however often it had to retry."
     serves_most_requests = (
-        "Where nothing fails and requests wait up to ten seconds, at least half of them get the lock and do their work."
+        "Where nothing fails, the work fits into the TTL and requests wait up to ten seconds, "
+        "at least half of them get the lock and do their work."
     )
     survives_a_freeze = "A holder that was stopped in its work for longer than the TTL destroys no increment when it resumes."
     survives_a_late_freeze = (

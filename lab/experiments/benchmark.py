@@ -11,7 +11,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from lab.errors import ExitStatus, LabError
 from lab.prerequisites import program
 from lab.text import hanging
 
+Sample = TypeVar("Sample")  # what one measurement returns
 CONNECTIONS = 100
 WRK_SCRIPT = """
 wrk.method = "POST"
@@ -71,7 +72,7 @@ class Bench(Protocol):
         """Measure over so many interleaved pairs. Raises MissingProgram, NotReady, Unmeasured."""
 
 
-def pairwise(pairs: int, one: Callable[[], float], other: Callable[[], float]) -> Iterator[tuple[float, float]]:
+def pairwise(pairs: int, one: Callable[[], Sample], other: Callable[[], Sample]) -> Iterator[tuple[Sample, Sample]]:
     """Yield the results of both, interleaved. The order alternates, so that neither always runs on a warm machine."""
     for number in range(pairs):
         if number % 2:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from lab.judge.entitlement import AT_THE_STORE
 from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 from lab.text import counted, thousands
@@ -131,9 +132,10 @@ def _price(picture: Timeline, destroyed: int) -> str:
 
 
 def _fault_before(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
-    """Describe the fault whose failpoint one of the two reached; empty without one."""
+    """Describe the fault whose failpoint one of the two reached, of the store if possible; empty without one."""
     requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
-    fault = next((fault for fault in picture.faults if fault.request in requests), None)
+    of_the_store_first = sorted(picture.faults, key=lambda fault: fault.effect not in AT_THE_STORE)
+    fault = next((fault for fault in of_the_store_first if fault.request in requests), None)
     return (
         "" if fault is None else f"; the fault {_kind(fault)} had begun in {fault.request} at {when(fault.at)}{_lasting(fault)}"
     )

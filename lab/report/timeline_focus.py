@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lab.evidence.loss import Loss
+from lab.judge.entitlement import AT_THE_STORE
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
@@ -25,7 +26,7 @@ class Focus(msgspec.Struct):
 
 
 def focus_of(judgement: Judgement, findings: Findings) -> Focus:
-    """Return the first violation, of the claim under test if possible; else the first fault, the claim's story, or the start."""
+    """Return the first violation, of the claim under test if possible; else a fault, of the store if possible, the claim's story, or the start."""
     own_first = sorted(judgement.violations, key=lambda violation: violation.claim != judgement.claim)
     for violation in own_first:
         match violation.evidence[:1]:
@@ -33,7 +34,7 @@ def focus_of(judgement: Judgement, findings: Findings) -> Focus:
                 return Focus(loss.culprit.got_ns, mechanism=violation.mechanism)
             case [FaultOutcome() as outcome]:
                 return Focus(outcome.record.at_ns, fault=outcome.record.name)
-    for outcome in findings.faults[:1]:
+    for outcome in sorted(findings.faults, key=lambda outcome: outcome.record.effect not in AT_THE_STORE)[:1]:
         return Focus(outcome.record.at_ns, fault=outcome.record.name)
     if (story := claim_story(findings)) is not None and story.until_ns:
         return Focus(story.until_ns, span=(story.since_ns, story.until_ns))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.journal import Released, Renewed
+from app.journal import Got, Released, Renewed
 from lab.judge.checks import checks
 from lab.judge.verdict import weigh
 from tests.builders import MS, found, record_of
@@ -589,6 +589,22 @@ def test_requests_that_were_refused(made, refused, expected):
         made.answer(f"r{number}", "failed" if number < refused else "unknown")
 
     assert found(made.analyse(final=0, wait_ms=10_000)) == expected
+
+
+@pytest.mark.parametrize(
+    ("held_ms", "expected"), [(450, []), (200, [("serves_most_requests", "too many requests were refused")])]
+)
+def test_work_that_does_not_fit_into_the_ttl(made, held_ms, expected):
+    """Work that is given up because it lasted longer than the TTL was not refused by the lock; work that fits was."""
+    for number in range(10):
+        begun_ms = number * 1000
+        about = {"request": f"r{number}", "turn": 1, "commands": 1}
+        made.line("journal/replica-1.jsonl", Got(**about, key="lock", asked_ns=begun_ms * MS, got_ns=(begun_ms + 1) * MS))
+        times = {"releasing_ns": (begun_ms + 1 + held_ms) * MS, "released_ns": (begun_ms + 2 + held_ms) * MS}
+        made.line("journal/replica-1.jsonl", Released(**about, **times, result="error: Abandoned", command="", answer=""))
+        made.answer(f"r{number}", "failed")
+
+    assert found(made.analyse(final=0, wait_ms=10_000, ttl_ms=300)) == expected
 
 
 @pytest.mark.parametrize("changes", [{"wait_ms": 0}, {"has_faults": True}, {"is_complete": False}, {"nested": "crossed"}])
