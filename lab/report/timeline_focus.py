@@ -26,7 +26,10 @@ class Focus(msgspec.Struct):
 
 
 def focus_of(judgement: Judgement, findings: Findings) -> Focus:
-    """Return the first violation, of the claim under test if possible; else a fault, of the store if possible, the claim's story, or the start."""
+    """Return the first violation, of the claim under test if possible; else a fault, the claim's story, or the start.
+
+    Of several faults, one of the lock's store comes first.
+    """
     own_first = sorted(judgement.violations, key=lambda violation: violation.claim != judgement.claim)
     for violation in own_first:
         match violation.evidence[:1]:
