@@ -40,5 +40,5 @@ STAGE = Stage(
     lock=Lock,
     follows="mysql_insert",
     store="mysql",
-    claims=claims(""),
+    claims=claims("serves_most_requests"),
 )

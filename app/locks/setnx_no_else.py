@@ -41,5 +41,5 @@ STAGE = Stage(
     lock=Lock,
     follows="setnx",
     store="redis",
-    claims=claims(""),
+    claims=claims("serves_most_requests"),
 )

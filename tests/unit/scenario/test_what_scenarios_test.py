@@ -66,3 +66,18 @@ def test_time_of_a_deadlock(made, waited_ms, guilty):
     assert PATIENCE_MS == 500
     assert "within twice the TTL and half a second" in Claim.breaks_deadlock.value
     assert claims == (["breaks_deadlock"] if guilty else [])
+
+
+def test_expectations_agree_with_claims():
+    """A stage is expected to keep what it claims and to fail where it does not; where it does not fit, nothing is expected."""
+    expected = expectations()
+    wrong = [
+        (name, stage.name)
+        for name in scenario.names()
+        for stage in stages().values()
+        for one in [scenario.load(name)]
+        for kept in ["KEPT" if one.tests in stage.claims else "ADMITTED"]
+        if expected.get((name, stage.name)) != ("" if one.misfit(stage) else kept)
+    ]
+
+    assert wrong == []
