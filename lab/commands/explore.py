@@ -150,15 +150,15 @@ class Printed:
         work = f" --work-ms {question.work_ms}" if question.work_ms else ""
         self.console.print(f"\n[bold]{broken.claim.name}[/bold]: {broken.mechanism}", highlight=False)
         moves = walk_live(program, decision.clients, broken.events, question.horizon_ms, real)
-        print_story(self.console, lines(program, moves), stage)
+        print_story(self.console, lines(program, moves))
         self.console.print(f"  again: lab replay {stage.lookup}:{short(broken.events)}{work}", style="dim", soft_wrap=True)
 
 
-def print_story(console: Console, story: Sequence[Line], stage: Stage) -> None:
+def print_story(console: Console, story: Sequence[Line]) -> None:
     """Print a schedule, an event a line."""
     for number, line in enumerate(story, 1):
         reply = f" → {line.reply}" if line.reply else ""
-        at = f"   [dim]{stage.name}.py:{line.number}  {escape(line.source)}[/dim]" if line.number else ""
+        at = f"   [dim]{escape(line.place)}  {escape(line.source)}[/dim]" if line.place else ""
         console.print(f"  {number:>3} {line.who or ' ':2} {escape(line.what + reply):58}{at}", highlight=False, soft_wrap=True)
         if line.breaks:
             console.print(f"         [red]{escape(line.breaks)}[/red]", highlight=False)
@@ -189,6 +189,6 @@ def _replayed(stage: Stage, program: Program, clients: int, events: list[Event],
     except Stalled as error:
         sys.stderr.write(f"error: nothing is decided: {error}\n")
         return ExitStatus.NOTHING_SHOWN
-    print_story(terminal(), lines(program, moves), stage)
+    print_story(terminal(), lines(program, moves))
     broken = {finding.claim for move in moves for finding in move.found}
     return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -17,6 +18,7 @@ from redis.connection import AbstractConnection
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
+from app import locks
 from app.stores.redis import CLIENT_OPTIONS
 from app.stores.redis import Redis as LabRedis
 from lab.explore import replica
@@ -26,6 +28,7 @@ from lab.explore.overlay import Event
 from lab.explore.server_table import RealRedis
 
 SUBSCRIBING = {b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE"}
+SHELF = str(Path(locks.__file__).parent)
 MOST_CONNECTIONS = 1_000_000  # they are only objects
 # by the name that ``Failure`` has
 ERRORS = {"TimeoutError": redis.TimeoutError, "ConnectionError": redis.ConnectionError, "ResponseError": ResponseError}
@@ -80,13 +83,13 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
     def _send(self, words: tuple[bytes, ...]) -> None:
         if words[0].upper() in SUBSCRIBING:  # nobody waits for the reply: it is a message
             self.listening = True
-            replica.current().wait(Command(self.server, words, _line()))
+            replica.current().wait(Command(self.server, words, *_line()))
         else:
             self.unread.append(words)
 
     def read_response(self, disable_decoding: bool = False, **_: Any) -> Any:
         here = replica.current()
-        reply = here.wait(Command(self.server, self.unread.popleft(), _line()) if self.unread else Listen(None))
+        reply = here.wait(Command(self.server, self.unread.popleft(), *_line()) if self.unread else Listen(None))
         if isinstance(reply, Failure):
             raise ERRORS[reply.kind](reply.message)
         return self._decoded(reply, disable_decoding)
@@ -99,15 +102,15 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         return reply if raw or not isinstance(reply, bytes) else self.encoder.decode(reply)
 
 
-def _line() -> int:
-    """Return the line of the stage that runs: the innermost frame of its file."""
-    path = replica.current().path
+def _line() -> tuple[str, int]:
+    """Return the file and line of the stage that runs: the innermost frame of it, or of a stage that it imports."""
+    paths = (replica.current().path, SHELF)
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - as the module traceback does
     while frame is not None:
-        if frame.f_code.co_filename == path:
-            return frame.f_lineno
+        if frame.f_code.co_filename.startswith(paths):
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return 0
+    return "", 0
 
 
 class Client(LabRedis):

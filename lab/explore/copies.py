@@ -41,6 +41,11 @@ class Copies:
         self._made: dict[str, ModuleType] = {}
         self._builtins = vars(builtins) | {"__import__": self._import}
 
+    @property
+    def loaded(self) -> list[ModuleType]:
+        """All copies that were made."""
+        return list(self._made.values())
+
     def load(self, path: Path, name: str) -> ModuleType:
         """Return the module that a file holds, as this replica has it."""
         made = self._made.get(name)

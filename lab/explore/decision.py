@@ -23,7 +23,7 @@ TESTED_BY = {
     "work": (*ALWAYS, Claim.held_to_the_end, *RELEASES),
     "pauses": (*ALWAYS, Claim.survives_a_freeze, Claim.survives_a_late_freeze, *RELEASES),
     "crashes": (*ALWAYS, Claim.freed_after_crash, Claim.acquires_atomically),
-    "lost_replies": (*ALWAYS, Claim.acquires_atomically),
+    "lost_replies": (*ALWAYS, Claim.acquires_atomically, Claim.freed_after_a_failed_release),
     "resends": (*ALWAYS, Claim.survives_a_lost_reply),
     "restarts": (*ALWAYS, Claim.survives_store_restart, Claim.fence_outlives_restart),
 }

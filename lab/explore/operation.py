@@ -14,7 +14,8 @@ class Command(NamedTuple):
     server: str
     # the command as it is sent: its name first
     words: tuple[bytes, ...]
-    # the line of the stage that sent it; 0 where another file did
+    # the file and line of the stage that sent it; empty and 0 where another file did
+    file: str = ""
     line: int = 0
 
 

@@ -63,16 +63,11 @@ class Program:
         self.module = f"app.locks.{stage.name}"
         self.lock_keys: frozenset[bytes] | None = None  # the names of the lock's keys, once a search has learned them
 
-    def stage_module(self) -> ModuleType:
-        """Return a copy of the stage's module, as a replica has it."""
-        replica = Replica(0, str(self.path))
-        found: list[ModuleType] = []
-        replica.begin(lambda: found.append(Copies().load(self.path, self.module)))
-        return found[0]
-
-    def resource_module(self) -> ModuleType:
-        """Return the module of the stage's resource."""
-        return sys.modules[type(self.resource).__module__]
+    def modules(self) -> list[ModuleType]:
+        """Return the modules of the stage, as a replica has them, and of its resource."""
+        copies = Copies()
+        Replica(0, str(self.path)).begin(lambda: copies.load(self.path, self.module))
+        return [*copies.loaded, sys.modules[type(self.resource).__module__]]
 
     def start(self, number: int) -> Replica:
         """Start a replica, and with it its request: it runs to its first operation."""

@@ -15,7 +15,7 @@ from lab.explore.ghosts import Ghosts, Hold, Why, Written, put
 from lab.explore.operation import Grant, Mark, Releasing, Wrote
 from lab.explore.server_table import Contents, Key
 
-FREED_AFTER_A_FAILED_RELEASE = Claim.freed_after_failure
+FREED_AFTER_A_FAILED_RELEASE = Claim.freed_after_a_failed_release
 RENEWED_FOR_NOBODY = "the lock was renewed for a request that was over"
 FREE_AGAIN_WITHIN_MS = 500  # beyond the TTL: as the claims say
 SHARE_OF_TTL = 0.7  # a request that waits this long for a lock that nobody uses is locked out by a lost reply

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, Event, letter_of
@@ -30,8 +29,8 @@ class Line(NamedTuple):
     what: str
     # what the store answered; empty where nothing was sent
     reply: str
-    # the line of the stage that sent the command; 0 without one
-    number: int
+    # the file and line that sent the command; empty without one
+    place: str
     # the text of that line
     source: str
     # what the event breaks; empty for most
@@ -48,13 +47,13 @@ def _line(program: Program, move: Move) -> Line:
     breaks = "; ".join(dict.fromkeys(finding.mechanism for finding in move.found))
     who = letter_of(event.client) if event.client >= 0 else ""
     if event.kind in DONE_TO:
-        return Line(who, DONE_TO[event.kind], "", 0, "", breaks)
+        return Line(who, DONE_TO[event.kind], "", "", "", breaks)
     if event.kind is CLOCK:
-        return Line("", f"time passes: the clock reads {event.number} ms", "", 0, "", breaks)
+        return Line("", f"time passes: the clock reads {event.number} ms", "", "", "", breaks)
     if event.kind is RESTART:
-        return Line("", "the store restarts without its data", "", 0, "", breaks)
+        return Line("", "the store restarts without its data", "", "", "", breaks)
     if event.kind is CHOICE:
-        return Line(who, f"draws the random number {event.number}", "", 0, "", breaks)
+        return Line(who, f"draws the random number {event.number}", "", "", "", breaks)
     return _of_command(program, event, who, command, move.reply, breaks)
 
 
@@ -63,9 +62,12 @@ def _of_command(program: Program, event: Event, who: str, command: Command | Non
     if event.thread:
         remark += " (in another thread)"
     if command is None:
-        return Line(who, f"receives a message{remark}", "", 0, "", breaks)
-    source = source_of(str(program.path), command.line)
-    return Line(who, in_words(program, command) + remark, reply_in_words(reply), command.line, source, breaks)
+        return Line(who, f"receives a message{remark}", "", "", "", breaks)
+    source = source_of(command.file, command.line)
+    what = in_words(program, command) + remark
+    return Line(
+        who, what, reply_in_words(reply), f"{Path(command.file).name}:{command.line}" if command.line else "", source, breaks
+    )
 
 
 @cache
@@ -90,8 +92,7 @@ def in_words(program: Program, command: Command) -> str:
 def script_names(program: Program) -> dict[str, str]:
     """Return the names of the scripts of the stage and of its resource, by their hash."""
     found: dict[str, str] = {}
-    modules: list[ModuleType] = [program.stage_module(), program.resource_module()]
-    for module in modules:
+    for module in program.modules():
         for name, value in vars(module).items():
             if isinstance(value, str) and "redis.call" in value:
                 found[hashlib.sha1(value.encode()).hexdigest()] = name  # noqa: S324 - Redis names scripts by SHA-1

@@ -123,6 +123,7 @@ NEVER = {
     ("lua", "releases_atomically"),
     ("lua", "freed_after_crash"),
     ("watchdog", "held_to_the_end"),
+    ("watchdog", "freed_after_a_failed_release"),
     ("watchdog_abort", "survives_a_freeze"),
     ("fencing", "survives_a_freeze"),
     ("fencing", "survives_a_late_freeze"),
