@@ -39,7 +39,7 @@ class Lock:
     def run(self, work):
         try:
             self.acquire()
-            result = work(Grant(self.key, self.fence, self.still_mine))
+            result = work(Grant(self.key, self.fence, still_mine=self.still_mine))
         finally:
             was_there = self.release()
         if not was_there:
