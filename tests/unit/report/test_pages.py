@@ -124,7 +124,8 @@ def test_reference_chart_is_of_its_runs(name, tmp_path):
     assert_same_picture(drawn, REFERENCE / f"{name}.svg")
 
 
-NOT_MEASURED_YET = {"request_owner"}  # younger than the reference; the next ladder has it, and this line goes
+# younger than the reference; the next ladder has them, and this line goes
+NOT_MEASURED_YET = {"request_owner", "fencing_owner", "zookeeper_abort"}
 
 
 def test_reference_holds_the_ladder():
