@@ -22,10 +22,18 @@ def file(package: str, name: str) -> ModuleType:
     """Import one file, and none of the libraries that the others need. Raises KeyError for a name without a file."""
     if name not in names(package):
         raise KeyError(name)
+    return _imported(package, name)
+
+
+def _imported(package: str, name: str) -> ModuleType:
+    whole = f"{package}.{name}"
+    loaded = sys.modules.get(whole)
+    if loaded is not None and not getattr(loaded.__spec__, "_initializing", False):  # another thread may be importing it
+        return loaded
     with contextlib.redirect_stdout(sys.stderr):  # what a file prints is not part of a command's output, which may be JSON
-        return importlib.import_module(f"{package}.{name}")
+        return importlib.import_module(whole)
 
 
 def files(package: str) -> dict[str, ModuleType]:
     """Import all files of a package, by name."""
-    return {name: file(package, name) for name in names(package)}
+    return {name: _imported(package, name) for name in names(package)}

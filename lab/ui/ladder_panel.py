@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from app.lock import Stage
 from app.locks import stages
 from lab.report import matrix, reference
 from lab.scenario.scenario import load
@@ -28,8 +29,9 @@ def rungs(scenario: str, may_see: Callable[[str], bool]) -> list[dict[str, Any]]
     None where it may not be shown yet.
     """
     cells = {cell.stage: cell for cell in reference.cells() if cell.scenario == scenario}
-    order = [*CORE, *(name for name in stages() if name not in CORE)]
-    return [_rung(name, cells.get(name) if may_see(name) else None, may_see(name)) for name in order]
+    shelf = stages()
+    order = [*CORE, *(name for name in shelf if name not in CORE)]
+    return [_rung(shelf[name], cells.get(name) if may_see(name) else None, may_see(name)) for name in order]
 
 
 def _result(cell: matrix.Cell) -> str:
@@ -38,6 +40,6 @@ def _result(cell: matrix.Cell) -> str:
     return f"{short} of {matrix.cell_requests(load(cell.scenario))}" if cell.lost else short
 
 
-def _rung(name: str, cell: matrix.Cell | None, open_: bool) -> dict[str, Any]:
+def _rung(stage: Stage, cell: matrix.Cell | None, open_: bool) -> dict[str, Any]:
     seen = {"verdict": cell.verdict, "said": _result(cell)} if cell else {"verdict": "", "said": "–"}
-    return {"stage": name, "idea": stages()[name].story.idea, "core": name in CORE, "cell": seen if open_ else None}
+    return {"stage": stage.name, "idea": stage.story.idea, "core": stage.name in CORE, "cell": seen if open_ else None}

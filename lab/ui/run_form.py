@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from app.lock import Stage
@@ -87,9 +88,10 @@ def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:
     return {"stages": _lines(about), "scenarios": _lines(titles)} | first
 
 
-def scenario_names() -> list[str]:
-    """Return the scenarios that the page's locustfile can drive."""
-    return [name for name in scenarios.names() if scenarios.load(name).load == LOCUSTFILE.stem]
+@cache  # each click of each visitor asks for them, and a class clicks at once
+def scenario_names() -> tuple[str, ...]:
+    """Return the scenarios that the page's locustfile can drive, as the shelf was when they were first asked for."""
+    return tuple(name for name in scenarios.names() if scenarios.load(name).load == LOCUSTFILE.stem)
 
 
 def _lines(about: Mapping[str, str]) -> list[str]:

@@ -13,9 +13,10 @@ from tests.command import assert_counts_agree, run
 
 SAFE = ("incr", "lua", "watchdog")
 AS_SAFE = ("setnx", "ttl", "uuid", "reentrant", "setnx_expire", "watchdog_abort", "pubsub", "queued", "fencing", "bucketed")
+AS_SAFE += ("request_owner", "fencing_owner")
 REDLOCKS = ("redlock_no_jitter", "redlock")
 SLOWER = ("mysql_insert", "mysql_for_update", "mysql_version")
-SLOWER += ("zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced")
+SLOWER += ("zookeeper", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced")
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,11 @@ def record(folder) -> dict:
 
 def test_worker_records_what_a_process_records(tmp_path):
     """The second run of a worker has the record of a run in a process of its own, and leaves the same files."""
+    before = set(psutil.Process().children(recursive=True))  # of other tests
     alone = lab("run", *WORDS, "--json", cwd=tmp_path).folder
     with warm_runs():
         judgements = [child_run(WORDS, tmp_path) for _ in range(2)]
-        left = [one.name() for one in psutil.Process().children(recursive=True)]
+        left = [one.name() for one in set(psutil.Process().children(recursive=True)) - before]
     second = (tmp_path / "reports" / "runs" / "latest").resolve()
     one, two = record(alone), record(second)
 
