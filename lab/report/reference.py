@@ -35,7 +35,8 @@ def cells() -> list[Cell]:
 def current(found: Sequence[Cell]) -> list[Cell]:
     """Return the cells whose scenario tests the same claim as when they were measured, and still fits the stage.
 
-    The others were measured before a scenario or a claim changed. Nothing may be concluded from them.
+    The others were measured before a scenario or a claim changed, or before the stage made or withdrew the claim. Nothing may
+    be concluded from them.
     """
     shelf = {name: scenario.load(name) for name in scenario.names()}
     return [cell for cell in found if cell.scenario in shelf and _is_current(cell, shelf[cell.scenario])]
@@ -43,7 +44,10 @@ def current(found: Sequence[Cell]) -> list[Cell]:
 
 def _is_current(cell: Cell, today: Scenario) -> bool:
     stage = stages().get(cell.stage)
-    return stage is not None and today.tests.name == cell.claim and (not cell.verdict or not today.misfit(stage))
+    if stage is None or today.tests.name != cell.claim:
+        return False
+    was_claimed = {"KEPT": True, "BROKEN": True, "ADMITTED": False}.get(cell.verdict, today.tests in stage.claims)
+    return not cell.verdict or (not today.misfit(stage) and was_claimed == (today.tests in stage.claims))
 
 
 def of_stage(stage: str, replicas: int = 3) -> Result:
