@@ -17,6 +17,7 @@ from lab.commands.out_option import out_option
 from lab.commands.scenario_options import scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.errors import MEANINGS, ExitStatus, choose_from
+from lab.interrupts import ignore_signals, raise_on_signals
 from lab.output import attach, final_status
 from lab.scenario.options import OPTIONS
 from lab.text import counted
@@ -340,7 +341,12 @@ def _command() -> str:
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
     output = attach()
-    sys.exit(final_status(output, execute_lines(partial(status_of, lab)) if sys.argv[1:] == WORKER else status_of(lab)))
+    if sys.argv[1:] == WORKER:
+        sys.exit(final_status(output, execute_lines(partial(status_of, lab))))
+    raise_on_signals()
+    status = status_of(lab)
+    ignore_signals()  # the work is done: a signal that comes while Python ends must not turn its status into "killed"
+    sys.exit(final_status(output, status))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ import signal
 import sys
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 PR_SET_PDEATHSIG = 1
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -43,18 +45,33 @@ def unless_interrupted() -> bool:
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """While the block runs, let SIGTERM and SIGHUP end the lab as Ctrl-C does. Raises Interrupted."""
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        interrupt(Interrupted(signal.Signals(number).name))
-        raise _pending[0]
-
     _pending.clear()
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    previous = raise_on_signals()
     try:
         yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def raise_on_signals() -> dict[signal.Signals, Any]:
+    """Let SIGINT, SIGTERM and SIGHUP raise Interrupted from now on. Return the handlers of before.
+
+    Under ``nohup`` SIGHUP is ignored, and stays ignored.
+    """
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        interrupt(Interrupted(signal.Signals(number).name))
+        raise _pending[0]
+
+    heeded = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+    return {number: signal.signal(number, stop) for number in heeded}
+
+
+def ignore_signals() -> None:
+    """Let no signal disturb this process in what it does at its end."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def end_with_parent() -> None:

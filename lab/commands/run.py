@@ -9,7 +9,6 @@ from typing import Any
 
 from lab.containers.backend import as_many_as_are_up
 from lab.evidence import run_folder
-from lab.interrupts import interruptible
 from lab.paths import shown
 from lab.pipeline import conduct_with_progress, finish
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
@@ -36,13 +35,18 @@ def run_one(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_js
             f"note: a lab that was killed left {runs}; `.venv/bin/lab clean` removes what is left ({shown(left[0])})\n"
         )
     introduce(out, stage, scenario)
-    with supervised() as supervisor:
-        done = conduct_with_progress(supervisor, stage, scenario, command, err)
-    if as_json:
-        sys.stdout.write(run_folder.as_json(done.judgement))
-        sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
-    summarise(out, done.judgement, done.findings)
-    with interruptible():  # an interrupt ends the drawing, and the run keeps its verdict and gets its name
+    done = None
+    try:
+        with supervised() as supervisor:
+            done = conduct_with_progress(supervisor, stage, scenario, command, err)
+        if as_json:
+            sys.stdout.write(run_folder.as_json(done.judgement))
+            sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
+        summarise(out, done.judgement, done.findings)
         page = finish(done, draw)
+    except KeyboardInterrupt:  # the run is judged: it keeps its verdict and gets its name
+        if done:
+            done.folder.publish()
+        raise
     where_to_look(out, page)
     return done.exit_status

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from lab.containers.compose import Compose, EngineFailed, docker
 from lab.errors import ExitStatus
+from lab.interrupts import ignore_signals
 
 QUIET_FOR_S = 3.0
 LONGEST_S = 120.0
@@ -47,8 +47,7 @@ def _appears(project: str, ask: Callable[..., str]) -> bool:
 
 def main(project: str, folder: Path) -> int:
     """Wait until the lab reports its end, or is gone; then take its containers down."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     finished = sys.stdin.read()
     try:
         for network in take_down(Compose(project, os.environ), late=not finished):

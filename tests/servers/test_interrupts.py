@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import psutil
@@ -40,6 +42,16 @@ def test_interrupt_keeps_the_partial_run(started, number):
     assert done.verdict["verdict"] == "VOID"
     assert json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["ended"] == "interrupted"
     assert done.verdict["requests"] > 100
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_late_signal_changes_no_status(number):
+    """A signal that comes after the work, while Python itself ends, leaves the exit status as it was."""
+    late = f"import atexit, os, sys; atexit.register(os.kill, os.getpid(), {int(number)}); sys.argv = ['lab', 'stages']"
+
+    done = subprocess.run([sys.executable, "-c", f"{late}; from lab.cli import main; main()"], capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_interrupt_at_start_leaves_nothing(tmp_path):
