@@ -1,4 +1,4 @@
-"""``lab explore`` and ``lab replay``: decide every order of events, and run one schedule again."""
+"""``lab explore``: decide every order of events."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from rich.console import Console
@@ -14,16 +15,18 @@ from rich.markup import escape
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus
+from lab.explore import schedule as schedule_files
 from lab.explore.budget import Budget
 from lab.explore.connection import NotExplored
-from lab.explore.decision import Decision, Question, decide, horizon_ms, questions
-from lab.explore.event import Event, parse, short
+from lab.explore.decision import Decision, Question, decide, questions
+from lab.explore.event import short
 from lab.explore.program import Program
-from lab.explore.replay import Differs, NotPossible, Stalled, walk_live
+from lab.explore.replay import Differs, Stalled, walk_live
 from lab.explore.replica import NeverWaits
 from lab.explore.result import as_data, claims, sentence
 from lab.explore.search import Broken
 from lab.explore.server_table import RealRedis
+from lab.explore.state import Move
 from lab.explore.story import Line, lines
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
@@ -67,8 +70,12 @@ def explore(
     budget_s: float,
     only: str | None,
     as_json: bool,
+    out: Path | None = None,
 ) -> int:
-    """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks."""
+    """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks.
+
+    out: the folder for the decision and for the schedules.
+    """
     stage = explored(name)
     ttl_ms = ttl_ms or TTL_MS
     asked = questions(clients, ttl_ms, work_ms, None if budget is None else [budget])
@@ -89,10 +96,13 @@ def explore(
         except Interrupted:
             status = ExitStatus.INTERRUPTED
         decision.redis = decision.redis or real.version
+        shortest = list(found_shortest(decision, printed.only, real)) if out or not as_json else []
+        if out is not None:
+            keep(decision, shortest, out)
         if as_json:
-            sys.stdout.write(msgspec.json.format(msgspec.json.encode(as_data(decision)), indent=1).decode() + "\n")
+            sys.stdout.write(_as_json(decision).decode())
         else:
-            printed.schedules(real)
+            printed.schedules(shortest, out)
             console.print(f"\n{sentence(decision)}", style="dim")
     if status is not ExitStatus.GOOD:
         return status
@@ -108,7 +118,6 @@ class Printed:
         self.console = console
         self.decision = decision
         self.only = only
-        self.shown: set[Claim] = set()
         self.broken: set[str] = set()
 
     def question(self, question: Question) -> None:
@@ -136,22 +145,53 @@ class Printed:
         share = f" in {decided['schedules']:,} of {decided['of']:,} schedules" if "of" in decided else ""
         self.console.print(f"  [{colour}]{word}[/{colour}]  {name}{share}; shortest: {decided['breaks']} events", highlight=False)
 
-    def schedules(self, real: RealRedis) -> None:
-        """Print the shortest schedule of each claim that breaks, the cheapest faults first."""
-        for question in self.decision.questions:
-            for broken in question.found.broken.values() if question.found else ():
-                if broken.claim not in self.shown and self.only in (None, broken.claim):
-                    self.shown.add(broken.claim)
-                    self._schedule(question, broken, real)
+    def schedules(self, shortest: Sequence[Shortest], out: Path | None) -> None:
+        """Print the shortest schedule of each claim that breaks, and how it is run again."""
+        for one in shortest:
+            work = f" --work-ms {one.program.work_ms}" if one.program.work_ms else ""
+            again = (
+                str(out / f"{one.broken.claim.name}.json")
+                if out
+                else f"{one.program.stage.lookup}:{short(one.broken.events)}{work}"
+            )
+            self.console.print(f"\n[bold]{one.broken.claim.name}[/bold]: {one.broken.mechanism}", highlight=False)
+            print_story(self.console, lines(one.program, one.moves))
+            self.console.print(f"  again: lab replay {again}", style="dim", soft_wrap=True)
 
-    def _schedule(self, question: Question, broken: Broken, real: RealRedis) -> None:
-        stage, decision = self.decision.stage, self.decision
-        program = Program(stage, decision.ttl_ms, question.work_ms, real)
-        work = f" --work-ms {question.work_ms}" if question.work_ms else ""
-        self.console.print(f"\n[bold]{broken.claim.name}[/bold]: {broken.mechanism}", highlight=False)
-        moves = walk_live(program, decision.clients, broken.events, question.horizon_ms, real)
-        print_story(self.console, lines(program, moves))
-        self.console.print(f"  again: lab replay {stage.lookup}:{short(broken.events)}{work}", style="dim", soft_wrap=True)
+
+class Shortest(NamedTuple):
+    """A shortest schedule that breaks a claim, run again from an empty server."""
+
+    broken: Broken
+    program: Program
+    horizon_ms: int
+    moves: list[Move]
+
+
+def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> Iterator[Shortest]:
+    """Run the shortest schedule of each claim that breaks again, the cheapest faults first."""
+    shown: set[Claim] = set()
+    for question in decision.questions:
+        for broken in question.found.broken.values() if question.found else ():
+            if broken.claim not in shown and only in (None, broken.claim):
+                shown.add(broken.claim)
+                program = Program(decision.stage, decision.ttl_ms, question.work_ms, real)
+                moves = walk_live(program, decision.clients, broken.events, question.horizon_ms, real)
+                yield Shortest(broken, program, question.horizon_ms, moves)
+
+
+def keep(decision: Decision, shortest: Sequence[Shortest], out: Path) -> None:
+    """Write the decision and the file of each schedule."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "decision.json").write_bytes(_as_json(decision))
+    for one in shortest:
+        claim = one.broken.claim.name
+        about = decision.clients, one.horizon_ms, decision.redis, claim, one.broken.mechanism
+        schedule_files.write(schedule_files.of_moves(one.program, one.moves, *about), out / f"{claim}.json")
+
+
+def _as_json(decision: Decision) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(as_data(decision)), indent=1) + b"\n"
 
 
 def print_story(console: Console, story: Sequence[Line]) -> None:
@@ -162,33 +202,3 @@ def print_story(console: Console, story: Sequence[Line]) -> None:
         console.print(f"  {number:>3} {line.who or ' ':2} {escape(line.what + reply):58}{at}", highlight=False, soft_wrap=True)
         if line.breaks:
             console.print(f"         [red]{escape(line.breaks)}[/red]", highlight=False)
-
-
-def replay(schedule: str, ttl_ms: int | None, work_ms: int | None, clients: int | None) -> int:
-    """Run a schedule again, event by event, on an empty server, and print it."""
-    name, colon, text = schedule.rpartition(":")
-    if not colon or not name:
-        raise BadInput(f"{schedule!r} is no schedule; write it as STAGE:EVENTS, as in uuid:A4BpAt3000BrAA")
-    stage = explored(name)
-    try:
-        events = parse(text)
-    except ValueError as error:
-        raise BadInput(f"{schedule!r} is no schedule: {error}") from None
-    clients = clients or max(2, max((event.client for event in events), default=0) + 1)
-    ttl_ms, work_ms = ttl_ms or TTL_MS, work_ms or 0
-    until_ms = max(horizon_ms(clients, ttl_ms, work_ms), *(event.number for event in events))
-    with redis_server() as real:
-        return _replayed(stage, Program(stage, ttl_ms, work_ms, real), clients, events, until_ms, real)
-
-
-def _replayed(stage: Stage, program: Program, clients: int, events: list[Event], until_ms: int, real: RealRedis) -> int:
-    try:
-        moves = walk_live(program, clients, events, until_ms, real)
-    except NotPossible as error:
-        raise BadInput(f"the schedule cannot happen: {error}") from None
-    except Stalled as error:
-        sys.stderr.write(f"error: nothing is decided: {error}\n")
-        return ExitStatus.NOTHING_SHOWN
-    print_story(terminal(), lines(program, moves))
-    broken = {finding.claim for move in moves for finding in move.found}
-    return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD

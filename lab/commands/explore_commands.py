@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
+from lab.commands.out_option import out_option
 from lab.errors import choose_from
 
 
@@ -38,7 +40,8 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     "--budget", "budget_s", type=click.FloatRange(0.1, 3600), default=30.0, help="Seconds after which no new state is looked at."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
-def explore(stage: str, only: str | None, budget_s: float, as_json: bool, **given: Any) -> int:
+@out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
+def explore(stage: str, only: str | None, budget_s: float, as_json: bool, out: Path | None, **given: Any) -> int:
     """Decide every order of commands and faults for a stage.
 
     The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. For each claim the command
@@ -57,7 +60,7 @@ def explore(stage: str, only: str | None, budget_s: float, as_json: bool, **give
         if any(one is not None for one in faults.values())
         else None
     )
-    return run_explore(stage, budget=budget, budget_s=budget_s, only=only, as_json=as_json, **given)
+    return run_explore(stage, budget=budget, budget_s=budget_s, only=only, as_json=as_json, out=out, **given)
 
 
 @click.command()
@@ -70,10 +73,11 @@ def explore(stage: str, only: str | None, budget_s: float, as_json: bool, **give
 def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int | None) -> int:
     """Run one schedule again, event by event, from an empty Redis.
 
-    SCHEDULE is STAGE:EVENTS, as `lab explore` prints it: `lab replay uuid:A4BpAt3000BrAA`. A letter is one command of
+    SCHEDULE is a file that `lab explore --out` wrote, or STAGE:EVENTS as `lab explore` prints it:
+    `lab replay uuid:A4BpAt3000BrAA`. A letter is one command of
     that replica, a small letter one of its other thread. pA pauses A, rA resumes it, kA kills it, lA loses a reply, dA a
     command, xA sends a command twice, w restarts the store, and t3000 lets time pass.
     """
-    from lab.commands.explore import replay as run_replay
+    from lab.commands.replay import replay as run_replay
 
     return run_replay(schedule, ttl_ms, work_ms, clients)

@@ -106,7 +106,7 @@ def needed(events: Sequence[Event]) -> Budget:
 
 
 def walk(world: World, events: Sequence[Event], budget: Budget, horizon_ms: int) -> list[Move]:
-    """Return the moves of a schedule. Raises NotPossible."""
+    """Return the moves of a schedule. Where nothing can happen after it, the last has what that breaks. Raises NotPossible."""
     moves: list[Move] = []
     state = world.start(budget)
     for place, event in enumerate(events):
@@ -118,6 +118,9 @@ def walk(world: World, events: Sequence[Event], budget: Budget, horizon_ms: int)
             raise NotPossible(f"event {place + 1}, {event}, after {short(events[:place]) or 'the start'}; possible is {possible}")
         moves.append(move)
         state = move.state
+    stuck = world.stuck(state, budget, horizon_ms)
+    if moves and stuck is not None and not world.moves(state, budget, horizon_ms):
+        moves[-1] = moves[-1]._replace(found=(*moves[-1].found, stuck))
     return moves
 
 

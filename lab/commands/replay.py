@@ -1,0 +1,75 @@
+"""``lab replay``: run one schedule again, event by event, on an empty server."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from app.lock import Stage
+from lab.commands.explore import TTL_MS, explored, print_story, redis_server
+from lab.errors import BadInput, ExitStatus
+from lab.explore import schedule as schedule_files
+from lab.explore.decision import horizon_ms
+from lab.explore.event import CLOCK
+from lab.explore.program import Program
+from lab.explore.replay import NotPossible, Stalled, walk_live
+from lab.explore.schedule import Schedule
+from lab.explore.server_table import RealRedis
+from lab.explore.story import lines
+from lab.report.terminal import terminal
+
+
+def replay(text: str, ttl_ms: int | None, work_ms: int | None, clients: int | None) -> int:
+    """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
+
+    text: the path of a file that ``lab explore --out`` wrote, or STAGE:EVENTS.
+    """
+    if schedule_files.is_file(text):
+        if (ttl_ms, work_ms, clients) != (None, None, None):
+            raise BadInput(f"{text} has its own TTL, work and clients: give no option for them")
+        schedule = schedule_files.read(Path(text))
+    else:
+        schedule = _typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
+    stage = explored(schedule.stage)
+    with redis_server() as real:
+        return _replayed(stage, schedule, real)
+
+
+def _typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule:
+    """Return the schedule of a short form. Raises BadInput."""
+    name, colon, events = text.rpartition(":")
+    if not colon or not name:
+        raise BadInput(
+            f"{text!r} is no schedule; write it as STAGE:EVENTS, as in uuid:A4BpAt3000BrAA, or give a file of `lab explore --out`"
+        )
+    schedule = Schedule(stage=name, clients=clients or 2, ttl_ms=ttl_ms, work_ms=work_ms, until_ms=0, events=events)
+    parsed = schedule.parsed
+    schedule.clients = clients or max(2, max((event.client for event in parsed), default=0) + 1)
+    latest_ms = max((event.number for event in parsed if event.kind is CLOCK), default=0)
+    schedule.until_ms = max(horizon_ms(schedule.clients, ttl_ms, work_ms), latest_ms)
+    return schedule
+
+
+def _replayed(stage: Stage, schedule: Schedule, real: RealRedis) -> int:
+    program = Program(stage, schedule.ttl_ms, schedule.work_ms, real)
+    changed = schedule.sha256 not in ("", schedule_files.fingerprint(program))
+    if changed:
+        sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
+    try:
+        moves = walk_live(program, schedule.clients, schedule.parsed, schedule.until_ms, real)
+    except NotPossible as error:
+        if changed:
+            sys.stderr.write(f"the schedule cannot happen any more: {error}\n")
+            return ExitStatus.NOTHING_SHOWN
+        raise BadInput(f"the schedule cannot happen: {error}") from None
+    except Stalled as error:
+        sys.stderr.write(f"error: nothing is decided: {error}\n")
+        return ExitStatus.NOTHING_SHOWN
+    console = terminal()
+    print_story(console, lines(program, moves))
+    broken = {finding.claim for move in moves for finding in move.found}
+    if differs := schedule_files.difference(schedule.steps, schedule_files.steps(program, moves)):
+        console.print(f"  it differs from the file at {differs}", highlight=False, soft_wrap=True)
+    if schedule.claim and schedule.claim not in {claim.name for claim in broken}:
+        console.print(f"  {schedule.claim} does not break any more", highlight=False)
+    return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD

@@ -1,0 +1,151 @@
+"""The file of one schedule: what a search found, so that anybody can run it again and see whether it still is so.
+
+It has what happened at each event: the command and the reply. So a repetition can state where it differs. It has a hash of the
+code as well, so that a stage that was changed since is not taken for the one that was searched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from lab.errors import BadInput, in_short
+from lab.explore.event import Event, parse, short
+from lab.explore.program import Program
+from lab.explore.state import Move
+from lab.explore.story import in_words, reply_in_words
+
+SCHEMA = 1
+GRID_MS = 100  # what a key has left to live differs by less, from one repetition to the next
+NUMBER = re.compile(r"-?\d+")
+
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
+
+
+class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What happened at one event."""
+
+    # the event in its short form
+    event: str
+    # the command that was executed; empty where none was
+    command: str = ""
+    # what the store answered; empty where nothing was sent
+    reply: str = ""
+
+
+class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """One schedule of one stage."""
+
+    schema: Annotated[int, msgspec.Meta(ge=1, le=SCHEMA)] = SCHEMA
+    # the stage's name, or the path of its file
+    stage: str
+    # of the stage's source, and of what it imports of the shelf
+    sha256: str = ""
+    # the version of the server that executed it; empty in a schedule that was typed
+    redis: str = ""
+    clients: Annotated[int, msgspec.Meta(ge=2, le=4)]
+    ttl_ms: Annotated[int, msgspec.Meta(ge=300, le=60_000)]
+    work_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)]
+    # until when the search went, on its clock
+    until_ms: Milliseconds
+    # all events in the short form
+    events: str
+    # the claim that the last event breaks, and how; empty in a schedule that was typed
+    claim: str = ""
+    mechanism: str = ""
+    # each event with its command and its reply; empty in a schedule that was typed
+    steps: list[Step] = []
+
+    @property
+    def parsed(self) -> list[Event]:
+        """The events. Raises BadInput, which names the place."""
+        try:
+            return parse(self.events)
+        except ValueError as error:
+            raise BadInput(f"{self.stage}:{self.events} is no schedule: {error}") from None
+
+
+def is_file(text: str) -> bool:
+    """Return whether the argument of a command names a file, and is not a short form."""
+    return text.endswith(".json")
+
+
+def read(path: Path) -> Schedule:
+    """Read the file of a schedule. Raises BadInput."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=Schedule)
+    except OSError as error:
+        raise BadInput(f"the schedule cannot be read: {in_short(error)}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} is no schedule of `lab explore --out`: {error}") from None
+    events = found.parsed
+    if (most := max((event.client + 1 for event in events), default=0)) > found.clients:
+        raise BadInput(f"{path}: its events name {most} clients, and it has {found.clients}")
+    if found.steps and [step.event for step in found.steps] != list(map(str, events)):
+        raise BadInput(f"{path}: its steps are not those of its events, {found.events}")
+    return found
+
+
+def write(schedule: Schedule, path: Path) -> None:
+    """Write the file of a schedule."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n")
+
+
+def steps(program: Program, moves: Sequence[Move]) -> list[Step]:
+    """Return what happened at each event."""
+    return [
+        Step(str(move.event), in_words(program, move.command), reply_in_words(move.reply))
+        if move.command is not None
+        else Step(str(move.event))
+        for move in moves
+    ]
+
+
+def of_moves(
+    program: Program, moves: Sequence[Move], clients: int, until_ms: int, redis: str, claim: str = "", mechanism: str = ""
+) -> Schedule:
+    """Return the schedule that a search or a repetition went through."""
+    return Schedule(
+        stage=program.stage.lookup or program.stage.name,
+        sha256=fingerprint(program),
+        redis=redis,
+        clients=clients,
+        ttl_ms=program.ttl_ms,
+        work_ms=program.work_ms,
+        until_ms=until_ms,
+        events=short([move.event for move in moves]),
+        claim=claim,
+        mechanism=mechanism,
+        steps=steps(program, moves),
+    )
+
+
+def fingerprint(program: Program) -> str:
+    """Return a hash of the stage's source, of what it imports of the shelf, and of its resource."""
+    sources = sorted({str(module.__file__) for module in program.modules()})
+    return hashlib.sha256(b"\0".join(hashlib.sha256(Path(path).read_bytes()).digest() for path in sources)).hexdigest()
+
+
+def difference(before: Sequence[Step], now: Sequence[Step]) -> str:
+    """Return the first event at which two repetitions differ, in words; empty where they are the same."""
+    for number, (old, new) in enumerate(zip(before, now, strict=False), 1):
+        if old.command != new.command:
+            return f"event {number}, {old.event}: it sent {old.command or 'nothing'}, and now {new.command or 'nothing'}"
+        if not same_reply(old.reply, new.reply):
+            return f"event {number}, {old.event}: {old.command} was answered {old.reply}, and now {new.reply}"
+    return ""
+
+
+def same_reply(one: str, other: str, within_ms: int = GRID_MS) -> bool:
+    """Return whether two replies are the same. What a key has left to live may differ by some milliseconds."""
+    if one == other:
+        return True
+    if not (NUMBER.fullmatch(one) and NUMBER.fullmatch(other)):
+        return False
+    a, b = int(one), int(other)
+    return a * b > 0 and min(abs(a), abs(b)) > GRID_MS and abs(a - b) < within_ms

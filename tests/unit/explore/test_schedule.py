@@ -1,0 +1,93 @@
+"""The file of one schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.commands.replay import replay
+from lab.errors import BadInput
+from lab.explore.schedule import Schedule, Step, difference, read, same_reply, write
+
+STEPS = [Step("A", "GET n", "nil"), Step("pA"), Step("t3000"), Step("B", "DEL L", "1")]
+
+
+def schedule(**given):
+    fields = {"stage": "uuid", "clients": 2, "ttl_ms": 3000, "work_ms": 0, "until_ms": 7000, "events": "ApAt3000B"}
+    return Schedule(**(fields | given))
+
+
+def test_written_and_read(tmp_path):
+    """A schedule is read from its file as it was written."""
+    one = schedule(steps=STEPS, claim="releases_atomically", sha256="0" * 64)
+    write(one, tmp_path / "one.json")
+
+    assert read(tmp_path / "one.json") == one
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no schedule"),
+        ("[]", "Expected `object`, got `array`"),
+        ("\ud800", "is no schedule"),
+        ('{"schema": 2}', r"Expected `int` <= 1 - at `\$.schema`"),
+        ('{"schema": 1, "stage": "uuid"}', "missing required field `clients`"),
+    ],
+)
+def test_no_schedule(text, message, tmp_path):
+    """A file that holds no schedule is refused, with the reason in one line."""
+    (tmp_path / "bad.json").write_bytes(text.encode(errors="surrogatepass"))
+
+    with pytest.raises(BadInput, match=message) as refused:
+        read(tmp_path / "bad.json")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"events": "A?"}, "at character 2 is no event"),
+        ({"events": "AC"}, "its events name 3 clients, and it has 2"),
+        ({"events": "A", "steps": STEPS}, "its steps are not those of its events"),
+    ],
+)
+def test_contradiction(fields, message, tmp_path):
+    """A file whose parts contradict each other is refused."""
+    write(schedule(**fields), tmp_path / "bad.json")
+
+    with pytest.raises(BadInput, match=message):
+        read(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("text", ["none.json", "uuid", ":AB", "uuid:A?", "nobody:AB"])
+def test_replay_of_nothing(text, tmp_path, monkeypatch):
+    """What is neither a file nor a short form is bad input."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput):
+        replay(text, None, None, None)
+
+
+def test_options_of_a_file(tmp_path):
+    """A file has its own TTL, work and clients."""
+    write(schedule(), tmp_path / "one.json")
+
+    with pytest.raises(BadInput, match="has its own TTL"):
+        replay(str(tmp_path / "one.json"), 500, None, None)
+
+
+def test_difference():
+    """The first event at which two repetitions differ is named, with what was and what is."""
+    sent, answered = [*STEPS[:3], Step("B", "GET L", "1")], [Step("A", "GET n", "1"), *STEPS[1:]]
+
+    assert difference(STEPS, STEPS) == ""
+    assert difference(STEPS, sent) == "event 4, B: it sent DEL L, and now GET L"
+    assert difference(STEPS, answered) == "event 1, A: GET n was answered nil, and now 1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("3000", "2990", True), ("3000", "2000", False), ("1", "2", False), ("-2", "2", False), ("OK", "OK", True)],
+)
+def test_time_to_live(one, other, same):
+    """What a key has left to live differs by milliseconds; any other number must be the same."""
+    assert same_reply(one, other) is same
