@@ -207,6 +207,9 @@ class RequestContext(threading.local):
     commands: int = 0
     # when the last of these commands was sent; 0 without any
     sent_ns: int = 0
+    # when the first command after the last refusal was sent that set something; 0 without one: an acquire of several commands
+    # can hold its key from then on
+    agreed_from_ns: int = 0
     # the name of the last of these commands
     command: str = ""
     # what the store answered to it
@@ -243,7 +246,7 @@ class RequestContext(threading.local):
                 failpoints.learn(self.script, self.script_answer)
             failpoints.reach(self.phase, AFTER, self.request)
         self.phase = phase
-        self.commands = self.sent_ns = 0
+        self.commands = self.sent_ns = self.agreed_from_ns = 0
         self.answer = self.script_answer = ""
         self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
@@ -280,12 +283,14 @@ class RequestContext(threading.local):
         self.answer = answer
         if meaning is REFUSED:
             self.refused = True
+            self.agreed_from_ns = 0
         elif meaning is not NOTHING:
             self.may_have_agreed = True
         if script:
             self.script, self.script_answer = script, answer
         elif meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
+            self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
         if not self.said_yes and self._is_yes(answer, meaning, script):
             self.said_yes = True
             if self.failpoints is not None:
@@ -306,6 +311,11 @@ class RequestContext(threading.local):
     def told_no(self) -> bool:
         """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
         return self.refused and not self.may_have_agreed
+
+    @property
+    def held_from_ns(self) -> int:
+        """Return when the request can have begun to hold its key, if that was before its last command; 0 if it was not."""
+        return self.agreed_from_ns if 0 < self.agreed_from_ns < self.sent_ns else 0
 
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""

@@ -97,6 +97,7 @@ class Increment:
             fence=grant.fence,
             told_no=request_context.told_no,
             sent_ns=request_context.sent_ns,
+            held_from_ns=request_context.held_from_ns,
             outer_key=request_context.outer_key,
             outer_sent_ns=request_context.outer_sent_ns,
             outer_got_ns=request_context.outer_got_ns,

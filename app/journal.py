@@ -42,6 +42,9 @@ class Got(Event, tag="got"):
     told_no: bool = False
     # when the last command of the acquire was sent; 0 without any
     sent_ns: int = 0
+    # when the first command of the acquire that set something was sent, where a later command followed; 0 where none did. The
+    # request can hold its key from then on
+    held_from_ns: int = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
     # when the last command of the outer lock's acquire was sent; 0 without any

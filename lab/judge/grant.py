@@ -53,6 +53,8 @@ class Grant(msgspec.Struct, eq=False):
     # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
     lease_from_ns: int
     outer_lease_from_ns: int
+    # when the store can have begun to hold the key for it: before the lease, where an acquire takes several commands
+    held_from_ns: int
     # the journal's facts of the work
     reading_ns: int = 0
     read_ns: int = 0
@@ -104,6 +106,7 @@ class Grant(msgspec.Struct, eq=False):
             got.outer_got_ns,
             got.sent_ns or got.got_ns,
             got.outer_sent_ns or got.outer_got_ns,
+            got.held_from_ns,
         )
 
     def writing(self, event: Writing) -> None:
@@ -130,6 +133,12 @@ class Grant(msgspec.Struct, eq=False):
         self.answer = event.answer
         self.command = event.command
         self.outer_releasing_ns = event.outer_releasing_ns
+
+    def key_held_from_ns(self, key: str) -> int:
+        """Return when the store can have begun to hold this key for the grant."""
+        if key == self.outer_key:
+            return self.outer_lease_from_ns
+        return self.held_from_ns or self.lease_from_ns
 
     @property
     def is_over(self) -> bool:

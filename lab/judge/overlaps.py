@@ -206,6 +206,12 @@ class Overlaps:
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
+        if (
+            younger.robbed_by
+            and younger.key == elder.key
+            and younger.key_held_from_ns(elder.key) < elder.key_held_from_ns(elder.key)
+        ):
+            elder, younger = younger, elder  # its lock is the older one, although its acquire returned later
         return Conflict(
             elder,
             younger,

@@ -104,9 +104,8 @@ def keys_of(grant: Grant) -> set[str]:
 def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
     """Return whether the other request held this key at some moment of the thief's release."""
     is_outer = key == other.outer_key
-    held_from_ns = other.outer_lease_from_ns if is_outer else other.lease_from_ns
     releasing_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
-    return held_from_ns < thief.released_ns and (not releasing_ns or thief.releasing_ns < releasing_ns)
+    return other.key_held_from_ns(key) < thief.released_ns and (not releasing_ns or thief.releasing_ns < releasing_ns)
 
 
 def never_held(grant: Grant) -> bool:
@@ -138,9 +137,9 @@ def thief_of(conflict: Conflict) -> Grant | None:
     if not conflict.lost_locks:
         return None
     elder, younger, key = conflict.elder, conflict.younger, conflict.key
-    is_outer = key == elder.outer_key
-    held_from_ns = elder.outer_lease_from_ns if is_outer else elder.lease_from_ns
-    if lease_end(held_from_ns, conflict.run.lease_ns) <= younger.got_ns:
+    held_from_ns = elder.key_held_from_ns(key)
+    lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
+    if lease_end(lease_from_ns, conflict.run.lease_ns) <= younger.got_ns:
         return None
     for grant in reversed(conflict.lost_locks):
         if grant.released_ns <= held_from_ns:

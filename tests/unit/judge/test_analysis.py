@@ -299,6 +299,21 @@ def test_robbed_before_its_return(made):
     assert [one for one in violations if one[0] == "exclusive"] == []
 
 
+def test_robbed_between_two_commands(made):
+    """A lock can be deleted between the two commands of its acquire, and the next request can get it before that returns."""
+    made.key_event("set", 71)
+    made.key_event("del", 74)
+    made.key_event("set", 75)
+    made.increment("late", 0, 0, at=(0, 1, 60, 73), released=75)
+    made.increment("next", 1, 1, at=(77, 79, 92, 93), sent_ns=76, held_from_ns=75, replica="replica-2", released=94, answer="0")
+    made.increment("robbed", 1, 2, at=(78, 80, 90, 91), sent_ns=76, held_from_ns=71, commands=5, replica="replica-2", released=92)
+
+    violations = found(made.analyse(final=2, ttl_ms=50))
+
+    assert ("releases_only_its_own", "deleted by another") in violations
+    assert [one for one in violations if one[0].startswith("exclusive")] == []
+
+
 def test_outer_lock_is_stolen(made):
     """Of two nested locks, the outer one can be stolen as well as the inner one, by a release of either."""
     outer = {"outer_got_ns": 1, "outer_sent_ns": 0}
