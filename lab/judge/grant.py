@@ -53,7 +53,7 @@ class Grant(msgspec.Struct, eq=False):
     # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
     lease_from_ns: int
     outer_lease_from_ns: int
-    # when the store can have begun to hold the key for it: before the lease, where an acquire takes several commands
+    # when the first command of an acquire of several commands set something; 0 without one
     held_from_ns: int
     # the journal's facts of the work
     reading_ns: int = 0
@@ -133,12 +133,6 @@ class Grant(msgspec.Struct, eq=False):
         self.answer = event.answer
         self.command = event.command
         self.outer_releasing_ns = event.outer_releasing_ns
-
-    def key_held_from_ns(self, key: str) -> int:
-        """Return when the store can have begun to hold this key for the grant."""
-        if key == self.outer_key:
-            return self.outer_lease_from_ns
-        return self.held_from_ns or self.lease_from_ns
 
     @property
     def is_over(self) -> bool:

@@ -56,7 +56,7 @@ class Thefts:
         if other is thief or other.robbed_by:
             return
         for key in keys_of(thief) & keys_of(other):
-            if _was_held_during(other, thief, key) and can_have_deleted(thief, key, self.keys):
+            if _was_held_during(other, thief, key, self.keys) and can_have_deleted(thief, key, self.keys):
                 other.robbed_by = thief
                 self.number += 1
                 return
@@ -101,11 +101,22 @@ def keys_of(grant: Grant) -> set[str]:
     return {grant.key, grant.outer_key} - {""}
 
 
-def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
+def _was_held_during(other: Grant, thief: Grant, key: str, keys: KeyHistory) -> bool:
     """Return whether the other request held this key at some moment of the thief's release."""
     is_outer = key == other.outer_key
     releasing_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
-    return other.key_held_from_ns(key) < thief.released_ns and (not releasing_ns or thief.releasing_ns < releasing_ns)
+    return held_from_ns(other, key, keys) < thief.released_ns and (not releasing_ns or thief.releasing_ns < releasing_ns)
+
+
+def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
+    """Return when the store can have begun to hold a key for a grant: before its lease, where an acquire takes several commands.
+
+    A place in a queue is not the lock: the store must have reported that the key itself was set.
+    """
+    if key == grant.outer_key:
+        return grant.outer_lease_from_ns
+    since_ns = grant.held_from_ns
+    return since_ns if since_ns and keys.happened("set", since_ns, grant.lease_from_ns, key) else grant.lease_from_ns
 
 
 def never_held(grant: Grant) -> bool:
@@ -137,12 +148,12 @@ def thief_of(conflict: Conflict) -> Grant | None:
     if not conflict.lost_locks:
         return None
     elder, younger, key = conflict.elder, conflict.younger, conflict.key
-    held_from_ns = elder.key_held_from_ns(key)
+    from_ns = held_from_ns(elder, key, conflict.keys)
     lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
     if lease_end(lease_from_ns, conflict.run.lease_ns) <= younger.got_ns:
         return None
     for grant in reversed(conflict.lost_locks):
-        if grant.released_ns <= held_from_ns:
+        if grant.released_ns <= from_ns:
             break
         if grant is elder or grant is younger or grant.releasing_ns >= younger.got_ns:
             continue
