@@ -102,6 +102,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock in one Redis, which a replica can replace",
         lambda stage: stage.store == "redis" and _keeps_out(stage),
     ),
+    "silence": (  # seen at an ensemble of ZooKeeper: twice it ended the session, and twice it did not
+        "a lease that ends while its store is silent (an ensemble that elects its leader anew may give each session more time)",
+        lambda stage: stage.store not in ENSEMBLES,
+    ),
     "lost_numbers": (  # whether a number is made again while its first holder is inside is chance, but for the last one
         "a lock that does not depend on which numbers its store has forgotten",
         lambda stage: stage.store not in WITH_REPLICAS or stage.resource != "fenced",
