@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from app.failpoints import request_context
 from app.lock import Grant, Lock, NotAcquired, Result, Work
@@ -31,7 +32,7 @@ class NestedLock:
             request_context.got_outer(outer.key)
             time.sleep(self.pause_s)
             try:
-                result = self.inner.run(work)
+                result = self.inner.run(lambda inner: work(_valid_while_both_are(outer, inner)))
                 time.sleep(self.outer_pause_s)
                 return result
             except NotAcquired as error:
@@ -41,3 +42,8 @@ class NestedLock:
                 request_context.releasing_outer()
 
         return self.outer.run(within)
+
+
+def _valid_while_both_are(outer: Grant, inner: Grant) -> Grant:
+    """Return the inner grant, but valid only as long as both are: work under two locks needs both."""
+    return replace(inner, still_mine=lambda: outer.still_mine() and inner.still_mine())

@@ -19,9 +19,10 @@ from app.resource import Write
 class Fake:
     """A lock that notes when it did what."""
 
-    def __init__(self, key: str, gives_up: bool = False) -> None:
+    def __init__(self, key: str, gives_up: bool = False, valid: bool = True) -> None:
         self.key = key
         self.gives_up = gives_up
+        self.valid = valid
         self.asked_ns = self.entered_ns = self.left_ns = self.released_ns = 0
 
     def run(self, work):
@@ -32,7 +33,7 @@ class Fake:
             raise NotAcquired(self.key, 0)
         self.entered_ns = time.monotonic_ns()
         try:
-            return work(Grant(self.key))
+            return work(Grant(self.key, still_mine=lambda: self.valid))
         finally:
             self.left_ns = time.monotonic_ns()
             request_context.sending()
@@ -142,3 +143,11 @@ def test_threads_do_not_share_outer_locks(events):
     request_context.end()
 
     assert seen == [""]
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(True, True), (True, False), (False, True)])
+def test_both_must_be_valid(outer, inner):
+    """Work under two locks learns that its grant is over as soon as one of the two is."""
+    nested = NestedLock(Fake("outer", valid=outer), Fake("inner", valid=inner))
+
+    assert nested.run(lambda grant: (grant.key, grant.still_mine())) == ("inner", outer and inner)
