@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import msgspec
 from rich.console import Console
-from rich.markup import escape
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus
@@ -20,14 +19,15 @@ from lab.explore.budget import Budget
 from lab.explore.connection import NotExplored
 from lab.explore.decision import Decision, Question, decide, questions
 from lab.explore.event import short
+from lab.explore.lanes import rows
 from lab.explore.program import Program
-from lab.explore.replay import Differs, Stalled, walk_live
+from lab.explore.replay import Differs, Stalled
 from lab.explore.replica import NeverWaits
 from lab.explore.result import as_data, claims, sentence
+from lab.explore.scene import Story, staged
 from lab.explore.search import Broken
 from lab.explore.server_table import RealRedis
 from lab.explore.state import Move
-from lab.explore.story import Line, lines
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
@@ -154,8 +154,8 @@ class Printed:
                 if out
                 else f"{one.program.stage.lookup}:{short(one.broken.events)}{work}"
             )
-            self.console.print(f"\n[bold]{one.broken.claim.name}[/bold]: {one.broken.mechanism}", highlight=False)
-            print_story(self.console, lines(one.program, one.moves))
+            self.console.print(f"\n[bold]{one.broken.claim.name}[/bold]", highlight=False)
+            print_story(self.console, one.story)
             self.console.print(f"  again: lab replay {again}", style="dim", soft_wrap=True)
 
 
@@ -166,6 +166,7 @@ class Shortest(NamedTuple):
     program: Program
     horizon_ms: int
     moves: list[Move]
+    story: Story
 
 
 def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> Iterator[Shortest]:
@@ -176,8 +177,9 @@ def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> I
             if broken.claim not in shown and only in (None, broken.claim):
                 shown.add(broken.claim)
                 program = Program(decision.stage, decision.ttl_ms, question.work_ms, real)
-                moves = walk_live(program, decision.clients, broken.events, question.horizon_ms, real)
-                yield Shortest(broken, program, question.horizon_ms, moves)
+                about = program, decision.clients, broken.events, question.horizon_ms, real
+                story, moves = staged(*about, broken.claim.name)
+                yield Shortest(broken, program, question.horizon_ms, moves, story)
 
 
 def keep(decision: Decision, shortest: Sequence[Shortest], out: Path) -> None:
@@ -194,11 +196,7 @@ def _as_json(decision: Decision) -> bytes:
     return msgspec.json.format(msgspec.json.encode(as_data(decision)), indent=1) + b"\n"
 
 
-def print_story(console: Console, story: Sequence[Line]) -> None:
-    """Print a schedule, an event a line."""
-    for number, line in enumerate(story, 1):
-        reply = f" → {line.reply}" if line.reply else ""
-        at = f"   [dim]{escape(line.place)}  {escape(line.source)}[/dim]" if line.place else ""
-        console.print(f"  {number:>3} {line.who or ' ':2} {escape(line.what + reply):58}{at}", highlight=False, soft_wrap=True)
-        if line.breaks:
-            console.print(f"         [red]{escape(line.breaks)}[/red]", highlight=False)
+def print_story(console: Console, story: Story) -> None:
+    """Print a schedule: its lanes, an event a row, and what happens in sentences."""
+    for line in rows(story, console.width):
+        console.print(line, soft_wrap=True, highlight=False)

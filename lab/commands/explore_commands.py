@@ -70,7 +70,8 @@ def explore(stage: str, only: str | None, budget_s: float, as_json: bool, out: P
 @click.option(
     "--clients", type=click.IntRange(2, 4), help="Number of clients.  [default: as many as the schedule names, at least 2]"
 )
-def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int | None) -> int:
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the schedule into a file.")
+def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int | None, out: Path | None) -> int:
     """Run one schedule again, event by event, from an empty Redis.
 
     SCHEDULE is a file that `lab explore --out` wrote, or STAGE:EVENTS as `lab explore` prints it:
@@ -80,4 +81,4 @@ def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int 
     """
     from lab.commands.replay import replay as run_replay
 
-    return run_replay(schedule, ttl_ms, work_ms, clients)
+    return run_replay(schedule, ttl_ms, work_ms, clients, out)

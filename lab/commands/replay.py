@@ -7,23 +7,26 @@ from pathlib import Path
 
 from app.lock import Stage
 from lab.commands.explore import TTL_MS, explored, print_story, redis_server
-from lab.errors import BadInput, ExitStatus
+from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
 from lab.explore.decision import horizon_ms
 from lab.explore.event import CLOCK
+from lab.explore.picture import draw
 from lab.explore.program import Program
-from lab.explore.replay import NotPossible, Stalled, walk_live
+from lab.explore.replay import NotPossible, Stalled
+from lab.explore.scene import staged
 from lab.explore.schedule import Schedule
 from lab.explore.server_table import RealRedis
-from lab.explore.story import lines
 from lab.report.terminal import terminal
 
 
-def replay(text: str, ttl_ms: int | None, work_ms: int | None, clients: int | None) -> int:
+def replay(text: str, ttl_ms: int | None, work_ms: int | None, clients: int | None, out: Path | None = None) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
-    text: the path of a file that ``lab explore --out`` wrote, or STAGE:EVENTS.
+    text: the path of a file that ``lab explore --out`` wrote, or STAGE:EVENTS. out: the file for its picture.
     """
+    if out is not None and out.suffix != ".svg":
+        raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
     if schedule_files.is_file(text):
         if (ttl_ms, work_ms, clients) != (None, None, None):
             raise BadInput(f"{text} has its own TTL, work and clients: give no option for them")
@@ -32,7 +35,7 @@ def replay(text: str, ttl_ms: int | None, work_ms: int | None, clients: int | No
         schedule = _typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
     stage = explored(schedule.stage)
     with redis_server() as real:
-        return _replayed(stage, schedule, real)
+        return _replayed(stage, schedule, real, out)
 
 
 def _typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule:
@@ -50,13 +53,13 @@ def _typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedul
     return schedule
 
 
-def _replayed(stage: Stage, schedule: Schedule, real: RealRedis) -> int:
+def _replayed(stage: Stage, schedule: Schedule, real: RealRedis, out: Path | None) -> int:
     program = Program(stage, schedule.ttl_ms, schedule.work_ms, real)
     changed = schedule.sha256 not in ("", schedule_files.fingerprint(program))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:
-        moves = walk_live(program, schedule.clients, schedule.parsed, schedule.until_ms, real)
+        story, moves = staged(program, schedule.clients, schedule.parsed, schedule.until_ms, real, schedule.claim)
     except NotPossible as error:
         if changed:
             sys.stderr.write(f"the schedule cannot happen any more: {error}\n")
@@ -66,10 +69,19 @@ def _replayed(stage: Stage, schedule: Schedule, real: RealRedis) -> int:
         sys.stderr.write(f"error: nothing is decided: {error}\n")
         return ExitStatus.NOTHING_SHOWN
     console = terminal()
-    print_story(console, lines(program, moves))
+    print_story(console, story)
+    if out is not None:
+        _write(out, draw(story))
     broken = {finding.claim for move in moves for finding in move.found}
     if differs := schedule_files.difference(schedule.steps, schedule_files.steps(program, moves)):
         console.print(f"  it differs from the file at {differs}", highlight=False, soft_wrap=True)
     if schedule.claim and schedule.claim not in {claim.name for claim in broken}:
         console.print(f"  {schedule.claim} does not break any more", highlight=False)
     return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD
+
+
+def _write(path: Path, picture: str) -> None:
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"the picture cannot be written: {in_short(error)}") from None

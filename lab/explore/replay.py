@@ -139,10 +139,17 @@ def confirm(world: World, program: Program, events: Sequence[Event], budget: Bud
 
 def walk_live(program: Program, clients: int, events: Sequence[Event], horizon_ms: int, real: RealRedis) -> list[Move]:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and Stalled on a machine that is too busy."""
+    return walk_in(program, clients, events, horizon_ms, real)[1]
+
+
+def walk_in(
+    program: Program, clients: int, events: Sequence[Event], horizon_ms: int, real: RealRedis
+) -> tuple[World, list[Move]]:
+    """Return the moves as ``walk_live`` does, and the world in which they happened: it knows what each state holds."""
     for _ in range(TRIES):
         world = live(program, clients, real)
         with contextlib.suppress(Stalled), contextlib.closing(world):
-            return walk(world, events, needed(events), horizon_ms)
+            return world, walk(world, events, needed(events), horizon_ms)
     raise Stalled(f"a key expired because the machine stopped, in each of {TRIES} tries")
 
 

@@ -48,6 +48,7 @@ class RealRedis:
     """The connection to a real Redis server that the explorer alone uses. A database of it is emptied again and again."""
 
     def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
         self._client = redis.Redis(host=host, port=port, protocol=2, single_connection_client=False)
         self._connection = self._client.connection_pool.get_connection()
         self._subscription = self._client.pubsub()

@@ -231,8 +231,10 @@ def test_command(tmp_path):
     assert (budget["complete"], budget["faults"]["pauses"]) == (True, 1)
     assert budget["claims"]["releases_atomically"]["schedule"] == "A4BpAt3000BrAA"
     assert budget["claims"]["releases_only_its_own"] == {"holds": True}
-    again = lab("replay", "uuid:A4BpAt3000BrAA", cwd=tmp_path)
-    assert "a release deleted the lock of another holder" in again.out
+    again = lab("replay", "uuid:A4BpAt3000BrAA", "--out", "race.svg", cwd=tmp_path)
+    sentences = "A gets the lock, reads 0 and writes 1. A sees that the lock is its own. B waits for the lock. A is paused."
+    assert sentences in " ".join(again.out.split())
+    assert "B gets the lock. A is resumed and deletes B’s lock.</desc>" in (tmp_path / "race.svg").read_text(encoding="utf-8")
 
 
 def test_schedules_are_kept(tmp_path):

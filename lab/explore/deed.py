@@ -1,0 +1,190 @@
+"""What an event does, as a part of a sentence: "gets the lock", "writes 1 over B’s 1"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, letter_of
+from lab.explore.ghosts import Ghosts, Written
+from lab.explore.operation import COUNTER
+from lab.explore.rules import RENEWED_FOR_NOBODY
+from lab.explore.server_table import Contents, Key
+from lab.explore.state import Move, State
+from lab.explore.world import World
+
+DONE_TO = {PAUSE: "is paused", RESUME: "is resumed", CRASH: "is killed"}
+LOOKS = (b"GET", b"HGET", b"HEXISTS", b"EXISTS", b"TTL", b"PTTL", b"HGETALL", b"LRANGE")
+OF_A_CLIENT = "a client"
+SETS_KEY = "sets the key of the lock"
+
+
+class Seen(NamedTuple):
+    """One event: where it began, and where it led."""
+
+    world: World
+    before: State
+    move: Move
+    # what the counter read before and after
+    counted_before: int
+    counted: int
+
+    @property
+    def client(self) -> int:
+        return self.move.event.client
+
+    @property
+    def ghosts(self) -> tuple[Ghosts, Ghosts]:
+        return self.before.ghosts, self.move.state.ghosts
+
+    def lock_keys(self) -> tuple[dict[bytes, Key], dict[bytes, Key]]:
+        """Return the keys of the lock before and after, by name."""
+        known = self.world.known
+        return _named(self.world.lock.contents[self.before.lock], known), _named(
+            self.world.lock.contents[self.move.state.lock], known
+        )
+
+
+def _named(contents: Contents, known: Iterable[bytes]) -> dict[bytes, Key]:
+    return {key.name: key for key in contents if key.name in known}
+
+
+class Deed(NamedTuple):
+    """What an event does, and what it breaks."""
+
+    # begins with its verb where a client does it, and is a sentence otherwise; empty where it is not worth a word
+    words: str
+    breaks: tuple[str, ...] = ()
+
+
+def of_event(seen: Seen) -> Deed:
+    """Return what an event does, in words."""
+    return Deed(_words(seen), tuple(dict.fromkeys(_broken(seen))))
+
+
+def _words(seen: Seen) -> str:
+    kind = seen.move.event.kind
+    if kind in DONE_TO:
+        return DONE_TO[kind]
+    if kind is CHOICE:
+        return f"draws the random number {seen.move.event.number}"
+    if kind is CLOCK:
+        return _time(seen)
+    if kind is RESTART:
+        return "the store restarts without its data"
+    words = _of_client(seen)
+    before, after = (seen.world.node(state, seen.client).ended for state in (seen.before, seen.move.state))
+    failed = f"its request fails ({after})" if after not in ("ok", before) else ""
+    return ", and ".join(part for part in (words, failed) if part)
+
+
+def _time(seen: Seen) -> str:
+    before, after = seen.lock_keys()
+    owners = [seen.before.ghosts.owner(name) for name in before if name not in after]
+    names = [f"{letter_of(owner)}’s lock" for owner in owners if owner is not None]
+    return f"at {seconds(seen.move.state.now_ms)}, {' and '.join(names)} expires" if names else ""
+
+
+def seconds(ms: int) -> str:
+    """Return a time in seconds, with a space at which no line breaks."""
+    return f"{ms / 1000:g}\u00a0s"
+
+
+def _of_client(seen: Seen) -> str:
+    command, kind = seen.move.command, seen.move.event.kind
+    if command is None:
+        return "hears of a release"
+    if kind is LOST_COMMAND:
+        return "sends a command to the lock’s store, and the command is lost"
+    words = _at_the_counter(seen) if command.server == COUNTER else _at_the_lock(seen)
+    if kind is LOST_REPLY:
+        return f"{words or 'sends a command'}, and the reply is lost"
+    if kind is RESEND and words == SETS_KEY:
+        return f"{words}, sends the command again because the reply is lost, and is refused by its own key"
+    if kind is RESEND:
+        return f"{words or 'sends a command'}, and sends the command again, because the reply is lost"
+    return words
+
+
+def _at_the_counter(seen: Seen) -> str:
+    before, after = seen.ghosts
+    client = seen.client
+    if after.writes[client] > before.writes[client]:
+        victim = _overwritten(before.written, after.written)
+        lost = seen.counted_before - seen.counted + 1
+        over = f" over {letter_of(victim.client)}’s {seen.counted_before}" if lost > 0 and victim else ""
+        return f"writes {seen.counted}{over}"
+    if seen.world.node(seen.before, client).writing:
+        return "is refused by the counter"
+    return f"reads {seen.counted_before}"
+
+
+def _overwritten(before: tuple[Written, ...], after: tuple[Written, ...]) -> Written | None:
+    return next((one for one in before if one not in after), None) or next(iter(before), None)
+
+
+def _at_the_lock(seen: Seen) -> str:
+    client = seen.client
+    (old, new), (before, after) = seen.lock_keys(), seen.ghosts
+    for name in old.keys() - new.keys():
+        owner = before.owner(name)
+        return "releases the lock" if owner in (client, None) else f"deletes {letter_of(owner or 0)}’s lock"
+    if before.holds[client] is None and after.holds[client] is not None:
+        if not new:
+            return "begins its work without the lock"
+        fence = f" with fence {after.fence}" if after.fence > before.fence else ""
+        return f"gets the lock{fence}"
+    if new.keys() - old.keys():
+        return SETS_KEY
+    for name in old:
+        if new[name].ttl_ms > old[name].ttl_ms:
+            return f"renews {_whose(after.owner(name), client)}"
+    return _no_change(seen, old)
+
+
+def _no_change(seen: Seen, keys: dict[bytes, Key]) -> str:
+    client, command = seen.client, seen.move.command
+    owner = next((seen.before.ghosts.owner(name) for name in keys), None)
+    if seen.world.waits(seen.before, client) and not seen.before.ghosts.writes[client]:
+        return "waits for the lock" if owner not in (None, client) else ""
+    if command is not None and command.words[0].upper() in LOOKS:
+        return f"sees that the lock is {'free' if not keys else 'its own' if owner == client else f'{letter_of(owner or 0)}’s'}"
+    if owner == client and seen.before.ghosts.writes[client] and not seen.move.event.thread:
+        return "leaves its lock in place"
+    return "" if owner in (None, client) else f"leaves {letter_of(owner or 0)}’s lock alone"
+
+
+def _whose(owner: int | None, client: int) -> str:
+    return "its lock" if owner in (None, client) else f"{letter_of(owner or 0)}’s lock"
+
+
+def _broken(seen: Seen) -> Iterable[str]:
+    for finding in seen.move.found:
+        yield _readable(seen, finding.mechanism)
+
+
+def _readable(seen: Seen, mechanism: str) -> str:
+    """Return how a claim breaks, with the letters of the clients where they are known."""
+    client, (before, after) = seen.client, seen.ghosts
+    if mechanism.startswith("an increment was lost"):
+        lost = seen.counted_before - seen.counted + 1
+        is_lost = "one increment is lost" if lost == 1 else f"{lost} increments are lost"
+        victim = _overwritten(before.written, after.written)
+        hold = before.holds[client]
+        why = mechanism.partition(f": {OF_A_CLIENT} worked ")[2]
+        mine = hold.at(seen.move.state.now_ms).why if hold is not None else why
+        who = client if mine == why or victim is None else victim.client
+        return f"{is_lost}: {letter_of(who)} worked {why}" if why else f"{is_lost}: two holders had the lock at once"
+    if mechanism == "a release deleted the lock of another holder":
+        old, new = seen.lock_keys()
+        owner = next((before.owner(name) for name in old if name not in new), None)
+        return f"{letter_of(client)} deletes {letter_of(owner or 0)}’s lock"
+    state = seen.move.state
+    waiting = [letter_of(one) for one in range(len(state.nodes)) if seen.world.waits(state, one)]
+    if mechanism.startswith("a request waits") and waiting:
+        return mechanism.replace("a request waits", " and ".join(waiting) + (" waits" if len(waiting) == 1 else " wait"), 1)
+    if client < 0:
+        return mechanism
+    if mechanism == RENEWED_FOR_NOBODY:
+        return f"{letter_of(client)}’s lock is renewed, although {letter_of(client)}’s request is over"
+    return mechanism.replace("a request did", f"{letter_of(client)} did").replace(OF_A_CLIENT, letter_of(client), 1)

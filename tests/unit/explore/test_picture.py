@@ -1,0 +1,117 @@
+"""The picture of a schedule: lanes, rows and sentences, on paper and in a terminal."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from msgspec.structs import replace
+
+from lab.explore import lanes, picture
+from lab.explore.narrative import sentences, title
+from lab.explore.scene import Held
+from lab.text import WIDTH
+from tests.stories import LOST, scene
+
+SVG = "{http://www.w3.org/2000/svg}"
+CODE_LETTER = 7.23  # of DejaVu Sans Mono at 12 px
+
+
+def drawn(story=LOST):
+    return ET.fromstring(picture.draw(story))  # noqa: S314 - the lab's own picture
+
+
+def texts(story=LOST):
+    return [(one.text or "", one.get("class", "")) for one in drawn(story).iter(f"{SVG}text")]
+
+
+def test_sentences_of_a_schedule():
+    """The sentences name who did what, in order, and end with what broke."""
+    assert title(LOST) == "uuid: one increment is lost, after 10 events with 1 pause"
+    assert sentences(LOST) == (
+        "A gets the lock and reads 0. B waits for the lock. A is paused. At 3\u00a0s, A’s lock expires. B gets the lock, reads 0 "
+        "and writes 1. A is resumed and writes 1 over B’s 1. One increment is lost: A worked after a pause between its last look "
+        "at the lock and its write."
+    )
+
+
+def test_schedule_in_which_nothing_breaks():
+    """A schedule without a finding has a title that says so."""
+    sound = replace(LOST, scenes=LOST.scenes[:3], claim="")
+
+    assert title(sound) == "uuid: nothing breaks in 3 events with 1 pause"
+    assert sentences(sound) == "A gets the lock and reads 0. B waits for the lock."
+
+
+def test_a_waiter_waits_once():
+    """The sentences do not repeat that a client waits, however often it tries."""
+    tries = [LOST.scenes[2]] * 3
+
+    assert sentences(replace(LOST, scenes=(LOST.scenes[0], *tries))) == "A gets the lock. B waits for the lock."
+
+
+def test_the_same_story_gives_the_same_bytes():
+    """A picture depends on its story alone."""
+    assert picture.draw(LOST) == picture.draw(LOST)
+
+
+def test_picture_has_a_row_for_each_event():
+    """Each event has its number, its command with the reply, and the stage's own line."""
+    shown = texts()
+
+    assert [text for text, _ in shown if text.isdigit()] == [str(number) for number in range(1, 11)]
+    assert ("SET L A’s token NX PX 3000 → OK", "code what") in shown
+    assert ("while not self.store.set(self.key, self.token, nx=True, px=self.ttl_ms):", "code soft") in shown
+    assert ("1 → 1", "bad") in shown
+
+
+def test_picture_has_its_words_for_a_screen_reader():
+    """Title and description of the picture are the title and the sentences."""
+    root = drawn()
+
+    assert root.get("role") == "img"
+    assert [root.findtext(f"{SVG}{name}") for name in ("title", "desc")] == [title(LOST), sentences(LOST)]
+
+
+def test_nothing_in_the_picture_is_small_or_cut_off():
+    """No letter is below 12 px where the picture is as wide as drawn, and no code runs over the edge."""
+    root, story = drawn(), replace(LOST, scenes=(scene("A", "A", "SET L " + "x" * 200, "OK", "", 0, (), 0, LOST.start),))
+
+    assert min(map(int, re.findall(r"(\d+)px", picture.STYLE))) == 12
+    assert root.get("viewBox", "").split()[2] == "850"
+    for one in drawn(story).iter(f"{SVG}text"):
+        if "code" in one.get("class", "") and one.get("text-anchor") != "end":
+            assert float(one.get("x", 0)) + CODE_LETTER * len(one.text or "") <= 850 - picture.EDGE
+
+
+def test_picture_loads_nothing():
+    """The picture is one file: no script, no link, no font, no other picture."""
+    assert not re.search(r"<script|href|@import|<image|url\((?!#)", picture.draw(LOST))
+
+
+def test_words_of_a_schedule_are_escaped():
+    """A command with signs of XML is shown as it is."""
+    story = replace(LOST, scenes=(scene("A", "A", 'SET <a> & "b"', "OK", "", 0, (), 0, LOST.start),))
+
+    assert ('SET <a> & "b" → OK', "code what") in texts(story)
+
+
+@pytest.mark.parametrize("clients", [2, 4])
+def test_terminal_fits_80_columns(clients):
+    """The lanes on a terminal are at most 80 columns wide, also with four clients and several keys."""
+    wide = (Held("L:0", "A", 3000), Held("L:1", "B", 12300))
+    scenes = tuple(replace(one, clients=one.clients * (clients // 2), lock=wide) for one in LOST.scenes)
+    story = replace(LOST, start=LOST.start * (clients // 2), scenes=scenes)
+
+    assert max(len(line) for row in lanes.rows(story) for line in row.plain.splitlines()) <= WIDTH
+
+
+def test_terminal_shows_lanes_and_sentences():
+    """A row of the terminal has the client's letter in its lane, the lock's owner, the counter, the command and its reply."""
+    printed = "\n".join(row.plain for row in lanes.rows(LOST))
+
+    assert "   1  A  │  A’s until 3\u00a0s   0       SET L A’s token NX PX 3000 → OK\n      ┃  │  " in printed
+    assert "   4  ‖  │" in printed
+    assert "  10  A  │  B’s until 6\u00a0s   1 → 1   SET n 1 GET → 1\n" in printed
+    assert " ".join(printed.split()).endswith(" ".join(sentences(LOST).split()))
