@@ -167,6 +167,15 @@ def test_lock_that_was_not_re_entered(left, got_ms, replica, event):
     assert findings.faults[0].next_request == "next"
 
 
+def test_store_that_reports_nothing(made):
+    """After a fault of the store, a deletion may go unreported: no request is accused."""
+    made.fault("restart_redis", "first", 1, 2)
+    made.increment("left", 0, 0, at=(11, 12, 13, 14), released=15, result="error: Refused", sent_ns=10)
+    made.increment("next", 1, 1, at=(20, 21, 22, 23)).key_event("hincrby", 900)
+
+    assert not made.analyse(final=2, ttl_ms=300, reports_keys=True).reentered
+
+
 def test_met_a_left_lock(left):
     """A request that asks while a failed request's lock is there counts, also if it gives up."""
     left.line("journal/replica-1.jsonl", GaveUp(request="early", asked_ns=0, gave_up_ns=50 * MS, why="not free", commands=2))
