@@ -50,7 +50,7 @@ class _Pass:
         self.stalls = Stalls(findings)
         self.waits = Waits(findings)
         self.handovers = Handovers(findings)
-        keys = KeyHistory(history)
+        keys = KeyHistory(history, (fault.record for fault in findings.faults))
         self.overlaps = Overlaps(findings, self.grants.open, keys)
         self.reentries = Reentries(findings, keys)
         self.leases = Leases(findings)

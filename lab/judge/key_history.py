@@ -1,13 +1,20 @@
-"""The lives of the keys at the lock's store, as the store reported them."""
+"""The lives of the keys at the lock's store, as the store reported them.
+
+A store that a fault stopped or killed is mute: from the fault until the lab listens again, what happens to its keys is not on
+record. That nothing was reported then means nothing.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
+from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
+from lab.judge.entitlement import AT_THE_STORE, FOREVER_NS
 
 SET_OVER = "set over"  # a key was set while it was alive: not an event of the store, but two in a row
 
@@ -15,8 +22,10 @@ SET_OVER = "set over"  # a key was set while it was alive: not an event of the s
 class KeyHistory:
     """What the lock's store reported of its keys. The file is read only when there is a loss to explain."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, faults: Iterable[FaultRecord] = ()) -> None:
+        """Take where to read, and the faults of the run."""
         self._history = history
+        self._faults = [record for record in faults if record.effect in AT_THE_STORE]
         self._times: defaultdict[tuple[str, str], array[int]] | None = None
 
     @property
@@ -27,6 +36,19 @@ class KeyHistory:
     def is_known(self, key: str) -> bool:
         """Return whether the store reported any event of this key."""
         return any(known == key for known, _ in self._read())
+
+    def was_mute(self, since_ns: int, until_ns: int) -> bool:
+        """Return whether the store may have reported nothing for a part of that time, because of a fault."""
+        return any(since_ns < heard_again_ns and began_ns < until_ns for began_ns, heard_again_ns in self._silences)
+
+    @cached_property
+    def _silences(self) -> list[tuple[int, int]]:
+        """For each fault of the store: when it began, and when the first report came after it was over."""
+        return [(record.began_ns, self._first_after(record.recovered_ns)) for record in self._faults]
+
+    def _first_after(self, at_ns: int) -> int:
+        firsts = (times[at] for times in self._read().values() if (at := bisect_right(times, at_ns)) < len(times))
+        return min(firsts, default=FOREVER_NS)
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""

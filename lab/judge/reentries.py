@@ -9,7 +9,7 @@ killed reports nothing until the lab listens to it again.
 from __future__ import annotations
 
 from app.journal import GaveUp
-from lab.judge.entitlement import AT_THE_STORE, lease_end
+from lab.judge.entitlement import lease_end
 from lab.judge.examples import EXAMPLES, Reentered
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
@@ -29,7 +29,8 @@ class Reentries:
         if left is None or grant.request == left.request or not self._is_there(left, grant.got_ns):
             return
         self._asked(left, grant.asked_ns)
-        if not self._was_interrupted(grant.got_ns) and not self.keys.happened("del", left.got_ns, self._ends_ns(left), grant.key):
+        since_ns, until_ns = left.got_ns, self._ends_ns(left)
+        if not self.keys.was_mute(since_ns, until_ns) and not self.keys.happened("del", since_ns, until_ns, grant.key):
             grant.reentered = True
             self.findings.measures["reentered"] += 1
             if len(self.findings.reentered) < EXAMPLES:
@@ -47,10 +48,6 @@ class Reentries:
 
     def _asked(self, left: Grant, asked_ns: int) -> None:
         self.findings.measures["met_a_left_lock"] += left.released_ns < asked_ns and self._is_there(left, asked_ns)
-
-    def _was_interrupted(self, at_ns: int) -> bool:
-        """Return whether a fault of the store can have cut off its reports before this moment."""
-        return any(fault.record.effect in AT_THE_STORE and fault.record.began_ns < at_ns for fault in self.findings.faults)
 
     def _is_there(self, left: Grant, at_ns: int) -> bool:
         """Return whether the lease of a lock that was left cannot be over yet."""

@@ -134,7 +134,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
     answer = "" if grant.outer_key not in ("", key) else grant.answer
     if grant.release_commands == 0 or (answer and grant.command in DELETIONS and answer in NO):
         return False
-    if not keys.is_reported:
+    if not keys.is_reported or keys.was_mute(grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS):
         return not answer or answer not in NO
     return keys.happened("del", grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key)
 
