@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 
 from app.lock import Claim, Stage
-from lab.errors import BadInput, ExitStatus
+from lab.errors import ExitStatus, LabError
 from lab.explore import schedule as schedule_files
 from lab.explore.budget import Budget
 from lab.explore.connection import NotExplored
@@ -28,6 +28,7 @@ from lab.explore.scene import Story, staged
 from lab.explore.search import Broken
 from lab.explore.server_table import RealRedis
 from lab.explore.state import Move
+from lab.explore.unexplored import INSTEAD, why_not
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
@@ -36,7 +37,12 @@ from lab.servers.programs.redis import Redis
 from lab.servers.supervisor import Supervisor
 
 TTL_MS = 3000
-EXPLORED = (None, "redis")  # stores whose states can be loaded: the others are not explored
+
+
+class Unexplored(LabError):  # noqa: N818 - states what is so
+    """The stage does something that the explorer has no model of. Nothing is decided."""
+
+    exit_status = ExitStatus.NOTHING_SHOWN
 
 
 @contextlib.contextmanager
@@ -52,12 +58,10 @@ def redis_server() -> Iterator[RealRedis]:
 
 
 def explored(name: str) -> Stage:
-    """Return a stage that can be explored. Raises BadInput."""
+    """Return a stage that can be explored. Raises BadInput, and Unexplored."""
     stage = find_stage(name)
-    if stage.store not in EXPLORED:
-        raise BadInput(
-            f"{stage.name} is not explored: it asks {stage.store}, and only the states of one Redis server can be loaded."
-        )
+    if why := why_not(stage):
+        raise Unexplored(f"{stage.name} is not explored: {why}. {INSTEAD.format(stage.name)}")
     return stage
 
 
@@ -89,7 +93,7 @@ def explore(
                 stage, clients, ttl_ms, asked, real, budget_s, lambda one: None if as_json else printed.question(one)
             )
         except (NotExplored, NeverWaits) as error:
-            raise BadInput(f"{stage.name} is not explored: {error}.") from None
+            raise Unexplored(f"{stage.name} is not explored: {error}.") from None
         except (Differs, Stalled) as error:
             sys.stderr.write(f"error: nothing is decided: {error}\n")
             return ExitStatus.NOTHING_SHOWN

@@ -12,6 +12,7 @@ from rich.syntax import Syntax
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput
+from lab.explore.unexplored import why_not
 from lab.report.terminal import load_in_words, terminal
 from lab.scenario import scenario
 from lab.scenario.fault import Fault, kind_of
@@ -51,6 +52,8 @@ def _print_stage(stage: Stage) -> None:
     claims = [f"{claim.name}: {claim.value}" for claim in Claim if claim in stage.claims] or ["none"]
     lines += [("Claims" * (number == 0), line) for number, line in enumerate(claims)]
     lines += [("See it" * (number == 0), f"{LAB} {line.removeprefix('lab ')}") for number, line in enumerate(story.see_it)]
+    why = why_not(stage)
+    lines += [("All orders", f"not explored: {why}" if why else f"{LAB} explore {stage.name}")]
     _print_parts(lines)
 
 

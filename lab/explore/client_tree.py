@@ -13,7 +13,7 @@ from lab.explore.operation import Ended, Mark, Operation, Releasing, Writing, Wr
 from lab.explore.program import Program
 from lab.explore.replica import Replica
 
-MOST_STANDING = 200
+MOST_STANDING = 2000  # some 20 KiB each
 
 
 class Input(NamedTuple):

@@ -62,6 +62,11 @@ class Decision:
     seconds: float = 0.0
 
     @property
+    def work_ms(self) -> int:
+        """The duration of the work; a question in which the work outlasts the TTL has its own."""
+        return min((one.work_ms for one in self.questions), default=0)
+
+    @property
     def broken_promises(self) -> list[Claim]:
         """The claims that the stage makes and that some schedule breaks."""
         broken = dict.fromkeys(claim for one in self.questions if one.found for claim in one.found.broken)

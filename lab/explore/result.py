@@ -20,6 +20,7 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "redis": decision.redis,
         "clients": decision.clients,
         "ttl_ms": decision.ttl_ms,
+        "work_ms": decision.work_ms,
         "budgets": [_question(one, decision.ttl_ms) for one in decision.questions],
         "decided": sentence(decision),
         "seconds": round(decision.seconds, 3),
