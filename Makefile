@@ -15,6 +15,7 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN); the variables are $(KNOWN))
 READS.setup = STAGE SCENARIO
 READS.scenario = STAGE SCENARIO ENGINE $(OPTIONS)
 READS.explore = STAGE CLIENTS
+READS.play = STAGE OUT
 READS.ladder = OUT $(OPTIONS)
 READS.matrix = STAGE SCENARIO REPEAT OUT
 READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
@@ -38,7 +39,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev scenario explore ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
+.PHONY: help setup setup-all setup-dev scenario explore play ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +60,9 @@ scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
 
 explore: setup ## decide every order of events: STAGE=uuid [CLIENTS=2]
 	@$(LAB) explore "$$STAGE" $(call flags,CLIENTS)
+
+play: setup ## pages on which you are the scheduler [STAGE=uuid OUT=]
+	@set -f; $(LAB) play --open $$STAGE $(call flags,OUT)
 
 ladder: setup-all ## every stage under rush, compared [OUT= OPTIONS]
 	@$(LAB) ladder $(call flags,OUT $(OPTIONS))

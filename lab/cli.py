@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lab.commands.exit_status import status_of
-from lab.commands.explore_commands import explore, replay
+from lab.commands.explore_commands import explore, play, replay
 from lab.commands.measurement_names import measurements
 from lab.commands.out_option import out_option
 from lab.commands.scenario_options import scenario_options, server_options
@@ -37,7 +37,7 @@ STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for st
 
 @click.group(
     cls=Commands,
-    commands=[explore, replay],
+    commands=[explore, replay, play],
     epilog=STATUSES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -1,4 +1,4 @@
-"""The command lines of ``lab explore`` and ``lab replay``. They import the explorer when they are called."""
+"""The command lines of ``lab explore``, ``lab replay`` and ``lab play``. They import the explorer when they are called."""
 
 from __future__ import annotations
 
@@ -82,3 +82,18 @@ def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int 
     from lab.commands.replay import replay as run_replay
 
     return run_replay(schedule, ttl_ms, work_ms, clients, out)
+
+
+@click.command()
+@click.argument("stages", nargs=-1)
+@out_option("the pages", "play")
+@click.option("--open", "open_it", is_flag=True, help="Open the page, where there is a browser.")
+def play(stages: tuple[str, ...], out: Path | None, open_it: bool) -> int:
+    """Write pages on which you are the scheduler.
+
+    You decide what happens next, and try to break a claim. Each move was executed by the stage's own code on a real
+    Redis. STAGES are names, by default all stages of the kept levels, or paths of your own files.
+    """
+    from lab.commands.play import play as write_pages
+
+    return write_pages(stages, out, open_it)

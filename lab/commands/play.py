@@ -1,0 +1,51 @@
+"""``lab play``: write the pages on which the reader is the scheduler."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.lock import Stage
+from lab.commands.explore import explored, redis_server
+from lab.errors import ExitStatus
+from lab.explore.server_table import RealRedis
+from lab.paths import REPORTS, shown
+from lab.play.level import Level
+from lab.play.levels import LEVELS
+from lab.play.own_levels import own_levels
+from lab.play.page import MOST_BYTES, write
+
+
+def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
+    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput."""
+    stages = [explored(name) for name in names]
+    with redis_server() as real:
+        levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS
+        index, too_large = write(levels, real, out or REPORTS / "play")
+    for name in too_large:
+        sys.stderr.write(f"left out: {name}, whose page would have more than {MOST_BYTES:,} bytes\n")
+    sys.stdout.write(f"{shown(index.absolute())}\n")
+    if open_it and has_browser():
+        webbrowser.open(index.absolute().as_uri())
+    return ExitStatus.GOOD
+
+
+def levels_of(stage: Stage, real: RealRedis) -> Sequence[Level]:
+    """Return the kept levels of a stage, or levels that are made for it."""
+    kept = [one for one in LEVELS if one.stage == stage.lookup]
+    names = {one.name for one in kept}
+    return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage, real))
+
+
+def has_browser() -> bool:
+    """Return whether there is a screen with a browser."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True

@@ -1,0 +1,227 @@
+"""What a page shows of a state: each client with its next line, the keys of the lock's store, the counter, the clock."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.explore.client_tree import Node
+from lab.explore.ghosts import Hold, Why
+from lab.explore.operation import COUNTER, Choice, Command, Grant, Listen, Nap, Operation, Until
+from lab.explore.program import Program
+from lab.explore.server_table import ServerTable, loading
+from lab.explore.state import DEAD, PAUSED, State
+from lab.explore.story import in_words, reply_in_words
+from lab.explore.world import World
+
+READS = {  # the type of a key → the command that reads it whole
+    b"string": ("GET",),
+    b"hash": ("HGETALL",),
+    b"list": ("LRANGE", 0, -1),
+    b"set": ("SMEMBERS",),
+    b"zset": ("ZRANGE", 0, -1, "WITHSCORES"),
+}
+
+
+class Doing(NamedTuple):
+    """What one thread waits for."""
+
+    # of the replica; 0 serves the request
+    thread: int
+    # command, moment, nap, message, choice, or over
+    kind: str
+    # the command in words
+    command: str = ""
+    # the line of the stage's file; 0 where another file sends the command
+    line: int = 0
+    # the line of the resource's file; 0 outside the work
+    work_line: int = 0
+    # the moment that ends the wait; 0 without one
+    at_ms: int = 0
+
+
+class Pane(NamedTuple):
+    """One client."""
+
+    # waiting, inside, releasing, or how the request ended
+    phase: str
+    # runs, paused or dead
+    mode: str
+    threads: tuple[Doing, ...]
+    # the last reply; empty before the first
+    answer: str
+    # why a client that is inside holds the lock no longer; empty while it does
+    truth: str
+
+
+class Shown(NamedTuple):
+    """One key of a server."""
+
+    name: str
+    value: str
+    # 0 where the key does not expire
+    ttl_ms: int
+    # the client that made it; -1 where nobody did
+    owner: int
+
+
+class Line(NamedTuple):
+    """A line of code."""
+
+    number: int
+    text: str
+
+
+class Board:
+    """What a page shows of the states of one world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.program = world.program
+        self._granted: dict[tuple[int, int], bool] = {}
+        self._by_inputs = [{node.inputs: number for number, node in enumerate(tree.nodes)} for tree in world.trees]
+        self._values: dict[tuple[int, int], tuple[tuple[str, str], ...]] = {}
+        self._words: dict[Command, str] = {}
+        self._work = work_lines(world.program)
+
+    def pane(self, state: State, client: int) -> Pane:
+        """Return what is shown of a client."""
+        node = self.world.node(state, client)
+        mode = {DEAD: "dead", PAUSED: "paused"}.get(state.modes[client], "runs")
+        answer = reply_in_words(node.inputs[-1].result) if node.inputs else ""
+        threads = tuple(self._doing(number, one, node) for number, one in enumerate(node.pending) if number == 0 or one)
+        return Pane(
+            self.phase(state, client), mode, threads, answer, _truth(state.ghosts.holds[client], state.now_ms, node.inside)
+        )
+
+    def phase(self, state: State, client: int) -> str:
+        """Return where a client is in its request."""
+        node = self.world.node(state, client)
+        if node.ended:
+            return "done" if node.ended == "ok" else node.ended
+        if node.inside:
+            return "inside"
+        return "releasing" if self._was_granted(client, state.nodes[client]) else "waiting"
+
+    def _was_granted(self, client: int, number: int) -> bool:
+        known = self._granted.get((client, number))
+        if known is None:
+            node = self.world.trees[client].nodes[number]
+            known = node.inside or any(isinstance(mark, Grant) for mark in node.marks)
+            if not known and node.inputs:
+                known = self._was_granted(client, self._by_inputs[client][node.inputs[:-1]])
+            self._granted[client, number] = known
+        return known
+
+    def _doing(self, thread: int, operation: Operation | None, node: Node) -> Doing:
+        match operation:
+            case Command():
+                work = self._work[node.writing] if operation.server == COUNTER else 0
+                own = operation.line if operation.file == str(self.program.path) else 0
+                return Doing(thread, "command", self.words(operation), own, work)
+            case Until(at_ms):
+                return Doing(thread, "moment", at_ms=at_ms or 0)
+            case Nap():
+                return Doing(thread, "nap")
+            case Listen(at_ms):
+                return Doing(thread, "message", at_ms=at_ms or 0)
+            case Choice():
+                return Doing(thread, "choice")
+            case _:
+                return Doing(thread, "over")
+
+    def words(self, command: Command) -> str:
+        """Return a command as a person writes it."""
+        if command not in self._words:
+            self._words[command] = in_words(self.program, command)
+        return self._words[command]
+
+    def lock(self, state: State) -> tuple[Shown, ...]:
+        """Return the keys of the lock's store."""
+        return self._keys(0, self.world.lock, state.lock, state)
+
+    def counter(self, state: State) -> tuple[Shown, ...]:
+        """Return the keys of the counter's store."""
+        return self._keys(1, self.world.counter, state.counter, state)
+
+    def _keys(self, which: int, table: ServerTable, number: int, state: State) -> tuple[Shown, ...]:
+        if (which, number) not in self._values:
+            self._values[which, number] = _read(table, number)
+        owners = dict(state.ghosts.owners) if which == 0 else {}
+        return tuple(
+            Shown(name, value, key.ttl_ms, owners.get(key.name, -1))
+            for (name, value), key in zip(self._values[which, number], table.contents[number], strict=True)
+        )
+
+
+def _truth(hold: Hold | None, now_ms: int, inside: bool) -> str:
+    if hold is None or not inside:
+        return ""
+    why = hold.at(now_ms).why
+    return "" if why is Why.ENTITLED else why.value
+
+
+def _read(table: ServerTable, number: int) -> tuple[tuple[str, str], ...]:
+    """Return each key of a state with its value: the real server reads it."""
+    contents = table.contents[number]
+    if not contents:
+        return ()
+    table.real.select(0)
+    types = table.real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
+    reading = [(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)]
+    values = table.real.send(*reading)
+    return tuple((key.name.decode(errors="replace"), _in_words(value)) for key, value in zip(contents, values, strict=True))
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, tuple):
+        pairs = [f"{reply_in_words(one)}: {reply_in_words(other)}" for one, other in zip(value[::2], value[1::2], strict=False)]
+        return ", ".join(pairs)
+    return reply_in_words(value)
+
+
+def work_lines(program: Program) -> dict[bool, int]:
+    """Return the line of the resource's file that reads (False), and the one that writes (True)."""
+    kind = type(program.resource)
+    return {writes: _line_that_sends(kind.write if writes else kind.read, kind) for writes in (False, True)}
+
+
+def _line_that_sends(method: Any, kind: Any) -> int:
+    lines, first = inspect.getsourcelines(method)
+    for number, line in enumerate(lines):
+        if "self.client." in line or "_script(" in line:
+            return first + number
+    return _line_that_sends(kind.parts, kind) if method.__name__ != "parts" and "parts()" in "".join(lines) else first + 1
+
+
+def work_code(program: Program) -> list[Line]:
+    """Return how the resource reads and writes."""
+    kind = type(program.resource)
+    found: list[Line] = []
+    methods = [kind.read, kind.write]
+    if work_lines(program)[False] >= inspect.getsourcelines(kind.parts)[1]:
+        methods.append(kind.parts)
+    for method in methods:
+        lines, first = inspect.getsourcelines(method)
+        found += [Line(first + number, text.rstrip("\n")[4:]) for number, text in enumerate(lines)]
+        found.append(Line(0, ""))
+    return found[:-1]
+
+
+def stage_code(path: Path) -> list[Line]:
+    """Return the code of a stage: its class, and the scripts and functions next to it."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    found: list[Line] = []
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) or (isinstance(node, ast.Assign) and _is_script(node)):
+            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+            found += [Line(number, lines[number - 1]) for number in range(first, (node.end_lineno or first) + 1)]
+            found.append(Line(0, ""))
+    return found[:-1]
+
+
+def _is_script(node: ast.Assign) -> bool:
+    return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

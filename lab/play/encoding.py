@@ -1,0 +1,96 @@
+"""A graph as a page reads it: small numbers. What many states have in common is written once, and named by its place."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Generic, TypeVar
+
+from lab.explore.state import State
+from lab.play.board import Board
+from lab.play.graph import NEVER, Graph
+from lab.play.sentence import Report, reported
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Table(Generic[T]):
+    """Values, each once."""
+
+    def __init__(self) -> None:
+        self.places: dict[T, int] = {}
+
+    def place(self, value: T) -> int:
+        """Return the place of a value, which is added if it is new."""
+        return self.places.setdefault(value, len(self.places))
+
+    def values(self) -> list[T]:
+        """Return all values, by place."""
+        return list(self.places)
+
+
+def encoded(graph: Graph) -> dict[str, Any]:
+    """Return the tables, the states and the moves. State 0 is the start.
+
+    ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left, the distance.
+    ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
+    """
+    board = Board(graph.world)
+    numbers = _numbered(graph)
+    panes, locks, counters, left = Table[Any](), Table[Any](), Table[Any](), Table[Any]()
+    events, reports, findings = Table[str](), Table[Report](), Table[tuple[tuple[str, str], ...]]()
+    findings.place(())  # place 0: nothing breaks
+    states, moves = [], []
+    for state in numbers:
+        shown = [panes.place(board.pane(state, client)) for client in range(len(state.nodes))]
+        about = (locks.place(board.lock(state)), counters.place(board.counter(state)), state.now_ms, left.place(state.left))
+        states.append([*shown, *about, graph.distances.get(state, NEVER)])
+        of_state: list[int] = []
+        for move, broken in zip(graph.found.graph[state], graph.broken[state], strict=True):
+            breaks = tuple((one.claim.name, one.mechanism) for one in broken)
+            report = reports.place(reported(board, state, move))
+            of_state += [events.place(str(move.event)), numbers[move.state], report, findings.place(breaks)]
+        moves.append(of_state)
+    states, moves = merged(states, moves)
+    return {
+        "panes": panes.values(),
+        "locks": locks.values(),
+        "counters": counters.values(),
+        "left": [one._asdict() for one in left.values()],
+        "events": events.values(),
+        "reports": reports.values(),
+        "findings": findings.values(),
+        "states": states,
+        "moves": moves,
+    }
+
+
+def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the same graph with one state for all that look the same and from which the same can follow, whatever is done.
+
+    Such states differ in what the search remembers of their past. First all that look the same are taken for one, and are then
+    separated where a move leads to different ones, until none does.
+    """
+    table = Table[Any]()
+    classes = [table.place(tuple(state)) for state in states]
+    while True:
+        after = Table[Any]()
+        refined = [after.place((own, *_leading(moves[state], classes))) for state, own in enumerate(classes)]
+        if len(after.places) == len(table.places):
+            break
+        table, classes = after, refined
+    first = {own: state for state, own in reversed(list(enumerate(classes)))}
+    chosen = [first[own] for own in range(len(first))]
+    return [states[state] for state in chosen], [_leading(moves[state], classes) for state in chosen]
+
+
+def _leading(moves: list[int], classes: list[int]) -> list[int]:
+    """Return the moves of a state, with the class of each next state in its place."""
+    return [classes[word] if place % 4 == 1 else word for place, word in enumerate(moves)]
+
+
+def _numbered(graph: Graph) -> dict[State, int]:
+    """Return the number of each state: the start is 0."""
+    numbers = {graph.start: 0}
+    for state in graph.found.graph:
+        numbers.setdefault(state, len(numbers))
+    return numbers

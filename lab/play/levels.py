@@ -1,0 +1,175 @@
+"""The kept levels, in teaching order: a way up the ladder."""
+
+from __future__ import annotations
+
+from app.lock import Claim
+from lab.explore.budget import Budget
+from lab.play.level import Kind, Level
+
+PAUSE, CRASH, RESEND = Budget(pauses=1), Budget(crashes=1), Budget(resends=1)
+THEFT = (Claim.releases_only_its_own, Claim.releases_atomically)
+LOST = (Claim.exclusive, Claim.held_to_the_end, Claim.survives_a_freeze, Claim.survives_a_late_freeze, *THEFT)
+FREED = (Claim.freed_after_crash, Claim.acquires_atomically)
+
+LEVELS = (
+    Level(
+        "none",
+        "none",
+        Kind.BREAK,
+        "Make one of the two increments disappear.",
+        (Claim.exclusive,),
+        lesson="Both clients read the same number. The second write overwrote the first. No fault was needed.",
+    ),
+    Level(
+        "incr",
+        "incr",
+        Kind.DECIDE,
+        "Can an increment disappear, when reading and writing are one command?",
+        LOST,
+        lesson="Nothing can happen inside one command. Work that is one command needs no lock.",
+    ),
+    Level(
+        "setnx-crash",
+        "setnx",
+        Kind.BREAK,
+        "Have B wait for ever.",
+        FREED,
+        CRASH,
+        lesson="Only the holder deletes the key. A holder that dies never does.",
+    ),
+    Level(
+        "setnx_expire-crash",
+        "setnx_expire",
+        Kind.BREAK,
+        "The code sets a TTL. Have B wait for ever all the same.",
+        FREED,
+        CRASH,
+        lesson="The key and its TTL are two commands. A crash between them leaves a key without a TTL.",
+    ),
+    Level(
+        "ttl-same-crash",
+        "ttl",
+        Kind.SAME_MOVES,
+        "These moves made B wait for ever. Do they harm a lock whose key and TTL are one command?",
+        FREED,
+        CRASH,
+        moves_of="setnx_expire-crash",
+        lesson="The key never exists without its TTL: when the time is over, B gets the lock.",
+    ),
+    Level(
+        "ttl-pause",
+        "ttl",
+        Kind.BREAK,
+        "Have A or B delete the lock of the other.",
+        THEFT,
+        PAUSE,
+        lesson="The release deletes the key without a look at whose it is.",
+    ),
+    Level(
+        "uuid-same-pause",
+        "uuid",
+        Kind.SAME_MOVES,
+        "These moves deleted the lock of another. Do they, when the release first looks at the owner?",
+        THEFT,
+        PAUSE,
+        moves_of="ttl-pause",
+        lesson="The release reads the key, finds the token of another client, and deletes nothing.",
+    ),
+    Level(
+        "uuid-pause",
+        "uuid",
+        Kind.BREAK,
+        "The release looks at the owner first. Have A or B delete the lock of the other all the same.",
+        THEFT,
+        PAUSE,
+        lesson="Look and delete are two commands. What was true at the look is old at the delete.",
+    ),
+    Level(
+        "lua-same-pause",
+        "lua",
+        Kind.SAME_MOVES,
+        "These moves came between look and delete. What do they do, when both are one script?",
+        THEFT,
+        PAUSE,
+        moves_of="uuid-pause",
+        lesson="There is no moment between look and delete any more: A has finished before it can be paused.",
+    ),
+    Level(
+        "lua-release",
+        "lua",
+        Kind.DECIDE,
+        "Look and delete are one script. Can a client delete the lock of another?",
+        THEFT,
+        PAUSE,
+        lesson="The release is sound. That does not make the lock sound: see the next level.",
+    ),
+    Level(
+        "lua-work",
+        "lua",
+        Kind.BREAK,
+        "The work takes 5 seconds, and the TTL is 3 seconds. Lose an increment without any fault.",
+        LOST,
+        work_ms=5000,
+        lesson="The lock expires under a holder that is still at work. Time alone is enough.",
+    ),
+    Level(
+        "watchdog-work",
+        "watchdog",
+        Kind.DECIDE,
+        "The work takes 5 seconds, and a thread renews the TTL of 3 seconds. Can an increment be lost without a fault?",
+        LOST,
+        work_ms=5000,
+        lesson="While the process runs, its renewal runs as well.",
+    ),
+    Level(
+        "watchdog-pause",
+        "watchdog",
+        Kind.DECIDE,
+        "A thread renews the lock. Can one pause lose an increment?",
+        LOST,
+        PAUSE,
+        lesson="A process that is paused renews nothing. When it resumes, it works on without the lock.",
+    ),
+    Level(
+        "watchdog_abort-pause",
+        "watchdog_abort",
+        Kind.BREAK,
+        "The client looks at its lock just before it writes. Lose an increment all the same.",
+        LOST,
+        PAUSE,
+        lesson="Between the last look and the write there is always a moment, and a pause fits into it.",
+    ),
+    Level(
+        "fencing-same-pause",
+        "fencing",
+        Kind.SAME_MOVES,
+        "These moves lost an increment. Do they, when the resource checks a number?",
+        LOST,
+        PAUSE,
+        moves_of="watchdog_abort-pause",
+        lesson="The late write carries an old number. The resource refuses it, and nothing is lost.",
+    ),
+    Level(
+        "fencing-pause",
+        "fencing",
+        Kind.DECIDE,
+        "The resource refuses each write with an old number. Can one pause lose an increment?",
+        LOST,
+        PAUSE,
+        lesson="A lock alone cannot survive a pause. A lock and a resource that checks its number can.",
+    ),
+    Level(
+        "uuid-resend",
+        "uuid",
+        Kind.BREAK,
+        "A reply is lost, and the client sends its command again. Have a client wait for a lock that nobody uses.",
+        (Claim.survives_a_lost_reply,),
+        RESEND,
+        lesson="The first command got the lock, and its reply was lost. The second finds the key, and waits for itself.",
+    ),
+)
+
+
+def level(name: str) -> Level:
+    """Return the level of a name."""
+    return next(one for one in LEVELS if one.name == name)

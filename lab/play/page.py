@@ -1,0 +1,187 @@
+"""Write the pages of levels: each is one file with its whole graph, and needs no server. An index leads to them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.lock import Claim, Stage
+from lab.errors import BadInput
+from lab.explore.decision import horizon_ms
+from lab.explore.event import short
+from lab.explore.program import Program
+from lab.explore.replay import confirm, random_schedules
+from lab.explore.search import search
+from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.world import World
+from lab.play.board import Line, stage_code, work_code
+from lab.play.encoding import encoded
+from lab.play.graph import Graph
+from lab.play.level import CLIENTS, TTL_MS, Kind, Level
+from lab.report.html import page
+from lab.scenario.stages import find_stage
+
+SEARCH_S = 120.0
+CHECKED = 20  # random schedules of each level that are run again on an empty server
+MOST_BYTES = 150_000  # of a page
+ROOM_FOR_LINKS = 1000  # to other levels
+TEMPLATES = Path(__file__).with_name("templates")
+POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
+INLINE = {"style": re.compile(r"<style>(.*?)</style>", re.DOTALL), "script": re.compile(r"<script>(.*?)</script>", re.DOTALL)}
+
+
+@dataclass
+class Made:
+    """A level with its graph, ready to be written."""
+
+    level: Level
+    stage: Stage
+    data: dict[str, Any]
+    schedules: int
+    # how many states the search found; states that differ in nothing that can follow are one in the page
+    states: int
+    # how many of them reach the goal
+    breaking: int
+    # a shortest schedule that reaches the goal; empty if there is none
+    shortest: str
+    par: int
+    horizon_ms: int
+    redis: str
+    # SAME_MOVES: the moves that are given
+    given: str
+    code: list[Line]
+    work: list[Line]
+    resource: str
+
+
+def make(level: Level, real: RealRedis, given: str = "") -> Made:
+    """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph."""
+    stage = find_stage(level.stage)
+    program = Program(stage, level.ttl_ms, level.work_ms, real)
+    until_ms = horizon_ms(CLIENTS, level.ttl_ms, level.work_ms)
+    with closing(World(program, CLIENTS, ServerTable(real), ServerTable(real))) as world:
+        found = search(world, level.budget, until_ms, time.monotonic() + SEARCH_S)
+        if not found.complete:
+            raise BadInput(f"{level.name} is no level: its search was not complete after {SEARCH_S:.0f} s")
+        graph = Graph(world, found, until_ms, level.claims)
+        shortest = graph.shortest()
+        for events in [*([shortest] if shortest else []), *random_schedules(found, CHECKED, 1)]:
+            confirm(world, program, events, level.budget, until_ms, real)
+        return Made(
+            level=level,
+            stage=stage,
+            data=encoded(graph),
+            schedules=found.schedules,
+            states=found.states,
+            breaking=graph.breaking(),
+            shortest=short(shortest),
+            par=len(shortest),
+            horizon_ms=until_ms,
+            redis=real.version,
+            given=given,
+            code=stage_code(Path(str(stage.path))),
+            work=work_code(program),
+            resource=stage.resource,
+        )
+
+
+def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, list[str]]:
+    """Write the page of each level, and the index. Return the path of the index, and the names of levels that are too large.
+
+    Raises BadInput for a level to break that nothing breaks.
+    """
+    made: list[Made] = []
+    too_large = []
+    shortest: dict[str, str] = {}
+    for level in levels:
+        one = make(level, real, given=shortest.get(level.moves_of, ""))
+        if level.kind is Kind.BREAK and not one.par:
+            raise BadInput(f"{level.name} is no level: nothing breaks {', '.join(claim.name for claim in level.claims)}")
+        shortest[level.name] = one.shortest
+        if len(level_page(one, None, None, ()).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
+            made.append(one)
+        else:
+            too_large.append(level.name)
+    into.mkdir(parents=True, exist_ok=True)
+    for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
+        (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made), encoding="utf-8")
+    index = into / "index.html"
+    index.write_text(sealed(page("play_index.html", TEMPLATES, made=made, kinds=Kind)), encoding="utf-8")
+    return index, too_large
+
+
+def level_page(one: Made, before: Made | None, after: Made | None, others: Sequence[Made]) -> str:
+    """Return the page of a level."""
+    same = [other for other in others if other.level.moves_of == one.level.name]
+    claims = [claim for claim in one.level.claims if _at_stake(claim, one)]
+    data = {
+        "name": one.level.name,
+        "stage": one.stage.lookup,
+        "kind": one.level.kind.name,
+        "clients": CLIENTS,
+        "goal": [claim.name for claim in one.level.claims],
+        "promises": {claim.name: [claim.value, claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
+        "options": _options(one.level),
+        "ttl_ms": one.level.ttl_ms,
+        "schedules": one.schedules,
+        "breaking": one.breaking,
+        "par": one.par,
+        "shortest": one.shortest,
+        "given": one.given,
+        "lesson": one.level.lesson,
+        "budget": one.level.budget._asdict(),
+        "next": [[other.level.name, other.stage.name] for other in same],
+        "after": [after.level.name, after.level.goal] if after else [],
+        **one.data,
+    }
+    text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
+    return sealed(
+        page(
+            "play.html",
+            TEMPLATES,
+            one=one,
+            level=one.level,
+            before=before,
+            after=after,
+            claims=claims,
+            data=text,
+        )
+    )
+
+
+def _at_stake(claim: Claim, one: Made) -> bool:
+    """Return whether a claim of the goal is one that the page should explain: one that breaks, or that the stage makes."""
+    return _is_found(claim, one) or (not one.par and claim in one.stage.claims)
+
+
+def _is_found(claim: Claim, one: Made) -> bool:
+    return any(claim.name == name for finding in one.data["findings"] for name, _ in finding)
+
+
+def _options(level: Level) -> str:
+    work = f" --work-ms {level.work_ms}" if level.work_ms else ""
+    return work + (f" --ttl-ms {level.ttl_ms}" if level.ttl_ms != TTL_MS else "")
+
+
+def sealed(text: str) -> str:
+    """Return a page with a policy by which the browser runs and shows only what is in the page, and loads nothing."""
+    allowed = {
+        kind: " ".join(f"'sha256-{_hash(one)}'" for one in found) or "'none'"
+        for kind, pattern in INLINE.items()
+        if (found := pattern.findall(text)) is not None
+    }
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(**allowed)}">'
+    return text.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{meta}', 1)
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

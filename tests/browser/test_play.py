@@ -1,0 +1,57 @@
+"""The page on which the reader is the scheduler, played in a real browser."""
+
+from __future__ import annotations
+
+from lab.explore.event import Kind, parse
+from lab.paths import REFERENCE
+from lab.play.levels import LEVELS
+
+PLAY = REFERENCE / "play"
+
+
+def keys(event):
+    """Return the keys of an event."""
+    if event.kind is Kind.CLOCK:
+        return "t"
+    letter = "ab"[event.client]
+    return f"o{letter}" if event.thread else f"{event.kind.value}{letter}"
+
+
+PRESS = """(keys) => keys.map((key) => {
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  return [document.getElementById("step").textContent, !!document.querySelector("#result.won:not([hidden])")];
+})"""
+
+
+def test_every_shortest_schedule_is_played(browser):
+    """The keys of each shortest schedule break the claim with its last event, and undo leads back to the start."""
+    page = browser.open(PLAY / "index.html")
+    solved = 0
+    for level in LEVELS:
+        page.goto((PLAY / f"{level.name}.html").as_uri())
+        start = page.locator(".board").inner_text()
+        schedule = page.evaluate("JSON.parse(document.getElementById('data').textContent).shortest")
+        events = parse(schedule)
+        pressed = page.evaluate(PRESS, [key for event in events for key in keys(event)])
+        steps = [pressed[sum(len(keys(one)) for one in events[: number + 1]) - 1] for number in range(len(events))]
+        assert [int(step.split()[0]) for step, _ in steps] == [*range(1, len(events) + 1)], level.name
+        assert [won for _, won in steps] == [False] * (len(events) - 1) + [True] * bool(events)
+        solved += bool(events)
+        assert page.url.endswith(f"#{schedule}") or not events
+        page.evaluate(PRESS, ["z"] * len(events))
+        assert page.locator(".board").inner_text() == start
+    page.goto((PLAY / "index.html").as_uri())
+    assert page.locator("#levels .done", has_text="done in").count() == solved
+
+
+def test_level_for_everybody(browser):
+    """A level can be read and used by everybody, before and after it is won; its moves are reached with the keyboard."""
+    page = browser.open(f"{(PLAY / 'uuid-pause.html').as_uri()}#A4BpAt3000BrA")
+    browser.look(page, "play")
+    page.get_by_role("button", name="Run A’s next line").focus()
+    page.keyboard.press("Enter")
+
+    assert page.locator("#result").inner_text().startswith("You broke it in 10 events. There is no shorter way.")
+    assert page.evaluate("document.activeElement.textContent").startswith("Run A’s next line")
+    browser.look(page, "play-won", sizes=("phone",))
+    browser.look(browser.open(PLAY / "index.html"), "play-index", sizes=("phone",))
