@@ -251,7 +251,10 @@ def report(runs: tuple[str, ...], out: Path | None) -> None:
 @lab.command()
 @shown("--port", type=PORT, default=8088, help="Port of the site; 0 selects a free port.")
 def serve(port: int) -> int:
-    """Serve the site of all runs, and only the folder reports/, to this machine until Ctrl-C."""
+    """Serve the site of all runs to this machine until Ctrl-C.
+
+    The command serves only the folder reports/.
+    """
     from lab.ui.static_server import serve as serve_site
 
     return serve_site(port)
@@ -298,7 +301,7 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
 @shown("--most-requests", type=click.IntRange(1), default=500_000, help="Largest number of requests in a run.")
 @out_option("growth.json", "growth-TIME")
 def growth(most_requests: int, out: Path | None) -> int:
-    """Measure what more requests, users, replicas and Locust processes cost, for each part of the lab."""
+    """Measure what more requests, users, replicas, processes cost."""
     from lab.experiments.growth import measure, plan
 
     return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
