@@ -70,6 +70,8 @@ class Settings:
     journal: Path | None = None
     # the folder of the faults to inject; None for none
     gates: Path | None = None
+    # the address of the controller for which each command to a store waits; empty for none
+    steps: str = ""
 
     @staticmethod
     def read(environ: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
@@ -149,6 +151,13 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
 
 
+def _address(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if text and not (host and colon and DIGITS.fullmatch(port)):
+        raise ValueError(f"{_shown(text)} is no address, as in 127.0.0.1:4000")
+    return text
+
+
 READERS: dict[str, Callable[[str], Any]] = {
     "stage": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
     "replica": _name,
@@ -158,4 +167,5 @@ READERS: dict[str, Callable[[str], Any]] = {
     "hosts": _hosts,
     "journal": _new_file,
     "gates": _folder,
+    "steps": _address,
 }

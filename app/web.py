@@ -15,7 +15,7 @@ from uuid import uuid4
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app import heartbeat
+from app import heartbeat, steps
 from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError, RequestContext
 from app.increment import Increment
 from app.journal import Journal
@@ -113,6 +113,7 @@ def create_app(**flags: Any) -> Flask:
     heartbeat.start(journal)
     if settings.gates is not None:
         RequestContext.failpoints = Failpoints(settings.gates, settings.replica)
+    steps.begin(settings.steps, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
     client_options = {
         name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in endpoints.values())} if name

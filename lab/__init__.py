@@ -15,6 +15,7 @@ Each folder has one concern. The order is that of imports, not of time: a folder
     explore/        ALL ORDERS: decide every schedule of two to four clients, on the stage's code and a real Redis
     play/           BE THE SCHEDULER: pages that let a reader choose the order of events
     pipeline        run, judge, draw, publish: the one place where these folders meet
+    enact/          A SCHEDULE of the explorer on real replicas, command by command
     ui/             runs from the browser: Locust's page, the live page
     experiments/    MANY RUNS: ladder, matrix, sweeps/, growth, benchmarks/
     docgen/         the generated parts of README and docs/

@@ -22,7 +22,7 @@ from lab.paths import REPORTS
 from lab.report import site
 from lab.report.pages import keep, report_run
 from lab.report.terminal import progress
-from lab.run.runner import Drive, run
+from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor
@@ -70,9 +70,15 @@ def conduct(
     command: str,
     reports: Path = REPORTS,
     on_up: Callable[[Cluster], None] = lambda system: None,
+    bring_up: ClusterFactory | None = None,
+    drive_injects: bool = False,
 ) -> Conducted:
-    """Make one run and judge it. Its folder is not yet published. Raises as ``lab.run.runner.run`` does."""
-    folder, record = run(supervisor, stage, scenario, drive, command, cluster(), engine(), reports, on_up)
+    """Make one run and judge it. Its folder is not yet published. Raises as ``lab.run.runner.run`` does.
+
+    bring_up: starts servers on this machine; without it, they run where the engine is.
+    """
+    where = (bring_up, "local") if bring_up else (cluster(), engine())
+    folder, record = run(supervisor, stage, scenario, drive, command, *where, reports, on_up, drive_injects)
     with kept_on_failure(folder):
         judgement, findings = judge(folder.path)
     done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)

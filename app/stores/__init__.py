@@ -8,7 +8,7 @@ lets a replica count also what a library sends by a client of its own.
 
 The other files are no stores: ``redis_connection``, ``redis_asyncio``, ``mysql_connection`` and ``zookeeper_client`` count
 commands and reach the failpoints. ``redis_commands`` knows what a command means, ``redis_subscriptions`` listens to channels, and
-``renewals`` journals what is sent outside any request.
+``renewals`` journals what is sent outside any request, ``redis_steps`` lets each command wait for a controller.
 """
 
 from __future__ import annotations

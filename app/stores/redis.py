@@ -14,11 +14,12 @@ from redis.sentinel import Sentinel
 from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.settings import Settings
-from app.stores import redis_asyncio, redis_connection
+from app.stores import redis_asyncio, redis_connection, redis_steps
 from app.stores.redis_subscriptions import Subscriptions
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
+LOCK, COUNTER = "lock", "counter"  # the servers, as a controller of steps names them
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -82,12 +83,13 @@ def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: An
 
 def counter_redis(settings: Settings) -> Redis:
     """Make the client of the counter's own Redis: breaking the lock's store never loses the counter."""
-    return client(Redis, settings.counter_url, settings.counter_url.first, redis_connect_func=redis_connection.uncounted)
+    seam = redis_steps.stepped(redis_connection.uncounted, COUNTER)
+    return client(Redis, settings.counter_url, settings.counter_url.first, redis_connect_func=seam)
 
 
 def counted(endpoint: Endpoint, address: Address, journal: Journal, **others: Any) -> Redis:
     """Make the client of a lock for one of an endpoint's servers. Its connections reach the failpoints; without a journal not."""
-    seam = {"redis_connect_func": redis_connection.counted(journal)} if journal.on else {}
+    seam = {"redis_connect_func": redis_steps.stepped(redis_connection.counted(journal), LOCK)} if journal.on else {}
     return client(Redis, endpoint, address, **seam, **others)
 
 

@@ -37,6 +37,7 @@ from lab.servers.programs.redis import Redis
 from lab.servers.supervisor import Supervisor
 
 TTL_MS = 3000
+DECISION = "decision.json"
 
 
 class Unexplored(LabError):  # noqa: N818 - states what is so
@@ -189,7 +190,7 @@ def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> I
 def keep(decision: Decision, shortest: Sequence[Shortest], out: Path) -> None:
     """Write the decision and the file of each schedule."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / "decision.json").write_bytes(_as_json(decision))
+    (out / DECISION).write_bytes(_as_json(decision))
     for one in shortest:
         claim = one.broken.claim.name
         about = decision.clients, one.horizon_ms, decision.redis, claim, one.broken.mechanism

@@ -71,17 +71,22 @@ def explore(stage: str, only: str | None, budget_s: float, as_json: bool, out: P
     "--clients", type=click.IntRange(2, 4), help="Number of clients.  [default: as many as the schedule names, at least 2]"
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the schedule into a file.")
-def replay(schedule: str, work_ms: int | None, ttl_ms: int | None, clients: int | None, out: Path | None) -> int:
+@click.option(
+    "--cluster", "on_cluster", is_flag=True, help="Run it on real replicas as well, command by command, and judge the run."
+)
+def replay(schedule: str, out: Path | None, on_cluster: bool, **given: Any) -> int:
     """Run one schedule again, event by event, from an empty Redis.
 
-    SCHEDULE is a file that `lab explore --out` wrote, or STAGE:EVENTS as `lab explore` prints it:
-    `lab replay uuid:A4BpAt3000BrAA`. A letter is one command of
-    that replica, a small letter one of its other thread. pA pauses A, rA resumes it, kA kills it, lA loses a reply, dA a
-    command, xA sends a command twice, w restarts the store, and t3000 lets time pass.
+    SCHEDULE is STAGE:EVENTS as `lab explore` prints it, `lab replay uuid:A4BpAt3000BrAA`, or a file of `lab explore --out`.
+    A letter is one command of that replica, a small letter one of its other thread. pA pauses A, rA resumes it, kA kills it,
+    lA loses a reply, dA a command, xA sends a command twice, w restarts the store, and t3000 lets time pass.
+
+    With --cluster the same happens to real replicas, and the judge judges that run. There, a folder of `lab explore --out`
+    can be given as well: all its schedules are run, and each line states whether both saw the same.
     """
     from lab.commands.replay import replay as run_replay
 
-    return run_replay(schedule, ttl_ms, work_ms, clients, out)
+    return run_replay(schedule, out=out, on_cluster=on_cluster, **given)
 
 
 @click.command()

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from app.lock import Stage
 from lab.commands.explore import TTL_MS, explored, print_story, redis_server
+from lab.commands.replay_on_cluster import replay_all, replay_on_cluster
+from lab.enact.enact import script_of
+from lab.enact.enactment import not_possible
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
 from lab.explore.decision import horizon_ms
@@ -20,11 +23,23 @@ from lab.explore.server_table import RealRedis
 from lab.report.terminal import terminal
 
 
-def replay(text: str, ttl_ms: int | None, work_ms: int | None, clients: int | None, out: Path | None = None) -> int:
+def replay(
+    text: str,
+    ttl_ms: int | None,
+    work_ms: int | None,
+    clients: int | None,
+    out: Path | None = None,
+    on_cluster: bool = False,
+) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
-    text: the path of a file that ``lab explore --out`` wrote, or STAGE:EVENTS. out: the file for its picture.
+    text: STAGE:EVENTS, or what ``lab explore --out`` wrote: the path of a file, or of the folder. out: the file for its picture.
+    on_cluster: run it on real replicas as well, and return the exit status of that run.
     """
+    if Path(text).is_dir():
+        if not on_cluster:
+            raise BadInput(f"{text} is a folder; its schedules are run with --cluster")
+        return replay_all(Path(text))
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
     if schedule_files.is_file(text):
@@ -32,13 +47,19 @@ def replay(text: str, ttl_ms: int | None, work_ms: int | None, clients: int | No
             raise BadInput(f"{text} has its own TTL, work and clients: give no option for them")
         schedule = schedule_files.read(Path(text))
     else:
-        schedule = _typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
+        schedule = typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
     stage = explored(schedule.stage)
+    if on_cluster and (why := not_possible(schedule.parsed)):
+        raise BadInput(f"the schedule is not possible on a cluster: {why}")
     with redis_server() as real:
-        return _replayed(stage, schedule, real, out)
+        status = _replayed(stage, schedule, real, out)
+        if not on_cluster or status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
+            return status
+        script = script_of(Program(stage, schedule.ttl_ms, schedule.work_ms, real), schedule, real)
+    return replay_on_cluster(stage, schedule, script, f"lab replay {text} --cluster")
 
 
-def _typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule:
+def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule:
     """Return the schedule of a short form. Raises BadInput."""
     name, colon, events = text.rpartition(":")
     if not colon or not name:

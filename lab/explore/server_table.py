@@ -54,7 +54,7 @@ class RealRedis:
         self._subscription = self._client.pubsub()
         self._subscription.psubscribe("*")
         self._subscription.get_message(timeout=5)
-        self._scripts: set[str] = set()
+        self.scripts: set[str] = set()  # all that were loaded
         self._scripts_publish = False
         self._database = 0
         self.version: str = self._client.info("server")["redis_version"]
@@ -77,8 +77,8 @@ class RealRedis:
 
     def register(self, script: str) -> None:
         """Load a script, unless it is loaded. Emptying a database keeps it."""
-        if script not in self._scripts:
-            self._scripts.add(script)
+        if script not in self.scripts:
+            self.scripts.add(script)
             self._scripts_publish |= "publish" in script.lower()
             self.send(("SCRIPT", "LOAD", script))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,12 +53,13 @@ def run(
     engine: str,
     reports: Path = REPORTS,
     on_up: Callable[[Cluster], None] = lambda system: None,
+    drive_injects: bool = False,
 ) -> tuple[RunFolder, RunRecord]:
     """Make one run. Return its folder, not yet published, and its record, which is saved there as ``run.json``.
 
     ``bring_up`` starts the servers, and ``engine`` is its name. An interrupt, or a server that ends, cuts the run short:
-    ``record.ended`` names the reason. Raises MissingProgram and NotReady when the run could not begin, and RunFailed when it
-    broke off; the folder is kept then.
+    ``record.ended`` names the reason. ``drive_injects``: the drive itself injects the faults. Raises MissingProgram and NotReady
+    when the run could not begin, and RunFailed when it broke off; the folder is kept then.
     """
     for known in (environment.commit, environment.versions, environment.machine):
         known()  # they start programs, which takes a moment: ask before there is a folder that an interrupt would leave
@@ -78,11 +79,11 @@ def run(
     begun = False
     with kept_on_failure(folder):
         try:
-            prepare(scenario.faults, folder.path / "gates")
+            prepare(() if drive_injects else scenario.faults, folder.path / "gates")
             with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                 begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
                 on_up(system)
-                _run(system, scenario, drive, folder, record)
+                _run(system, scenario, () if drive_injects else scenario.faults, drive, folder, record)
             record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
         except KeyboardInterrupt as interrupt:
             if not begun:
@@ -98,8 +99,10 @@ def run(
     return folder, record
 
 
-def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, record: RunRecord) -> None:
-    """Do the part of a run during which all servers are up."""
+def _run(
+    system: Cluster, scenario: Scenario, faults: Sequence[Fault], drive: Drive, folder: RunFolder, record: RunRecord
+) -> None:
+    """Do the part of a run during which all servers are up. faults: what a thread next to the drive injects."""
     lost: list[str] = []
 
     def well() -> bool:
@@ -115,7 +118,7 @@ def _run(system: Cluster, scenario: Scenario, drive: Drive, folder: RunFolder, r
             watching.callback(recorder.close)
         before = system.commands()
         try:
-            with injecting(scenario.faults, folder.path / "gates", system.fault_target, folder.path / "faults.jsonl"):
+            with injecting(faults, folder.path / "gates", system.fault_target, folder.path / "faults.jsonl"):
                 drive(system, folder.path, lambda: unless_interrupted() or well())
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"

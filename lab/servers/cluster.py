@@ -143,13 +143,15 @@ def cluster(
     folder: Path,
     journals: bool = True,
     also: Sequence[Stage] = (),
+    steps: str = "",
 ) -> Iterator[Cluster]:
     """Start what the stage needs, and stop all of it when the block ends.
 
     Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
     replicas serve, if they serve more than this stage. journals:
-    False measures what journals cost: nothing is recorded and no failpoint is reached. Raises
-    MissingProgram, NotReady, and BadInput for a fault in a store that is not the lab's own.
+    False measures what journals cost: nothing is recorded and no failpoint is reached. steps: the address of the controller
+    for which each command of a replica waits. Raises MissingProgram, NotReady, and BadInput for a fault in a store that is not
+    the lab's own.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
@@ -191,6 +193,7 @@ def cluster(
         for name in needed & elsewhere.keys():
             settings[f"{name}_url"] = elsewhere[name]
             started.callback(external_stores.take_away, name, elsewhere[name], run)
+        settings |= {"steps": steps} if steps else {}
         if scenario.faults:
             settings["gates"] = str(folder / "gates")
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]

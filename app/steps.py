@@ -1,0 +1,69 @@
+"""Steps: a replica whose every command to a store waits until a controller lets it go.
+
+It is the failpoint action ``step``. A fault is injected once, at one moment; a step is at every command, so that a controller
+outside decides the order of all commands of all replicas. Each thread of the replica has its own connection to the controller.
+It reports a command before it is sent, waits for an order of one line, and reports the reply. Without a controller, nothing is
+held: the command goes at once.
+
+``app/stores/redis_steps.py`` does this at the connections to Redis.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import threading
+from typing import Any, ClassVar
+
+from app.failpoints import request_context
+
+COMMAND, REPLY, MESSAGE = "command", "reply", "message"
+# the orders: send the command; do not send it, or send it and drop the reply, and raise an error; send it, and again
+GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE = ORDERS = ("go", "lose command", "lose reply", "send twice")
+
+
+class Steps(threading.local):
+    """The connection of one thread to the controller."""
+
+    # of the whole process; None where nothing is held
+    address: ClassVar[tuple[str, int] | None] = None
+    replica: ClassVar[str] = ""
+    file: Any = None
+
+    def wait(self, at: str, **about: Any) -> str:
+        """Report where this thread is, and wait for the order."""
+        return str(self.file.readline()).strip() or GO if self.report(at, **about) else GO
+
+    def report(self, at: str, **about: Any) -> bool:
+        """Report where this thread is. Return whether there is a controller."""
+        if self.address is None:
+            return False
+        here = {"at": at, "request": request_context.request, "phase": request_context.phase}
+        process = {"replica": self.replica, "pid": os.getpid(), "thread": threading.get_native_id()}
+        try:
+            if self.file is None:
+                with socket.create_connection(self.address, timeout=None) as made:  # the file keeps it open
+                    self.file = made.makefile("rw", encoding="utf-8")
+            self.file.write(json.dumps(here | process | about) + "\n")
+            self.file.flush()
+        except OSError:  # the controller has ended: from here on nothing is held
+            type(self).address = None
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the connection of this thread."""
+        if self.file is not None:
+            with contextlib.suppress(OSError):
+                self.file.close()
+
+
+def begin(address: str, replica: str) -> None:
+    """Let each command of this process wait for the controller at this address; without an address, hold nothing."""
+    host, _, port = address.rpartition(":")
+    Steps.address, Steps.replica = (host, int(port)) if address else None, replica
+
+
+steps = Steps()

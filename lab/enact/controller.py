@@ -1,0 +1,120 @@
+"""The controller: each thread of each replica waits here, at each command, until it is let go (``app/steps.py``)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.steps import COMMAND, GO, MESSAGE, REPLY
+from lab.servers.server import LOOPBACK
+
+CHUNK = 1 << 16
+
+
+@dataclass(eq=False)
+class Held:
+    """One thread of a replica, and where it is."""
+
+    connection: socket.socket
+    unread: bytes = b""
+    # who it is: the replica's name and process, and the request that it serves; empty for another thread
+    replica: str = ""
+    pid: int = 0
+    request: str = ""
+    # COMMAND or MESSAGE while it waits; empty while it runs
+    at: str = ""
+    # the command or the message at which it waits
+    words: tuple[str, ...] = ()
+    # what it was answered since it was let go
+    replies: list[Any] = field(default_factory=list)
+    gone: bool = False
+
+
+class Controller:
+    """A server to which each thread of each replica connects. What comes is read in ``wait_until`` alone: there is no thread."""
+
+    def __init__(self) -> None:
+        self.threads: list[Held] = []
+        # whether nothing is held any more
+        self.is_free = False
+        self._server = socket.create_server((LOOPBACK, 0), backlog=64)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._server, selectors.EVENT_READ)
+
+    @property
+    def address(self) -> str:
+        """Return ``host:port``."""
+        return f"{LOOPBACK}:{self._server.getsockname()[1]}"
+
+    def wait_until(self, ready: Callable[[], bool], within_s: float) -> bool:
+        """Read what the replicas report until something is so. Return False when the time is over."""
+        until_s = time.monotonic() + within_s
+        while not ready():
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                return False
+            for key, _ in self._selector.select(min(left_s, 0.05)):
+                if key.data is None:
+                    self._accept()
+                else:
+                    self._read(key.data)
+        return True
+
+    def pass_time(self, seconds: float) -> None:
+        """Read what the replicas report for some time."""
+        self.wait_until(lambda: False, seconds)
+
+    def order(self, thread: Held, order: str = GO) -> None:
+        """Let a thread go on."""
+        thread.at = ""
+        thread.replies.clear()
+        with contextlib.suppress(OSError):  # its process may have been killed
+            thread.connection.sendall(order.encode() + b"\n")
+
+    def free(self) -> None:
+        """Let all threads go, now and from here on."""
+        self.is_free = True
+        for thread in self.threads:
+            if thread.at:
+                self.order(thread)
+
+    def close(self) -> None:
+        """Close all connections: a replica without a controller holds nothing."""
+        self._selector.close()
+        self._server.close()
+        for thread in self.threads:
+            thread.connection.close()
+
+    def _accept(self) -> None:
+        connection, _ = self._server.accept()
+        thread = Held(connection)
+        self.threads.append(thread)
+        self._selector.register(connection, selectors.EVENT_READ, thread)
+
+    def _read(self, thread: Held) -> None:
+        try:
+            data = thread.connection.recv(CHUNK)
+        except OSError:
+            data = b""
+        if not data:
+            thread.gone = True
+            self._selector.unregister(thread.connection)
+            return
+        *lines, thread.unread = (thread.unread + data).split(b"\n")
+        for line in lines:
+            self._take(thread, json.loads(line))
+
+    def _take(self, thread: Held, report: dict[str, Any]) -> None:
+        thread.replica, thread.pid, thread.request = report["replica"], report["pid"], report["request"]
+        if report["at"] == REPLY:
+            thread.replies.append(report["reply"])
+        elif report["at"] in (COMMAND, MESSAGE):
+            thread.at, thread.words = report["at"], tuple(report["words"])
+            if self.is_free:
+                self.order(thread)

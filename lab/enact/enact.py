@@ -1,0 +1,127 @@
+"""One schedule on a cluster, as a run: brought up, enacted, judged, and compared with what the explorer saw."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from app.lock import Claim, Stage
+from lab.enact.controller import Controller
+from lab.enact.enactment import Enactment, Script
+from lab.enact.faults import Injected, phases
+from lab.errors import ExitStatus
+from lab.explore.program import RETRY_MS, Program
+from lab.explore.replay import needed, walk
+from lab.explore.schedule import Schedule
+from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.state import Move
+from lab.explore.world import World
+from lab.pipeline import Conducted, conduct
+from lab.scenario.scenario import Scenario
+from lab.servers.cluster import cluster
+from lab.servers.supervisor import Supervisor
+from lab.text import counted
+
+THEFTS = (Claim.releases_only_its_own, Claim.releases_atomically)
+TRIES = 3
+AFTERWARDS_MS = 4000  # longer than the claims allow a lock to stay locked beyond its TTL, and the time of the events
+
+
+class Enacted(NamedTuple):
+    """What came of a schedule on the cluster."""
+
+    conducted: Conducted
+    # whether the cluster showed what the explorer saw
+    same: bool
+    # the same in words: where it differed, or what both saw
+    sentence: str
+    # whether each command and each reply was that of the explorer
+    followed: bool
+
+    @property
+    def exit_status(self) -> int:
+        """Return the exit status of the run; where the schedule could not be followed, nothing is shown."""
+        return self.conducted.exit_status if self.followed else ExitStatus.NOTHING_SHOWN
+
+
+def script_of(program: Program, schedule: Schedule, real: RealRedis) -> Script:
+    """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
+    world = World(program, schedule.clients, ServerTable(real), ServerTable(real))
+    with contextlib.closing(world):
+        budget = needed(schedule.parsed)
+        moves = walk(world, schedule.parsed, budget, schedule.until_ms)
+        states = [world.start(budget), *(move.state for move in moves)]
+    return Script(world, states, moves, real.scripts)
+
+
+def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
+    """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
+
+    Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
+    """
+    for _ in range(TRIES - 1):
+        done = _enact(supervisor, stage, schedule, script, command)
+        if done.followed:
+            return done
+        done.conducted.folder.discard()
+    return _enact(supervisor, stage, schedule, script, command)
+
+
+def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
+    events = [move.event for move in script.moves]
+    injected = Injected(events, phases(script.world, script.states, events), schedule.ttl_ms)
+    claim = _claim(schedule, script.moves)
+    scenario = Scenario(
+        name="replay",
+        title=f"The schedule {schedule.events}",
+        tests=claim,
+        faults=tuple(injected.faults),
+        danger={"struck": len(injected.faults)} if injected.faults else {},
+        requests=schedule.clients,
+        users=schedule.clients,
+        replicas=schedule.clients,
+        ttl_ms=schedule.ttl_ms if stage.ttl_ms else None,
+        wait_ms=script.states[-1].now_ms + schedule.ttl_ms + AFTERWARDS_MS,
+        retry_ms=RETRY_MS,
+        work_ms=schedule.work_ms,
+    )
+    controller = Controller()
+    drive = Enactment(script, controller, injected, scenario.request_timeout_s)
+    bring_up = partial(cluster, steps=controller.address)
+    done = conduct(supervisor, stage, scenario, drive, command, bring_up=bring_up, drive_injects=True)
+    if drive.difference:
+        return Enacted(done, False, f"it differs at {drive.difference}", False)
+    return _compared(done, claim, script.moves)
+
+
+def _claim(schedule: Schedule, moves: Sequence[Move]) -> Claim:
+    """Return the claim that the schedule breaks: the file's, or that of the last event which breaks one."""
+    if schedule.claim in Claim.__members__:
+        return Claim[schedule.claim]
+    return next((finding.claim for move in reversed(moves) for finding in move.found), Claim.exclusive)
+
+
+def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
+    """Compare what the judge found with what the explorer found."""
+    mechanisms = dict.fromkeys(finding.mechanism for move in moves for finding in move.found if finding.claim is claim)
+    if not mechanisms:
+        return Enacted(
+            done, not done.judgement.violations, "each command and each reply was the same, and nothing was to break", True
+        )
+    explored = f"{claim.name}: {'; '.join(mechanisms)}"
+    judged = [one for one in done.judgement.violations if one.claim == claim.name]
+    if judged:
+        lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""
+        found = "; ".join(f"{one.what}: {one.mechanism}" for one in judged)
+        return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {found}{lost})", True)
+    if claim in THEFTS and done.findings.thefts:
+        return Enacted(done, True, f"same theft: {explored} (it destroyed no increment of the others)", True)
+    others = ", ".join(one.claim for one in done.judgement.violations) or "no claim"
+    return Enacted(
+        done,
+        False,
+        f"each command and each reply was the same, but the judge finds {others} broken, and the explorer {explored}",
+        True,
+    )

@@ -1,0 +1,313 @@
+"""The events of a schedule, one after the other, on real replicas. Each command and each reply must be those of the explorer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import redis
+
+from app.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
+from lab.enact.clients import Client
+from lab.enact.controller import Controller, Held
+from lab.enact.faults import Injected
+from lab.enact.names import Names
+from lab.explore.event import (
+    CHOICE,
+    CLOCK,
+    CRASH,
+    LOST_COMMAND,
+    LOST_REPLY,
+    PAUSE,
+    RESEND,
+    RESTART,
+    RESUME,
+    STEP,
+    Event,
+    letter_of,
+)
+from lab.explore.operation import Command, Listen
+from lab.explore.state import RUNS, Move, State
+from lab.explore.world import World
+from lab.servers.cluster import Cluster
+from lab.servers.programs.gunicorn import health
+from lab.servers.server import Server
+
+ORDERS = {STEP: GO, LOST_REPLY: LOSE_REPLY, LOST_COMMAND: LOSE_COMMAND, RESEND: SEND_TWICE}
+WITHIN_S = 5.0  # a thread that can run comes to its next command, even on a busy machine
+SETTLE_S = 0.02  # it reads its clock and goes to sleep
+BEFORE_EXPIRY_S = 0.25  # a waiter's last try in vain is so long before the lock is free
+MOST_IN_VAIN = 8  # commands of one try
+
+
+class Differs(Exception):  # noqa: N818 - states what was found
+    """The cluster did something else than the explorer. The message names the event."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """What the explorer saw."""
+
+    world: World
+    # before the first event, and after each
+    states: Sequence[State]
+    moves: Sequence[Move]
+    # the Lua scripts of the stage and its resource: a client that has to load one would send more commands
+    lua: Iterable[str]
+
+    @property
+    def clients(self) -> int:
+        return len(self.world.trees)
+
+
+def not_possible(events: Sequence[Event]) -> str:
+    """Return which event cannot be done to real replicas, and why; empty if all can."""
+    for number, event in enumerate(events, 1):
+        if event.kind is CHOICE:
+            return f"event {number}, {event}: a real replica draws its own random numbers"
+    return ""
+
+
+class Enactment:
+    """Does the events of a schedule. It is the drive of a run: it sends the requests, and injects the faults."""
+
+    def __init__(self, script: Script, controller: Controller, injected: Injected, timeout_s: float) -> None:
+        self.script, self.controller, self.injected, self.timeout_s = script, controller, injected, timeout_s
+        self.difference = ""  # the event at which the cluster differed; empty if it did not
+        self.paused: dict[int, int] = {}  # client → the place of its pause
+        self.threads: dict[tuple[int, int], Held] = {}  # client and thread → where it is
+        self.clients: list[Client] = []
+        self.pids: list[int] = []
+        self.began_s = 0.0
+
+    def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+        """Send one request to each replica, and go through the schedule. Then let all requests end."""
+        self.system = system
+        self.names = Names(f"lab:{system.run}:{system.stage.name}:lock", f"lab:{system.run}:{system.stage.name}:counter")
+        try:
+            self._begin(folder)
+            for place, move in enumerate(self.script.moves):
+                if not well():
+                    break
+                try:
+                    self._enact(place, move)
+                except Differs as difference:
+                    raise Differs(f"event {place + 1}, {move.event}: {difference}") from None
+        except Differs as difference:
+            self.difference = str(difference)
+        finally:
+            self._let_go()
+            self.injected.write(folder)
+
+    def _begin(self, folder: Path) -> None:
+        """Start the requests one by one: each comes to its first command."""
+        for server in filter(None, (*self.system.lock_store, self.system.counter_redis)):
+            self._load(server)
+        replicas = self.system.replicas
+        self.pids = [int(health(replica.port, replica.host)["pid"]) for replica in replicas]
+        self.clients = [Client(letter_of(n), replica, folder, self.timeout_s) for n, replica in enumerate(replicas)]
+        for number, client in enumerate(self.clients):
+            client.start()
+            try:
+                self._settle_client(self.script.states[0], number, WITHIN_S)
+            except Differs as difference:
+                raise Differs(f"before the first event: {difference}") from None
+        self.began_s = time.monotonic()
+
+    def _load(self, server: Server) -> None:
+        with _asked(server) as client:
+            for text in self.script.lua:
+                client.script_load(text)
+
+    def _enact(self, place: int, move: Move) -> None:
+        event = move.event
+        within_s = WITHIN_S
+        if event.kind is CLOCK:
+            within_s += (event.number - self.script.states[place].now_ms) / 1000
+            self._pass_time(place)
+        elif event.kind is PAUSE:
+            self._pause(place, event.client)
+        elif event.kind is RESUME:
+            self._resume(event.client)
+        elif event.kind is CRASH:
+            self._crash(place, event.client)
+        elif event.kind is RESTART:
+            self._restart(place)
+        else:
+            self._try_in_vain(place)
+            self._step(place, move)
+        self._settle(move.state, within_s)
+
+    # steps of a replica
+
+    def _step(self, place: int, move: Move) -> None:
+        event = move.event
+        if move.command is None:
+            self.controller.order(self._held(event.client, event.thread, MESSAGE, None, WITHIN_S))
+            return
+        thread = self._held(event.client, event.thread, COMMAND, move.command, WITHIN_S)
+        if event.kind is not STEP:
+            self.injected.begin(place, thread.replica, thread.pid, thread.request)
+        self.controller.order(thread, ORDERS[event.kind])
+        if not self.controller.wait_until(lambda: bool(thread.replies) or thread.gone, WITHIN_S) or not thread.replies:
+            raise Differs("no reply came")
+        if event.kind is not STEP:
+            self.injected.recovered(place)
+        if event.kind in (STEP, RESEND) and not self.names.same_reply(move.reply, thread.replies[0]):
+            raise Differs(f"the reply was {thread.replies[0]!r}, and in the search {move.reply!r}")
+
+    def _held(self, client: int, number: int, at: str, command: Command | None, within_s: float) -> Held:
+        """Wait until a thread of a replica is held, at this command if one is given. Raises Differs."""
+        self.controller.wait_until(lambda: self._find(client, number, at, command) is not None, within_s)
+        thread = self._find(client, number, at, command)
+        wanted = _words(command.words) if command else at
+        if thread is None:
+            raise Differs(f"{letter_of(client, number > 0)} did not come to {wanted}")
+        if command is not None and not self.names.same_command(command.words, thread.words):
+            raise Differs(
+                f"{letter_of(client, number > 0)} sends {' '.join(map(self.names.plain, thread.words))}, and not {wanted}"
+            )
+        return thread
+
+    def _find(self, client: int, number: int, at: str, command: Command | None) -> Held | None:
+        known = self.threads.get((client, number))
+        if known is not None:
+            return known if known.at == at else None
+        for thread in self.controller.threads:
+            if thread.pid != self.pids[client] or thread.at != at or thread in self.threads.values():
+                continue
+            fits = command is None or self.names.same_command(command.words, thread.words)
+            if thread.request == letter_of(client) if number == 0 else not thread.request and fits:
+                self.threads[client, number] = thread
+                return thread
+        return None
+
+    def _settle(self, state: State, within_s: float) -> None:
+        """Wait until each replica that runs is where the explorer had it. Raises Differs."""
+        for client in range(self.script.clients):
+            self._settle_client(state, client, within_s)
+
+    def _settle_client(self, state: State, client: int, within_s: float) -> None:
+        if state.modes[client] != RUNS:
+            return
+        node = self.script.world.node(state, client)
+        for number, operation in enumerate(node.pending):
+            if isinstance(operation, Command):
+                self._held(client, number, COMMAND, operation, within_s)
+            elif operation is not None and not isinstance(operation, Listen):
+                self.controller.pass_time(SETTLE_S)
+        if node.ended and not self.controller.wait_until(lambda: not self.clients[client].is_alive(), within_s):
+            raise Differs(f"the request of {letter_of(client)} did not end")
+
+    # time
+
+    def _pass_time(self, place: int) -> None:
+        """Wait until the keys have expired that expire now; where none does, until the real clock is where the explorer's is."""
+        before, after = self.script.states[place], self.script.states[place + 1]
+        gone = self._keys(before) - self._keys(after)
+        left_s = max(0.0, self.began_s + after.now_ms / 1000 - time.monotonic())
+        wait_s = self._until_expiry_s() if gone else left_s
+        until_s = time.monotonic() + wait_s
+        if self._waiters(place):
+            self.controller.pass_time(max(0.0, wait_s - BEFORE_EXPIRY_S))
+            self._try_in_vain(place)
+        if gone:
+            while time.monotonic() < until_s + WITHIN_S and gone & self._real_keys():
+                self.controller.pass_time(0.005)
+        elif not self._comes_to_command(before, after):
+            self.controller.pass_time(max(0.0, until_s - time.monotonic()))
+
+    def _waiters(self, place: int) -> list[int]:
+        """Return the clients that sleep between two tries, and that an event wakes."""
+        before, after = self.script.states[place], self.script.states[place + 1]
+        mover = self.script.moves[place].event.client
+        everyone = (client for client in range(self.script.clients) if client != mover and before.modes[client] == RUNS)
+        return [client for client in everyone if before.parked[client] and not after.parked[client]]
+
+    def _try_in_vain(self, place: int) -> None:
+        """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
+        for client in self._waiters(place):
+            expected = self.script.world.node(self.script.states[place + 1], client).pending[0]
+            for _ in range(MOST_IN_VAIN):
+                thread = self._held(client, 0, COMMAND, None, WITHIN_S)
+                self.controller.order(thread)
+                self.controller.wait_until(lambda thread=thread: bool(thread.at), WITHIN_S)  # type: ignore[misc]
+                if not isinstance(expected, Command) or self.names.same_command(expected.words, thread.words):
+                    break
+
+    def _comes_to_command(self, before: State, after: State) -> bool:
+        """Return whether a thread that slept comes to a command, or ends its request, when this time has passed."""
+        for client in range(self.script.clients):
+            old, new = self.script.world.node(before, client), self.script.world.node(after, client)
+            if before.modes[client] != RUNS or before.parked[client] or old is new:
+                continue
+            if new.ended != old.ended or any(isinstance(one, Command) for one in new.pending if one not in old.pending):
+                return True
+        return False
+
+    def _until_expiry_s(self) -> float:
+        with _asked(self.system.lock_store[0]) as client:
+            left_ms = [int(client.pttl(key)) for key in client.keys("*")]
+        return min((left for left in left_ms if left > 0), default=0) / 1000
+
+    def _keys(self, state: State) -> set[str]:
+        return {key.name.decode(errors="replace") for key in self.script.world.lock.contents[state.lock]}
+
+    def _real_keys(self) -> set[str]:
+        with _asked(self.system.lock_store[0]) as client:
+            return {self.names.plain(key.decode(errors="replace")) for key in client.keys("*") if client.exists(key)}
+
+    # faults
+
+    def _pause(self, place: int, client: int) -> None:
+        self._record(place, client)
+        os.kill(self.pids[client], signal.SIGSTOP)
+        process = psutil.Process(self.pids[client])
+        if not self.controller.wait_until(lambda: process.status() == psutil.STATUS_STOPPED, WITHIN_S):
+            raise Differs("the process did not stop")
+        self.paused[client] = place
+
+    def _resume(self, client: int) -> None:
+        place = self.paused.pop(client)
+        self.injected.records[place].recovering_ns = time.monotonic_ns()
+        os.kill(self.pids[client], signal.SIGCONT)
+        self.injected.recovered(place)
+
+    def _crash(self, place: int, client: int) -> None:
+        self._record(place, client)
+        os.kill(self.pids[client], signal.SIGKILL)
+        if not self.controller.wait_until(lambda: not self.clients[client].is_alive(), WITHIN_S):
+            raise Differs("the process did not end")
+        self.injected.recovered(place)
+
+    def _restart(self, place: int) -> None:
+        self._record(place, 0)
+        self.system.fault_target.restart_lock_store()
+        for server in self.system.lock_store:
+            self._load(server)
+        self.injected.recovered(place)
+
+    def _record(self, place: int, client: int) -> None:
+        self.injected.begin(place, self.system.replicas[client].name, self.pids[client], letter_of(client))
+
+    def _let_go(self) -> None:
+        """Resume what is paused, let all threads go, and wait until all requests have ended."""
+        for client in list(self.paused):
+            self._resume(client)
+        self.controller.free()
+        self.controller.wait_until(lambda: not any(client.is_alive() for client in self.clients), self.timeout_s)
+        self.controller.close()
+
+
+def _asked(server: Server) -> redis.Redis:
+    """Return a client of the lab for one server, as a block."""
+    return redis.Redis(host=server.host, port=server.port, password=server.secret or None, protocol=2)
+
+
+def _words(words: Sequence[bytes]) -> str:
+    return " ".join(word.decode(errors="replace") for word in words)

@@ -1,0 +1,97 @@
+"""The faults of a schedule: as the scenario has them, and as the run records them. The judge reads the same words as always."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic_ns
+from typing import Any
+
+import msgspec
+
+from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, READ, RELEASE, RENEW, THINK, WRITE
+from lab.evidence.fault_record import FaultRecord
+from lab.evidence.history import FAULTS
+from lab.explore.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
+from lab.explore.operation import Command
+from lab.explore.state import State
+from lab.explore.world import World
+from lab.scenario.fault import Fault, kind_of
+from lab.scenario.faults import faults
+
+KINDS = {
+    PAUSE: "freeze",
+    CRASH: "kill",
+    LOST_REPLY: "drop_reply",
+    LOST_COMMAND: "fail_command",
+    RESEND: "lose_reply",
+    RESTART: "restart_redis",
+}
+REPLIES = (LOST_REPLY, RESEND)  # faults after a command was carried out
+
+
+class Injected:
+    """The faults of one run, and their records."""
+
+    def __init__(self, events: Sequence[Event], phases: Sequence[str], ttl_ms: int) -> None:
+        """Take the events, and the phase of the request at each of them."""
+        self.at = [place for place, event in enumerate(events) if event.kind in KINDS]
+        self.faults = [_fault(events[place], phases[place], ttl_ms) for place in self.at]
+        self.records: dict[int, FaultRecord] = {}
+
+    def begin(self, place: int, replica: str, pid: int, request: str) -> FaultRecord:
+        """Record that the fault of one event begins."""
+        number = self.at.index(place)
+        fault, now_ns = self.faults[number], monotonic_ns()
+        kind = kind_of(fault)
+        record = FaultRecord(f"{kind}-{number + 1}", replica, pid, request, now_ns, kind, fault.at, effect=fault.effect)
+        record.injected_ns = now_ns
+        self.records[place] = record
+        return record
+
+    def recovered(self, place: int) -> None:
+        """Record that the fault is over."""
+        record = self.records[place]
+        record.recovering_ns = record.recovering_ns or monotonic_ns()
+        record.recovered_ns = monotonic_ns()
+
+    def write(self, folder: Path) -> None:
+        """Write the record of each fault that began."""
+        for place, record in self.records.items():
+            if not record.recovered_ns:
+                self.recovered(place)
+        lines = [msgspec.json.encode(record) + b"\n" for record in self.records.values()]
+        if lines:
+            (folder / FAULTS).write_bytes(b"".join(lines))
+
+
+def _fault(event: Event, phase: str, ttl_ms: int) -> Fault:
+    kind: Any = faults()[KINDS[event.kind]]
+    moment = AFTER_FIRST if event.kind in REPLIES else BEFORE
+    fields = {field.name for field in dataclasses.fields(kind)}
+    given = {"at": f"{phase}.{moment}", "for_ms": ttl_ms if event.kind in (PAUSE, RESTART) else 0}
+    made: Fault = kind(**{name: value for name, value in given.items() if name in fields})
+    return made
+
+
+def phases(world: World, states: Sequence[State], events: Sequence[Event]) -> list[str]:
+    """Return the phase in which the request of each event's replica is, when the event comes. states: before each event."""
+    was_inside = [False] * len(world.trees)
+    found = []
+    for state, event in zip(states, events, strict=False):
+        for client in range(len(was_inside)):
+            was_inside[client] |= world.node(state, client).inside
+        found.append(_phase(world, state, event, was_inside) if event.client >= 0 else ACQUIRE)
+    return found
+
+
+def _phase(world: World, state: State, event: Event, was_inside: Sequence[bool]) -> str:
+    node = world.node(state, event.client)
+    if event.thread:
+        return RENEW
+    if node.writing:
+        return WRITE
+    if node.inside:
+        return READ if isinstance(node.pending[0], Command) else THINK
+    return RELEASE if was_inside[event.client] else ACQUIRE

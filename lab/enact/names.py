@@ -1,0 +1,74 @@
+"""Commands and replies of the explorer and of the cluster, compared: keys, owners and processes have other names there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from lab.explore.operation import Failure, Reply
+from lab.explore.program import KEY, NUMBER
+
+A_NUMBER = re.compile(r"-?\d+")
+MADE = re.compile(r"\d{4}")  # a word that a replica made, and no stage wrote: an owner, a token
+A_PROCESS = re.compile(r"100[1-4]")  # as the explorer numbers them
+MARGIN_MS = 500  # what a key has left to live differs by the time that the events before took
+LEAST_MS = 100  # a smaller number is no time
+EPOCH = 10**9  # a larger number is a time of day
+
+
+class Names:
+    """The words of the explorer, and what they are on the cluster."""
+
+    def __init__(self, lock_key: str, counter_key: str) -> None:
+        self.keys = {lock_key: KEY, counter_key: NUMBER}
+        self.made: dict[str, str] = {}  # the explorer's word → the cluster's
+
+    def plain(self, word: str) -> str:
+        """Return a word of the cluster with the explorer's names of keys."""
+        for long, short in self.keys.items():
+            word = word.replace(long, short)
+        return word
+
+    def same_command(self, expected: Sequence[bytes], real: Sequence[str]) -> bool:
+        """Return whether two commands are the same."""
+        pairs = list(zip(map(_text, expected), map(self.plain, real), strict=False))
+        return len(expected) == len(real) and all(self._same(*pair) for pair in pairs)
+
+    def same_reply(self, expected: Reply, real: Any) -> bool:
+        """Return whether two replies are the same."""
+        match expected:
+            case Failure():
+                return isinstance(real, str) and real.startswith("error: ")
+            case tuple():
+                pairs = zip(expected, real, strict=False) if isinstance(real, list) else ()
+                return isinstance(real, list) and len(real) == len(expected) and all(self.same_reply(*pair) for pair in pairs)
+            case None:
+                return real is None
+            case int():
+                return real is not None and self._same(str(int(expected)), str(int(real) if isinstance(real, bool) else real))
+            case _:
+                return real is not None and self._same(_text(expected), "OK" if real is True else self.plain(str(real)))
+
+    def _same(self, expected: str, real: str) -> bool:
+        if expected == real:
+            return True
+        if A_NUMBER.fullmatch(expected) and A_NUMBER.fullmatch(real):
+            is_process = A_PROCESS.fullmatch(expected) is not None
+            return _near(int(expected), int(real)) or (is_process and self._known(expected, real))
+        return self._known(expected, real)
+
+    def _known(self, expected: str, real: str) -> bool:
+        if expected not in self.made and MADE.search(expected) and real not in self.made.values():
+            self.made[expected] = real
+        return self.made.get(expected) == real
+
+
+def _near(one: int, other: int) -> bool:
+    if min(one, other) > EPOCH:
+        return True
+    return one * other > 0 and min(abs(one), abs(other)) > LEAST_MS and abs(one - other) <= MARGIN_MS
+
+
+def _text(word: object) -> str:
+    return word.decode(errors="replace") if isinstance(word, bytes) else str(word)

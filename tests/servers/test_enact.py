@@ -1,0 +1,90 @@
+"""A schedule on a cluster: the same commands, the same replies, and the same loss as in the explorer."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from lab.commands.explore import redis_server
+from lab.commands.replay import typed
+from lab.enact.enact import enact, script_of
+from lab.explore.program import Program
+from lab.scenario.stages import find_stage
+from lab.servers.supervised import one_supervisor, supervised
+from tests.command import lab
+
+SHORTEST = {
+    # stage and schedule: the TTL, the work, how the sentence begins
+    "none:ABAB": (1000, 0, "same loss: exclusive"),
+    "ttl:A3BpAt1000BrAA": (1000, 0, "same theft: releases_only_its_own"),
+    "uuid:A4BpAt1000BrAA": (1000, 0, "same theft: releases_atomically"),
+    "lua:A2Bt1000B2t1600A2t2000t2600B": (1000, 1600, "same loss: held_to_the_end"),
+    "watchdog:A2BpAt1500B3rAA": (1500, 0, "same loss: survives_a_late_freeze"),
+    "lua:xABt1000": (1000, 0, "same harm: survives_a_lost_reply"),
+    "lua:A2wB2AB": (1000, 0, "same loss: survives_store_restart"),
+}
+
+
+@pytest.fixture(scope="module")
+def servers():
+    """A Redis server for the explorer, and one supervisor for the servers of all runs."""
+    with redis_server() as real, one_supervisor():
+        yield real
+
+
+def enacted(text, ttl_ms, work_ms, real, stage=None):
+    """Run a schedule on a cluster. stage: the one on the cluster, if it is not the one that the explorer saw."""
+    schedule = typed(text, ttl_ms, work_ms, None)
+    seen = find_stage(schedule.stage)
+    script = script_of(Program(seen, ttl_ms, work_ms, real), schedule, real)
+    with supervised() as supervisor:
+        return enact(supervisor, stage or seen, schedule, script, "none")
+
+
+@pytest.mark.parametrize("text", SHORTEST)
+def test_same_on_the_cluster(text, servers, tmp_path, monkeypatch):
+    """The cluster sends the same commands, is answered the same, and the judge finds the same claim broken."""
+    monkeypatch.chdir(tmp_path)
+    ttl_ms, work_ms, begins = SHORTEST[text]
+    done = enacted(text, ttl_ms, work_ms, servers)
+
+    assert done.sentence.startswith(begins)
+    assert (done.same, done.followed) == (True, True)
+
+
+def test_another_lock_differs(servers, tmp_path, monkeypatch):
+    """Where the replicas run another lock than the explorer saw, the event is named at which they differ."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lab.enact.enact.TRIES", 1)
+    (tmp_path / "other.py").write_text(textwrap.dedent(OTHER), encoding="utf-8")
+    done = enacted("lua:A4", 1000, 0, servers, find_stage(str(tmp_path / "other.py")))
+
+    assert (done.same, done.followed, done.exit_status) == (False, False, 3)
+    assert "it differs at event 3, A: A sends DEL L, and not EVALSHA" in done.sentence
+
+
+OTHER = '''
+    """Deletes its key without a look at it."""
+    from uuid import uuid4
+    from app.lock import Grant, Stage, claims
+
+    class Lock:
+        def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+            self.store, self.key = store, key
+
+        def run(self, work):
+            self.store.set(self.key, str(uuid4()), nx=True, px=1000)
+            result = work(Grant(self.key))
+            self.store.delete(self.key)
+            return result
+
+    STAGE = Stage(lock=Lock, store="redis", claims=claims("exclusive"), ttl_ms=1000)
+'''
+
+
+def test_random_numbers(tmp_path):
+    """A schedule with random numbers is not possible on a cluster, and the event is named."""
+    done = lab("replay", "bucketed:A=1A2", "--cluster", cwd=tmp_path)
+
+    assert (done.status, "event 1, A=1: a real replica draws its own random numbers" in done.err) == (2, True)
