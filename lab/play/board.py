@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lab.explore.client_tree import Node
 from lab.explore.ghosts import Hold, Why
 from lab.explore.operation import COUNTER, Choice, Command, Grant, Listen, Nap, Operation, Until
-from lab.explore.program import Program
+from lab.explore.program import NUMBER, Program
 from lab.explore.server_table import ServerTable, loading
 from lab.explore.state import DEAD, PAUSED, State
 from lab.explore.story import in_words, reply_in_words
@@ -146,6 +146,11 @@ class Board:
         """Return the keys of the counter's store."""
         return self._keys(1, self.world.counter, state.counter, state)
 
+    def count(self, state: State) -> int:
+        """Return what the counter reads: the sum of its parts."""
+        keys = [key for key in self.counter(state) if key.name == NUMBER]
+        return sum(int(word) for key in keys for word in _numbers(key.value))
+
     def _keys(self, which: int, table: ServerTable, number: int, state: State) -> tuple[Shown, ...]:
         if (which, number) not in self._values:
             self._values[which, number] = _read(table, number)
@@ -173,6 +178,11 @@ def _read(table: ServerTable, number: int) -> tuple[tuple[str, str], ...]:
     reading = [(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)]
     values = table.real.send(*reading)
     return tuple((key.name.decode(errors="replace"), _in_words(value)) for key, value in zip(contents, values, strict=True))
+
+
+def _numbers(value: str) -> list[str]:
+    """Return the numbers of a value: that of each part, where the counter has several."""
+    return [part.rpartition(": ")[2] for part in value.split(", ")]
 
 
 def _in_words(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from lab.explore.state import State
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
-from lab.play.sentence import Report, reported
+from lab.play.sentence import Report, broken, reported
 
 T = TypeVar("T", bound=Hashable)
 
@@ -31,7 +31,8 @@ class Table(Generic[T]):
 def encoded(graph: Graph) -> dict[str, Any]:
     """Return the tables, the states and the moves. State 0 is the start.
 
-    ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left, the distance.
+    ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left,
+    how many increments were written, the distance.
     ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
     """
     board = Board(graph.world)
@@ -43,10 +44,10 @@ def encoded(graph: Graph) -> dict[str, Any]:
     for state in numbers:
         shown = [panes.place(board.pane(state, client)) for client in range(len(state.nodes))]
         about = (locks.place(board.lock(state)), counters.place(board.counter(state)), state.now_ms, left.place(state.left))
-        states.append([*shown, *about, graph.distances.get(state, NEVER)])
+        states.append([*shown, *about, sum(state.ghosts.writes), graph.distances.get(state, NEVER)])
         of_state: list[int] = []
-        for move, broken in zip(graph.found.graph[state], graph.broken[state], strict=True):
-            breaks = tuple((one.claim.name, one.mechanism) for one in broken)
+        for move, findings_of_it in zip(graph.found.graph[state], graph.broken[state], strict=True):
+            breaks = tuple((one.claim.name, broken(board, state, move, one)) for one in findings_of_it)
             report = reports.place(reported(board, state, move))
             of_state += [events.place(str(move.event)), numbers[move.state], report, findings.place(breaks)]
         moves.append(of_state)

@@ -18,7 +18,7 @@ from app.lock import Claim, Stage
 from lab.errors import BadInput
 from lab.explore.decision import horizon_ms
 from lab.explore.event import short
-from lab.explore.program import Program
+from lab.explore.program import NUMBER, Program
 from lab.explore.replay import confirm, random_schedules
 from lab.explore.search import search
 from lab.explore.server_table import RealRedis, ServerTable
@@ -58,6 +58,8 @@ class Made:
     redis: str
     # SAME_MOVES: the moves that are given
     given: str
+    # whether any key of the lock expires
+    expires: bool
     code: list[Line]
     work: list[Line]
     resource: str
@@ -76,10 +78,11 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         shortest = graph.shortest()
         for events in [*([shortest] if shortest else []), *random_schedules(found, CHECKED, 1)]:
             confirm(world, program, events, level.budget, until_ms, real)
+        data = encoded(graph)
         return Made(
             level=level,
             stage=stage,
-            data=encoded(graph),
+            data=data,
             schedules=found.schedules,
             states=found.states,
             breaking=graph.breaking(),
@@ -88,6 +91,7 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
             horizon_ms=until_ms,
             redis=real.version,
             given=given,
+            expires=any(key.ttl_ms for keys in data["locks"] for key in keys),
             code=stage_code(Path(str(stage.path))),
             work=work_code(program),
             resource=stage.resource,
@@ -122,12 +126,13 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, l
 def level_page(one: Made, before: Made | None, after: Made | None, others: Sequence[Made]) -> str:
     """Return the page of a level."""
     same = [other for other in others if other.level.moves_of == one.level.name]
-    claims = [claim for claim in one.level.claims if _at_stake(claim, one)]
+    claims = [claim for claim in one.level.claims if _is_found(claim, one)]
     data = {
         "name": one.level.name,
         "stage": one.stage.lookup,
         "kind": one.level.kind.name,
         "clients": CLIENTS,
+        "number": NUMBER,
         "goal": [claim.name for claim in one.level.claims],
         "promises": {claim.name: [claim.value, claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
         "options": _options(one.level),
@@ -158,12 +163,8 @@ def level_page(one: Made, before: Made | None, after: Made | None, others: Seque
     )
 
 
-def _at_stake(claim: Claim, one: Made) -> bool:
-    """Return whether a claim of the goal is one that the page should explain: one that breaks, or that the stage makes."""
-    return _is_found(claim, one) or (not one.par and claim in one.stage.claims)
-
-
 def _is_found(claim: Claim, one: Made) -> bool:
+    """Return whether some move of the page breaks a claim."""
     return any(claim.name == name for finding in one.data["findings"] for name, _ in finding)
 
 

@@ -28,6 +28,7 @@ from lab.report.run_labels import labels
 INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix", "comparison", "sweep")  # other pages in reports, each in its own folder
+PLAY = ("play", f"{REFERENCE}/play")  # the pages of lab play: those of this machine, or the kept ones
 NEWEST = 20  # runs listed for a browser that runs no scripts
 
 
@@ -77,6 +78,7 @@ def write(reports: Path = REPORTS) -> Path:
             lines=lines,
             ladder=_ladder(reports),
             others=_others(reports),
+            play=next((name for name in PLAY if (reports / name / INDEX).exists()), ""),
             data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
         )
         replace(reports / INDEX, text.encode())
@@ -139,6 +141,8 @@ def _others(reports: Path) -> dict[str, list[str]]:
     others = {kind: sorted((path.parent.name for path in reports.glob(f"{kind}-*/{INDEX}")), reverse=True) for kind in KINDS}
     home = reports / REFERENCE
     others[REFERENCE] = sorted(
-        path.parent.relative_to(reports).as_posix() for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
+        path.parent.relative_to(reports).as_posix()
+        for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
+        if path.parent.name != "play"
     )
     return {kind: names for kind, names in others.items() if names}

@@ -3,7 +3,7 @@
 "use strict";
 const D = JSON.parse(document.getElementById("data").textContent);
 const LETTERS = [..."ABCD"].slice(0, D.clients), $ = (id) => document.getElementById(id);
-const [LOCK, COUNTER, NOW, LEFT, DISTANCE] = [0, 1, 2, 3, 4].map((i) => D.clients + i);
+const [LOCK, COUNTER, NOW, LEFT, WRITTEN, DISTANCE] = [0, 1, 2, 3, 4, 5].map((i) => D.clients + i);
 const FAULTS = [ // key, event, label, the budget that it needs; the button for a pause resumes a client that is paused
   ["p", "p", "Pause", "pauses"], ["k", "k", "Kill", "crashes"],
   ["l", "l", "Lose the reply", "lost_replies"], ["d", "d", "Lose the command", "lost_replies"], ["x", "x", "Send it twice", "resends"],
@@ -200,14 +200,14 @@ function showClient(state, client, letter) {
   badge.textContent = one.mode === "runs" ? phases[one.phase] || `error: ${one.phase}` : one.mode;
   badge.className = `badge ${one.mode === "runs" ? one.phase : one.mode}`;
   const able = moveOf(state, letter);
-  get(".next").textContent = first.kind === "command" ? `next: ${first.command}` : first.kind === "choice" ? "next: a random number" : over ? one.phase === "done" ? "its request is done" : `its request ended: ${one.phase}` : "nothing to send now";
+  get(".next").textContent = one.mode === "dead" ? "its process is dead" : first.kind === "command" ? `next: ${first.command}` : first.kind === "choice" ? "next: a random number" : over ? one.phase === "done" ? "its request is done" : `its request ended: ${one.phase}` : "nothing to send now";
   get(".why").textContent = able || movesOf(state).some((move) => move.event.startsWith(`${letter}=`)) ? "" : whyNotRun(state, client);
   const others = one.threads.slice(1).filter((each) => each.kind === "command");
   if (others.length) get(".why").textContent += ` Its other thread is next with ${others.map((each) => each.command).join(", ")}.`;
   get(".truth").hidden = !one.truth;
   get(".truth").textContent = one.truth ? `${letter} believes that it holds the lock, and goes on ${one.truth}.` : "";
   get(".answered").replaceChildren(...(one.answer ? ["last reply: ", make("code", {}, one.answer)] : []));
-  const lit = over || one.mode === "dead" ? [] : [first.work ? `[data-work="${first.work}"]` : `[data-line="${first.line}"]`];
+  const lit = over || one.mode === "dead" ? [] : first.work ? [`[data-work="${first.work}"]`] : first.line ? [`[data-line="${first.line}"]`] : [];
   for (const line of card.querySelectorAll(".lit, .near")) { line.classList.remove("lit", "near"); line.removeAttribute("aria-current"); }
   for (const line of card.querySelectorAll(lit.join() || "none")) { line.classList.add("lit"); line.setAttribute("aria-current", "step"); }
   if (first.work && first.line) card.querySelector(`[data-line="${first.line}"]`)?.classList.add("near");
@@ -223,14 +223,15 @@ function showRedis(state) {
     if (ttl) time.prepend(Object.assign(make("progress", { max: Math.max(D.ttl_ms, ttl), value: ttl }), { ariaHidden: "true" }));
     item.append(time);
     return item;
-  }) : [make("li", { className: "none" }, "no key: the lock is free")]));
+  }) : [make("li", { className: "none" }, D.locks.length > 1 ? "no key: the lock is free" : "no key: this stage asks Redis for no lock")]));
   $("clock").textContent = `The clock stands still at ${now} ms.`;
   const time = movesOf(state).find((move) => move.event[0] === "t");
   $("time-why").textContent = time ? `The next moment is ${time.event.slice(1)} ms.` : whyNot(state, "t");
-  const values = D.counters[row(state)[COUNTER]], main = values[0], others = values.slice(1);
-  $("counter").textContent = main ? main[1] : "0";
-  $("written").textContent = others.map(([name, value]) => `${name} = ${value}`).join(", ");
-  $("written").hidden = !others.length;
+  const values = D.counters[row(state)[COUNTER]], main = values.find(([name]) => name === D.number), others = values.filter((one) => one !== main);
+  const written = row(state)[WRITTEN], value = main ? [...main[1].matchAll(/\d+(?=,|$)/g)].reduce((sum, [part]) => sum + Number(part), 0) : 0;
+  $("counter").textContent = String(value);
+  $("written").textContent = `${counted(written, "increment")} written${written > value ? `, ${written - value} lost` : ""}${others.map(([name, text]) => `; ${name} = ${text}`).join("")}`;
+  $("written").classList.toggle("bad", written > value);
 }
 function showHappened(possible) {
   const last = trail[trail.length - 1], parts = [], result = [], events = won(), over = !possible.length;
@@ -243,8 +244,8 @@ function showHappened(possible) {
   if (events) {
     const [claim, mechanism] = trail[events - 1].breaks.find(([name]) => D.goal.includes(name)), [promise, made] = D.promises[claim];
     const compared = events === D.par ? "There is no shorter way." : `The shortest way has ${D.par}.`;
-    if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, "Broken."), ` ${sentenceCase(mechanism)}.`));
-    result.push(make("p", {}, make("strong", {}, shown ? "This is the shortest schedule. " : `You broke it in ${counted(events, "event")}. ${compared} `), `${sentenceCase(mechanism)}.`));
+    if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, "Broken."), ` ${mechanism}.`));
+    result.push(make("p", {}, make("strong", {}, shown ? "This is the shortest schedule. " : `You broke it in ${counted(events, "event")}. ${compared} `), `${mechanism}.`));
     result.push(make("p", {}, "Broken is the claim ", make("code", {}, claim), `: “${promise}” ${made ? "The stage promises it." : "The stage does not promise it."}`));
     if (all) result.push(make("p", {}, `${answered === "yes" ? "As you predicted" : "Not as you predicted"}: the same moves break it here too.`));
     else if (D.lesson && D.kind !== "SAME_MOVES") result.push(make("p", {}, D.lesson));
@@ -258,7 +259,6 @@ function showHappened(possible) {
   $("result").hidden = !result.length;
   $("result").classList.toggle("won", Boolean(events));
 }
-const sentenceCase = (text) => text[0].toUpperCase() + text.slice(1);
 function ways(events) {
   const mine = short(trail.slice(0, events).map((move) => move.event)), links = [];
   for (const [name, stage] of D.next) links.push(make("a", { href: `${name}.html${events ? `#play=${mine}` : ""}` }, `The same moves on ${stage}`), " · ");

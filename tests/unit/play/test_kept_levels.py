@@ -21,7 +21,7 @@ from tests.pages import assert_self_contained
 
 PLAY = REFERENCE / "play"
 NAMES = [level.name for level in LEVELS]
-ROW = 7  # two panes, the lock, the counter, the clock, the faults that are left, the distance
+ROW = 8  # two panes, the lock, the counter, the clock, the faults that are left, the increments written, the distance
 
 
 @cache
@@ -68,7 +68,7 @@ def test_the_policy_allows_what_is_in_the_page(name):
 def test_the_tables_hold_all_that_is_named(name):
     """Each state and each move names places that its tables have, and each event can be read."""
     level = data(name)
-    tables = ["panes", "panes", "locks", "counters", None, "left", None]
+    tables = ["panes", "panes", "locks", "counters", None, "left", None, None]
 
     for row in level["states"]:
         assert len(row) == ROW

@@ -228,3 +228,16 @@ def test_unwritable_site_is_reported(tmp_path, capsys):
     publish_site(tmp_path / "reports")
 
     assert "the site of runs could not be written" in capsys.readouterr().err
+
+
+def test_link_to_the_pages_of_lab_play(reports):
+    """The site leads to the pages on which the reader is the scheduler: those of this machine first, else the kept ones."""
+    link = '<a href="{}/index.html">Be the scheduler</a>'
+    assert "Be the scheduler" not in site.write(reports).read_text(encoding="utf-8")
+
+    for folder in ("reference/play", "play"):
+        (reports / folder).mkdir(parents=True)
+        (reports / folder / "index.html").touch()
+        text = site.write(reports).read_text(encoding="utf-8")
+        assert link.format(folder) in text
+        assert text.count("/index.html") == 1
