@@ -53,13 +53,13 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
 
 
-def run(scenario: str, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
+def run(scenario: str | Path, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
     """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them.
 
     A worker makes the run, as it does for a matrix: it imports what runs need once.
     """
     words = [] if draw else ["--no-draw"]
-    done = WARM.execute(["run", scenario, "--stage", str(stage), "--json", *map(str, flags(options)), *words], cwd)
+    done = WARM.execute(["run", str(scenario), "--stage", str(stage), "--json", *map(str, flags(options)), *words], cwd)
     return Done(*done, (cwd / "reports" / "runs" / "latest").resolve())
 
 

@@ -66,7 +66,6 @@ CELLS = {
     "slow_asking": ("lua", "redlock"),
     "waiter_gives_up": ("queued", "zookeeper"),
     "nested_contended": ("lua", "reentrant"),
-    "nested_lease": ("queued",),
     "pooled_thread": ("reentrant", "request_owner"),
     "failed_release": ("setnx", "watchdog"),
     "lost_release": ("watchdog", "zookeeper"),
