@@ -6,7 +6,7 @@ from app.lock import Claim
 from lab.explore.budget import Budget
 from lab.play.level import Kind, Level
 
-PAUSE, CRASH, RESEND = Budget(pauses=1), Budget(crashes=1), Budget(resends=1)
+PAUSE, CRASH, RESEND, LOST_REPLY = Budget(pauses=1), Budget(crashes=1), Budget(resends=1), Budget(lost_replies=1)
 THEFT = (Claim.releases_only_its_own, Claim.releases_atomically)
 LOST = (Claim.exclusive, Claim.held_to_the_end, Claim.survives_a_freeze, Claim.survives_a_late_freeze, *THEFT)
 FREED = (Claim.freed_after_crash, Claim.acquires_atomically)
@@ -36,6 +36,15 @@ LEVELS = (
         FREED,
         CRASH,
         lesson="Only the holder deletes the key. A holder that dies never does.",
+    ),
+    Level(
+        "setnx-lost-reply",
+        "setnx",
+        Kind.BREAK,
+        "One reply is lost, and nobody dies. Have a client wait for ever.",
+        (Claim.acquires_atomically, Claim.freed_after_a_failed_release),
+        LOST_REPLY,
+        lesson="Redis has set the key, and its client does not know. The client raises an error, and nobody deletes the key.",
     ),
     Level(
         "setnx_expire-crash",

@@ -57,12 +57,12 @@ def test_plays_of_a_page_happen(level, real):
 
 def test_own_file(tmp_path):
     """A file of one's own gets levels: for each claim that a fault breaks, and for faults that break nothing."""
-    (tmp_path / "my_lock.py").write_text(stage("lua").path.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "my_lock.py").write_text(stage("setnx").path.read_text(encoding="utf-8"), encoding="utf-8")
 
     done = lab("play", "./my_lock.py", cwd=tmp_path)
 
     assert done.status == ExitStatus.GOOD
     assert done.out.strip() == "reports/play/index.html"
     names = {path.stem for path in (tmp_path / "reports" / "play").iterdir()}
-    assert {"index", "my_lock-held_to_the_end", "my_lock-1_crash"} <= names
+    assert {"index", "my_lock-freed_after_crash", "my_lock-1_pause"} <= names
     assert "my_lock-releases_atomically" not in names

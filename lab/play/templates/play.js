@@ -84,7 +84,7 @@ function whyNot(state, event) {
 // the buttons: made once, and never removed, so that the focus stays where it is
 const buttons = [];
 function button(into, label, keys, event, main = false) {
-  const one = make("button", { type: "button", className: main ? "first" : "" }, label, " ", make("kbd", {}, keys));
+  const one = make("button", { type: "button", className: main ? "first" : "" }, label, ...(keys ? [" ", make("kbd", {}, keys)] : []));
   one.dataset.event = event;
   one.addEventListener("click", () => play(one.dataset.event));
   into.append(one);
@@ -97,6 +97,8 @@ for (const [client, letter] of LETTERS.entries()) {
   for (const [key, event, label, need] of FAULTS) if (D.budget[need]) button(into, label, `${key.toUpperCase()} ${letter}`, event + letter);
 }
 if (D.events.some((event) => event[0] === "t")) button($("time"), "Let time pass", "T", "t"); else { $("time").hidden = true; $("time-why").hidden = true; $("clock").hidden = true; }
+for (const [label, event] of [...LETTERS.map((letter) => [`Run ${letter}`, letter]), ["Time", "t"]]) if (event !== "t" || !$("time").hidden) button($("quick"), label, "", event); // for a phone
+$("quick").append(make("button", { type: "button", onclick: undo }, "← Undo"));
 if (D.budget.restarts) button($("time"), "Restart without data", "W", "w");
 for (const event of D.events) if (event.includes("=")) button(document.querySelector(`.client[data-who=${event[0].toUpperCase()}] .moves`), `Draw ${event.split("=")[1]}`, event, event);
 
@@ -210,10 +212,15 @@ function showClient(state, client, letter) {
   const lit = over || one.mode === "dead" ? [] : first.work ? [`[data-work="${first.work}"]`] : first.line ? [`[data-line="${first.line}"]`] : [];
   for (const line of card.querySelectorAll(".lit, .near")) { line.classList.remove("lit", "near"); line.removeAttribute("aria-current"); }
   for (const line of card.querySelectorAll(lit.join() || "none")) { line.classList.add("lit"); line.setAttribute("aria-current", "step"); }
+  if (!lit.length && one.mode !== "dead" && !over) card.querySelector(`[data-line="${lastLine(client)}"]`)?.classList.add("near");
   if (first.work && first.line) card.querySelector(`[data-line="${first.line}"]`)?.classList.add("near");
   for (const each of others) card.querySelector(`[data-line="${each.line}"]`)?.classList.add("near");
-  const here = card.querySelector(".lit"), box = get(".code");
+  const here = card.querySelector(".lit") || card.querySelector(".near"), box = get(".code");
   if (here) box.scrollTop = here.offsetTop - box.offsetTop - box.clientHeight / 2 + 12;
+}
+function lastLine(client) { // that a client ran before it began to wait
+  for (const move of [...trail].reverse()) { const line = pane(move.from, client).threads[0].line; if (line) return line; }
+  return -1;
 }
 function showRedis(state) {
   const keys = D.locks[row(state)[LOCK]], now = row(state)[NOW], owner = (one) => LETTERS[one[3]];

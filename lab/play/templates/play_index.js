@@ -3,7 +3,9 @@
 "use strict";
 let done = {};
 try { done = JSON.parse(localStorage.getItem("lab.play") || "{}"); } catch { /* a browser that remembers nothing shows no marks */ }
-for (const item of document.querySelectorAll("#levels li")) {
+const items = [...document.querySelectorAll("#levels li")], solved = items.filter((item) => done[item.dataset.name]).length;
+if (solved) document.getElementById("solved").textContent = `You have done ${solved} of ${items.length} levels.`;
+for (const item of items) {
   const one = done[item.dataset.name];
   if (one) item.querySelector(".done").textContent = one.events ? `✓ done in ${one.events}` : "✓ done";
 }
