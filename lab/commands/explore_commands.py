@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lab.commands.out_option import out_option
-from lab.errors import choose_from
+from lab.errors import BadInput, choose_from
 
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
@@ -18,7 +18,7 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
 
 
 @click.command()
-@click.argument("stage")
+@click.argument("stage", required=False)
 @click.option(
     "--clients",
     type=click.IntRange(2, 4),
@@ -41,7 +41,10 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
-def explore(stage: str, only: str | None, budget_s: float, as_json: bool, out: Path | None, **given: Any) -> int:
+@click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
+def explore(
+    stage: str | None, only: str | None, budget_s: float, as_json: bool, out: Path | None, keep: bool, **given: Any
+) -> int:
     """Decide every order of commands and faults for a stage.
 
     The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. For each claim the command
@@ -50,8 +53,15 @@ def explore(stage: str, only: str | None, budget_s: float, as_json: bool, out: P
     """
     from app.lock import Claim
     from lab.commands.explore import explore as run_explore
+    from lab.commands.keep_decisions import keep_decisions
     from lab.explore.budget import Budget
 
+    if keep:
+        if out or as_json or only or any(value is not None for name, value in given.items() if name != "clients"):
+            raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
+        return keep_decisions(stage, budget_s)
+    if stage is None:
+        raise click.MissingParameter(param_type="argument", param_hint="STAGE")
     if only is not None:
         choose_from("claim", only, [claim.name for claim in Claim])
     faults = {name: given.pop(name) for name in Budget._fields}

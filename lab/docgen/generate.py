@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import architecture, chapters, cost_of_locking, figures, speed_tables
+from lab.docgen import architecture, chapters, cost_of_locking, explored, figures, speed_tables
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
@@ -57,7 +57,11 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
         for one in shelf
     }
-    return drawn | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
+    return (
+        drawn
+        | explored.pictures()
+        | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
+    )
 
 
 def fill(text: str, where: str = "") -> str:
@@ -183,5 +187,6 @@ PARTS: dict[str, Callable[..., str]] = {
     **chapters.PARTS,
     **cost_of_locking.PARTS,
     **speed_tables.PARTS,
+    **explored.PARTS,
     **growth_report.DOCUMENT_PARTS,
 }

@@ -16,7 +16,8 @@ from lab.explore.world import World
 DONE_TO = {PAUSE: "is paused", RESUME: "is resumed", CRASH: "is killed"}
 LOOKS = (b"GET", b"HGET", b"HEXISTS", b"EXISTS", b"TTL", b"PTTL", b"HGETALL", b"LRANGE")
 OF_A_CLIENT = "a client"
-SETS_KEY = "sets the key of the lock"
+WAITS = "waits for the lock"
+GETS, BEGINS, SETS_KEY = "gets the lock", "begins its work", "sets the key of the lock"
 
 
 class Seen(NamedTuple):
@@ -130,10 +131,7 @@ def _at_the_lock(seen: Seen) -> str:
         owner = before.owner(name)
         return "releases the lock" if owner in (client, None) else f"deletes {letter_of(owner or 0)}’s lock"
     if before.holds[client] is None and after.holds[client] is not None:
-        if not new:
-            return "begins its work without the lock"
-        fence = f" with fence {after.fence}" if after.fence > before.fence else ""
-        return f"gets the lock{fence}"
+        return _granted(seen, old, new)
     if new.keys() - old.keys():
         return SETS_KEY
     for name in old:
@@ -142,11 +140,21 @@ def _at_the_lock(seen: Seen) -> str:
     return _no_change(seen, old)
 
 
+def _granted(seen: Seen, old: dict[bytes, Key], new: dict[bytes, Key]) -> str:
+    before, after = seen.ghosts
+    if not new:
+        return "begins its work without the lock"
+    if not new.keys() - old.keys() and before.owner(next(iter(new))) == seen.client:
+        return BEGINS  # it has the key since another command
+    fence = f" with fence {after.fence}" if after.fence > before.fence else ""
+    return f"{GETS}{fence}"
+
+
 def _no_change(seen: Seen, keys: dict[bytes, Key]) -> str:
     client, command = seen.client, seen.move.command
     owner = next((seen.before.ghosts.owner(name) for name in keys), None)
     if seen.world.waits(seen.before, client) and not seen.before.ghosts.writes[client]:
-        return "waits for the lock" if owner not in (None, client) else ""
+        return WAITS if owner not in (None, client) else ""
     if command is not None and command.words[0].upper() in LOOKS:
         return f"sees that the lock is {'free' if not keys else 'its own' if owner == client else f'{letter_of(owner or 0)}’s'}"
     if owner == client and seen.before.ghosts.writes[client] and not seen.move.event.thread:

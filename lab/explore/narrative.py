@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lab.explore.deed import seconds
+from lab.explore.deed import BEGINS, GETS, WAITS, seconds
 from lab.explore.scene import Scene, Story
 from lab.text import counted
 
 MOST_DEEDS = 3  # in one sentence
-WAITS = "waits for the lock"
 
 
 def title(story: Story) -> str:
@@ -47,7 +46,7 @@ def _worth_a_word(scenes: Iterable[Scene]) -> Iterator[tuple[str, str]]:
             continue
         if scene.deed == WAITS:
             waits.add(scene.who)
-        elif scene.deed.startswith("gets the lock"):
+        elif scene.deed.startswith((GETS, BEGINS)):
             waits.discard(scene.who)
         yield scene.who, scene.deed
 

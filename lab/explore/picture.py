@@ -138,8 +138,8 @@ class _Picture:
             scene = self.story.scenes[place]
             if scene.deed.startswith("writes"):
                 destroyed = after <= before
-                y = self.rows[place]
-                yield f'<rect class="{"red" if destroyed else "page"}" x="{x - 25}" y="{y - 11}" width="50" height="22" rx="4"/>'
+                y, ground = self.rows[place], "red" if scene.claims else "page"
+                yield f'<rect class="{ground}" x="{x - 25}" y="{y - 11}" width="50" height="22" rx="4"/>'
                 yield _text(x, y + 5, f"{before} → {after}", "bad" if destroyed else "head", "middle")
 
     def _event(self, place: int, scene: Scene) -> Iterator[str]:

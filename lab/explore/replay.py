@@ -17,7 +17,7 @@ from lab.explore.operation import Reply
 from lab.explore.overlay import GRID_MS
 from lab.explore.program import Program
 from lab.explore.search import Searched
-from lab.explore.server_table import Answer, Key, RealRedis, ServerTable, loading
+from lab.explore.server_table import MOST_MS, Answer, Key, RealRedis, ServerTable, loading
 from lab.explore.state import Move
 from lab.explore.world import World
 
@@ -64,6 +64,8 @@ class LiveServer(ServerTable):
         on_time = [("PEXPIRE", key.name, key.ttl_ms) for key in keys if key.ttl_ms]  # the explorer's own time does not count
         first = on_time if state == self.state else loading(keys)  # another state: a restart, after which the server is empty
         reply, contents, published = self.real.execute(command, first)
+        if self.real.took_ms >= MOST_MS:
+            raise Stalled
         self.state = self._number(contents)
         return Answer(self.state, reply, published)
 

@@ -22,7 +22,7 @@ from lab.explore.story import lines
 from lab.explore.world import World
 
 
-class Held(msgspec.Struct, frozen=True):
+class Held(msgspec.Struct, frozen=True, array_like=True):
     """A key of the lock in the store."""
 
     name: str
@@ -32,7 +32,7 @@ class Held(msgspec.Struct, frozen=True):
     until_ms: int
 
 
-class Doing(msgspec.Struct, frozen=True):
+class Doing(msgspec.Struct, frozen=True, array_like=True):
     """What a client does after an event."""
 
     # "runs", "paused", "dead" or "over"
@@ -41,7 +41,7 @@ class Doing(msgspec.Struct, frozen=True):
     work: str
 
 
-class Scene(msgspec.Struct, frozen=True):
+class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
     """One event, and what an observer sees after it."""
 
     # the short form: "A", "pA", "t3000"
@@ -143,7 +143,8 @@ def _doing(world: World, state: State) -> tuple[Doing, ...]:
     found = []
     for client, (mode, hold) in enumerate(zip(state.modes, state.ghosts.holds, strict=True)):
         over = bool(world.node(state, client).ended)
-        work = "" if hold is None else "entitled" if hold.at(state.now_ms).why is Why.ENTITLED else "late"
+        gone = hold is not None and hold.key in world.known and state.ghosts.owner(hold.key) != client
+        work = "" if hold is None else "late" if gone or hold.at(state.now_ms).why is not Why.ENTITLED else "entitled"
         name = "dead" if mode == DEAD else "paused" if mode == PAUSED else "over" if over else "runs"
         found.append(Doing(name, work))
     return tuple(found)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.explore.deed import Seen, of_event
+from lab.explore.deed import WAITS, Seen, of_event
 from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, letter_of
-from lab.explore.narrative import WAITS, capital
+from lab.explore.narrative import capital
 from lab.explore.operation import Failure
 from lab.explore.rules import Finding
 from lab.explore.state import RUNS, Move, State

@@ -1,0 +1,119 @@
+"""The generated parts about every order of events: the picture of a chapter, and the second evidence of each promise.
+
+They come from the decisions that ``lab explore --keep`` keeps. A decision of code that has changed since is not quoted.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+from app.lock import Claim, Stage
+from app.locks import stages
+from lab.docgen.figures import LIST
+from lab.errors import choose_from
+from lab.explore import kept, picture
+from lab.explore.kept import Kept
+from lab.explore.narrative import sentences, title
+from lab.explore.scene import Story
+from lab.explore.summary import Summary, conditions, in_short, of_claims
+from lab.paths import HOME
+from lab.report import matrix, reference
+from lab.text import thousands
+
+UP = "../../"  # from a chapter to the project's top
+AGAIN = ".venv/bin/lab explore {} --keep"
+
+
+@cache
+def shown() -> dict[str, str]:
+    """Return the claim whose shortest schedule a chapter draws, by stage. Raises BadInput, naming the entry."""
+    listed: dict[str, str] = tomllib.loads(LIST.read_text(encoding="utf-8"))["schedule"]
+    for stage, claim in listed.items():
+        choose_from("stage", stage, stages(), "docs/pictures.toml: schedule")
+        choose_from("claim", claim, [one.name for one in Claim], f"docs/pictures.toml: schedule: {stage}")
+    return listed
+
+
+def story_of(stage: Stage) -> Story | None:
+    """Return the schedule that the stage's chapter draws; None where its present code was not decided, or keeps that claim."""
+    found, claim = kept.current(stage), shown().get(stage.name, "")
+    return found.stories.get(claim) if found is not None else None
+
+
+def pictures() -> dict[Path, Callable[[Path], object]]:
+    """Return the pictures of the chapters: the path of each, and the function that draws it into a folder."""
+    drawn = {name: story for name, stage in stages().items() if (story := story_of(stage)) is not None}
+    return {kept.FOLDER / f"{name}.svg": lambda folder, one=story: _draw(one, folder) for name, story in drawn.items()}  # type: ignore[misc]
+
+
+def _draw(story: Story, folder: Path) -> Path:
+    path = folder / f"{story.stage}.svg"
+    path.write_text(picture.draw(story), encoding="utf-8")
+    return path
+
+
+def _schedule(name: str) -> str:
+    """Return the picture of a chapter with its sentences; where it draws none, how much was decided."""
+    stage = stages()[choose_from("stage", name, stages())]
+    found = kept.current(stage)
+    if found is None or found.why:
+        why = found.why if found is not None else "no decision of its present code is kept"
+        return f"**Every order.** Not decided: {why}. `{AGAIN.format(name)}` decides it.\n"
+    answers, story = of_claims(found), story_of(stage)
+    if story is None:
+        return f"**Every order.** {_all_hold(found, stage, answers)}\n"
+    broken = answers[Claim[story.claim]].broken
+    share = f" With {broken.conditions}, {broken.share} break it." if broken and broken.share else ""
+    source = UP + (kept.FOLDER / f"{name}.svg").relative_to(HOME).as_posix()
+    work = f" --work-ms {story.work_ms}" if story.work_ms else ""
+    return (
+        f"**Every order.** `lab explore {name}` decides all orders of the commands of two clients. "
+        f"This is a shortest schedule that breaks `{story.claim}`.{share}\n\n"
+        f"![{title(story)}]({source})\n\n*{sentences(story)}*\n\n"
+        f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
+    )
+
+
+def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
+    """Return what was decided where a chapter draws no schedule."""
+    number = sum(one["schedules"] for one in found.budgets if one["complete"])
+    undecided = len(found.budgets) - sum(one["complete"] for one in found.budgets)
+    promised = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim in stage.claims]
+    others = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim not in stage.claims]
+    done = in_short([conditions(one) for one in found.budgets if one["complete"]])
+    decided = f"`lab explore {stage.name}` decided {thousands(number)} schedules of two clients: {done}."
+    words = [
+        f"{decided} None of them breaks a promise of `{stage.name}`." if not promised else f"{decided} {'; '.join(promised)}."
+    ]
+    words += [f"Of what it does not promise: {'; '.join(others)}."] if others else []
+    words += ["The other searches took too long: they are not decided."] if undecided else []
+    return " ".join(words)
+
+
+def _evidence() -> str:
+    """Return each promise of a stage with its two evidences: what runs have seen, and what every order decides."""
+    lines = ["| stage | promise | in runs | in every order |", "| --- | --- | --- | --- |"]
+    left_out = []
+    for name, stage in stages().items():
+        found = kept.current(stage)
+        if found is None or found.why:
+            left_out.append(f"`{name}`")
+            continue
+        answers = of_claims(found)
+        link = f"[`{name}`](ladder/{name}.md)"
+        for claim in Claim:
+            if claim in stage.claims and claim in answers:
+                lines.append(f"| {link} | `{claim.name}` | {_in_runs(name, claim)} | {answers[claim]} |")
+                link = ""
+    return "\n".join([*lines, "", f"Not explored: {', '.join(left_out)}." if left_out else "", ""]).replace("\n\n\n", "\n")
+
+
+def _in_runs(stage: str, claim: Claim) -> str:
+    cells = [one for one in reference.cells() if one.stage == stage and one.claim == claim.name and one.verdict]
+    return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells) or "not tried"
+
+
+PARTS: dict[str, Callable[..., str]] = {"schedule": _schedule, "evidence": _evidence}

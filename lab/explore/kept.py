@@ -1,0 +1,114 @@
+"""The decisions that the documents quote: one file a stage in ``reports/reference/explore``, with the stories to draw.
+
+A file has a hash of the stage's code. Once that code has changed, its decision is not quoted any more.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from app.lock import Stage
+from lab.explore.decision import Decision
+from lab.explore.program import Program
+from lab.explore.result import as_data
+from lab.explore.scene import Story
+from lab.explore.schedule import fingerprint
+from lab.explore.server_table import RealRedis
+from lab.paths import REFERENCE
+
+FOLDER = REFERENCE / "explore"
+DRIFTS = ("seconds", "states", "transitions")  # from one search to the next, or with the search's own cunning
+
+
+class Kept(msgspec.Struct, kw_only=True):
+    """What was decided of one stage."""
+
+    stage: str
+    # of the stage's source, of what it imports of the shelf, and of its resource
+    sha256: str
+    redis: str = ""
+    clients: int = 2
+    ttl_ms: int = 0
+    # how long the searches took at most, in seconds
+    budget_s: float = 0.0
+    # as ``lab explore --json`` has them, without what drifts
+    budgets: list[dict[str, Any]] = []
+    # the sentence that states exactly what was decided
+    decided: str = ""
+    # why nothing was decided; empty where something was
+    why: str = ""
+    # the shortest schedule of each claim that breaks
+    stories: dict[str, Story] = {}
+
+
+class _NoServer:
+    """In place of a server where a stage is only loaded: its scripts go nowhere."""
+
+    def register(self, script: str) -> None:
+        """Forget the script."""
+
+
+def fingerprint_of(stage: Stage) -> str:
+    """Return the hash of a stage's code as it is now. No server is asked."""
+    return fingerprint(Program(stage, 1000, 0, cast(RealRedis, _NoServer())))
+
+
+def of(decision: Decision, stories: dict[str, Story], budget_s: float) -> Kept:
+    """Return what is kept of a decision."""
+    data = as_data(decision)
+    budgets = [{name: value for name, value in one.items() if name not in DRIFTS} for one in data["budgets"]]
+    return Kept(
+        stage=decision.stage.name,
+        sha256=fingerprint_of(decision.stage),
+        redis=decision.redis,
+        clients=decision.clients,
+        ttl_ms=decision.ttl_ms,
+        budget_s=budget_s,
+        budgets=budgets,
+        decided=data["decided"],
+        stories=stories,
+    )
+
+
+def write(kept: Kept, folder: Path = FOLDER) -> Path:
+    """Write the file of a stage, and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{kept.stage}.json"
+    path.write_text(_in_lines(msgspec.to_builtins(kept)), encoding="utf-8")
+    return path
+
+
+def _in_lines(fields: dict[str, Any]) -> str:
+    """Return an object as JSON: a line for each field, and for each item of a field that has several, so that a diff is short."""
+    lines = []
+    for name, value in fields.items():
+        if isinstance(value, list) and value:
+            text = "[\n " + ",\n ".join(map(_compact, value)) + "\n]"
+        elif isinstance(value, dict) and value:
+            text = "{\n " + ",\n ".join(f"{_compact(key)}: {_compact(one)}" for key, one in value.items()) + "\n}"
+        else:
+            text = _compact(value)
+        lines.append(f"{_compact(name)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _compact(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+@cache
+def read(name: str, folder: Path = FOLDER) -> Kept | None:
+    """Return what is kept of a stage; None where nothing is."""
+    path = folder / f"{name}.json"
+    return msgspec.json.decode(path.read_bytes(), type=Kept) if path.exists() else None
+
+
+@cache
+def current(stage: Stage) -> Kept | None:
+    """Return what is kept of a stage, if it was decided on its present code."""
+    kept = read(stage.name)
+    return kept if kept is not None and kept.sha256 == fingerprint_of(stage) else None

@@ -1,0 +1,92 @@
+"""What the documents state about every order of events."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.locks import stages
+from lab.docgen import chapters, explored
+from lab.errors import BadInput
+from lab.explore import kept
+from lab.explore.kept import Kept
+from lab.explore.narrative import sentences, title
+from lab.explore.unexplored import why_not
+from tests.stories import LOST
+
+ASKED = [name for name, stage in stages().items() if not why_not(stage)]
+STORY_OF_UUID = Kept(stage="uuid", sha256="", ttl_ms=3000, stories={"releases_atomically": LOST}, budgets=[
+    {"faults": {"pauses": 1}, "work_ms": 0, "complete": True, "schedules": 1552,
+     "claims": {"releases_atomically": {"breaks": 10, "schedules": 140, "of": 1552, "schedule": "A", "mechanism": ""},
+                "survives_a_late_freeze": {"breaks": 10, "schedules": 1, "of": 1552, "schedule": "A", "mechanism": ""},
+                "exclusive": {"holds": True}}}])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", stages())
+def test_chapters_show_what_orders_can_do(name):
+    """The chapter of each stage that is explored has the part about every order, and no other chapter."""
+    text = chapters.path(name).read_text(encoding="utf-8")
+
+    assert (f"<!-- generated: schedule {name} -->" in text) == (name in ASKED)
+
+
+@pytest.mark.parametrize("path", explored.pictures(), ids=lambda path: path.stem)
+def test_picture_is_exact(path, tmp_path):
+    """The picture of a chapter is that of its kept schedule, to the byte."""
+    explored.pictures()[path](tmp_path)
+
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+
+
+def test_picture_of_a_chapter(monkeypatch):
+    """The part has the picture, the sentences, the share of the schedules, and the command that runs the schedule again."""
+    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
+
+    text = explored.PARTS["schedule"]("uuid")
+
+    assert "breaks `survives_a_late_freeze`. With 1 pause, 1 of 1\u2009552 schedules break it." in text
+    assert f"![{title(LOST)}](../../reports/reference/explore/uuid.svg)" in text
+    assert sentences(LOST) in text
+    assert ".venv/bin/lab replay uuid:A2BpAt3000B3rAA\n" in text
+
+
+def test_chapter_of_changed_code(monkeypatch):
+    """Where the stage has changed since, the chapter states that nothing is decided, and names the command."""
+    monkeypatch.setattr(kept, "current", lambda stage: None)
+
+    assert "Not decided" in explored.PARTS["schedule"]("uuid")
+    assert "`.venv/bin/lab explore uuid --keep` decides it." in explored.PARTS["schedule"]("uuid")
+    assert "`uuid`" in explored.PARTS["evidence"]().partition("Not explored: ")[2]
+
+
+def test_chapter_in_which_nothing_breaks(monkeypatch):
+    """Where no schedule is drawn, the chapter states how many were decided, and what breaks that was not promised."""
+    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
+    monkeypatch.setattr(explored, "shown", dict)
+
+    assert explored.PARTS["schedule"]("uuid") == (
+        "**Every order.** `lab explore uuid` decided 1\u2009552 schedules of two clients: 1 pause. None of them breaks a promise "
+        "of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, in 140 of 1\u2009552 schedules; a "
+        "shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, in 1 of 1\u2009552 schedules; "
+        "a shortest has 10 events.\n"
+    )
+
+
+def test_evidence_of_a_promise(monkeypatch):
+    """Each promise that orders can break has what runs have seen, and in how many schedules it holds."""
+    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID if stage.name == "uuid" else None)
+
+    text = explored.PARTS["evidence"]()
+
+    assert "| [`uuid`](ladder/uuid.md) | `exclusive` | " in text
+    assert " | holds in 1\u2009552 schedules |\n" in text
+    assert "releases_atomically" not in text
+
+
+def test_unknown_claim_is_refused(monkeypatch, tmp_path):
+    """A wrong name in the list of schedules is refused with its place."""
+    listed = tmp_path / "pictures.toml"
+    listed.write_text('[schedule]\nuuid = "exclusiv"\n', encoding="utf-8")
+    monkeypatch.setattr(explored, "LIST", listed)
+
+    with pytest.raises(BadInput, match=r"schedule: uuid: there is no claim 'exclusiv'\. Did you mean 'exclusive'"):
+        explored.shown.__wrapped__()
