@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.lock import Stage
-from lab.commands.explore import explored, redis_server
+from lab.commands.explore import Unexplored, explored, redis_server
 from lab.errors import ExitStatus
+from lab.explore.connection import NotExplored
+from lab.explore.replay import Differs, Stalled
+from lab.explore.replica import NeverWaits
 from lab.explore.server_table import RealRedis
 from lab.paths import REPORTS, shown
 from lab.play.level import Level
@@ -20,13 +23,18 @@ from lab.play.page import MOST_BYTES, write
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
-    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput."""
+    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and Unexplored."""
     stages = [explored(name) for name in names]
     with redis_server() as real:
-        levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS
-        index, too_large = write(levels, real, out or REPORTS / "play")
+        try:
+            levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS
+            index, too_large = write(levels, real, out or REPORTS / "play")
+        except (NotExplored, NeverWaits) as error:
+            raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
+        except (Differs, Stalled) as error:
+            raise Unexplored(f"no page is written: {error}.") from None
     for name in too_large:
-        sys.stderr.write(f"left out: {name}, whose page would have more than {MOST_BYTES:,} bytes\n")
+        left_out(f"{name}: its page would have more than {MOST_BYTES:,} bytes")
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())
@@ -37,7 +45,12 @@ def levels_of(stage: Stage, real: RealRedis) -> Sequence[Level]:
     """Return the kept levels of a stage, or levels that are made for it."""
     kept = [one for one in LEVELS if one.stage == stage.lookup]
     names = {one.name for one in kept}
-    return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage, real))
+    return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage, real, left_out))
+
+
+def left_out(what: str) -> None:
+    """Report what has no page, and why."""
+    sys.stderr.write(f"left out: {what}\n")
 
 
 def has_browser() -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from app.lock import Claim, Stage
 from lab.explore.budget import Budget
 from lab.explore.decision import Question, questions, tested
 from lab.explore.program import Program
-from lab.explore.search import Searched, search
+from lab.explore.search import Cycle, Searched, search
 from lab.explore.server_table import RealRedis, ServerTable
 from lab.explore.world import World
 from lab.play.level import CLIENTS, TTL_MS, Kind, Level
@@ -18,14 +18,18 @@ from lab.play.level import CLIENTS, TTL_MS, Kind, Level
 SEARCH_S = 20.0
 
 
-def own_levels(stage: Stage, real: RealRedis) -> Iterator[Level]:
-    """Yield a level for each claim that work or one fault breaks, and one for each budget in which nothing breaks."""
+def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[str], None]) -> Iterator[Level]:
+    """Yield a level for each claim that work or one fault breaks, and one for each budget in which nothing breaks.
+
+    left_out: is called with each budget whose search takes too long.
+    """
     seen: set[Claim] = set()
     for question in questions(CLIENTS, TTL_MS, None, None):
         if sum(question.budget) > 1:
             return
         found = _searched(stage, question, real)
-        if not found.complete:
+        if found is None:
+            left_out(f"{stage.name} with {question.budget}: its search takes too long")
             continue
         for broken in found.broken.values():
             if broken.claim not in seen:
@@ -46,7 +50,12 @@ def _named(budget: Budget, work_ms: int) -> str:
     return "work" if work_ms else str(budget).replace(" ", "_")
 
 
-def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched:
+def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched | None:
+    """Return a search that is complete; None where it takes too long, or a schedule returns to where it was."""
     program = Program(stage, TTL_MS, question.work_ms, real)
     with closing(World(program, CLIENTS, ServerTable(real), ServerTable(real))) as world:
-        return search(world, question.budget, question.horizon_ms, time.monotonic() + SEARCH_S)
+        try:
+            found = search(world, question.budget, question.horizon_ms, time.monotonic() + SEARCH_S)
+        except Cycle:
+            return None
+        return found if found.complete else None

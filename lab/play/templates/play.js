@@ -68,7 +68,7 @@ function whyNotRun(state, client, thread = 0) {
   return `${who} waits in the server.`;
 }
 function whyNot(state, event) {
-  if (event === "t") return LETTERS.some((letter) => movesOf(state).some((move) => move.event.toUpperCase() === letter))
+  if (event === "t") return movesOf(state).some((move) => /^[A-Da-d](?![A-D])/.test(move.event))
     ? "Time passes only when no client that runs can do anything." : movesOf(state).length ? "Nothing is waiting for a moment. Resume a client first." : "Nothing is left that could happen.";
   const kind = event.length > 1 ? event[0] : "", letter = event[event.length - 1], client = LETTERS.indexOf(letter.toUpperCase()), one = pane(state, client);
   if (!kind) return whyNotRun(state, client, letter === letter.toUpperCase() ? 0 : 1);
@@ -100,7 +100,7 @@ if (D.events.some((event) => event[0] === "t")) button($("time"), "Let time pass
 for (const [label, event] of [...LETTERS.map((letter) => [`Run ${letter}`, letter]), ["Time", "t"]]) if (event !== "t" || !$("time").hidden) button($("quick"), label, "", event); // for a phone
 $("quick").append(make("button", { type: "button", onclick: undo }, "← Undo"));
 if (D.budget.restarts) button($("time"), "Restart without data", "W", "w");
-for (const event of D.events) if (event.includes("=")) button(document.querySelector(`.client[data-who=${event[0].toUpperCase()}] .moves`), `Draw ${event.split("=")[1]}`, event, event);
+for (const event of D.events) if (event.includes("=")) button(document.querySelector(`.client[data-who=${event[0].toUpperCase()}] .moves`), `Draw ${event.split("=")[1]}`, "", event);
 
 const exact = (event) => event === "t" ? (movesOf(at()).find((move) => move.event[0] === "t") || {}).event : event;
 function play(event) {

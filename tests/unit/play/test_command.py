@@ -1,0 +1,30 @@
+"""The command ``lab play``: what it refuses, and where it opens the page by itself."""
+
+from __future__ import annotations
+
+import webbrowser
+
+import pytest
+
+from lab.commands.explore import Unexplored
+from lab.commands.play import has_browser, play
+
+
+def test_no_screen_has_no_browser(monkeypatch):
+    """Without a screen, the page is not opened: a browser in the terminal would take the terminal away."""
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(webbrowser, "get", object)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert has_browser()
+
+    monkeypatch.delenv("DISPLAY")
+    assert not has_browser()
+
+
+def test_a_stage_that_is_not_explored(tmp_path):
+    """A stage that cannot be explored has no levels: it is named, with the reason, and nothing is written."""
+    with pytest.raises(Unexplored, match="redlock is not explored: "):
+        play(("uuid", "redlock"), tmp_path / "pages", open_it=False)
+
+    assert not (tmp_path / "pages").exists()
