@@ -17,6 +17,7 @@ from lab.explore.budget import Budget
 from lab.explore.event import Event
 from lab.explore.rules import Finding
 from lab.explore.state import Move, State
+from lab.explore.symmetry import folded
 from lab.explore.world import World
 
 
@@ -37,6 +38,8 @@ class Searched:
     """What a search has found."""
 
     budget: Budget
+    # whether the graph has one move for all clients that have done nothing yet; the numbers of schedules are of all of them
+    folded: bool = False
     # whether every schedule was looked at
     complete: bool = False
     schedules: int = 0
@@ -49,16 +52,20 @@ class Searched:
     start: State | None = None
 
 
-def search(world: World, budget: Budget, horizon_ms: int, until_s: float) -> Searched:
-    """Search all schedules with these faults. Stop at a moment of the monotonic clock: then the result is not complete."""
+def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: bool = False) -> Searched:
+    """Search all schedules with these faults. Stop at a moment of the monotonic clock: then the result is not complete.
+
+    fold: let one client stand for all that have done nothing yet. The graph has then fewer states.
+    """
     began_s = time.monotonic()
     start = world.start(budget)
-    result = Searched(budget, start=start)
+    result = Searched(budget, folded=fold, start=start)
     came_from: dict[State, tuple[State, Event] | None] = {start: None}
     queue = deque([start])
     while queue and (len(result.graph) % 256 or time.monotonic() < until_s):
         state = queue.popleft()
-        result.graph[state] = moves = world.moves(state, budget, horizon_ms)
+        moves = world.moves(state, budget, horizon_ms)
+        result.graph[state] = moves = folded(state, moves) if fold else moves
         if not moves and (finding := world.stuck(state, budget, horizon_ms)):
             _note(result, came_from, finding, state, None)
         for move in moves:
@@ -115,7 +122,7 @@ def _schedules(
     counts: dict[State, int] = {}
     for state in order:
         moves = result.graph[state]
-        counts[state] = sum(counts[move.state] for move in moves if good(move)) if moves else int(ends_well(state))
+        counts[state] = sum(move.ways * counts[move.state] for move in moves if good(move)) if moves else int(ends_well(state))
     return counts
 
 

@@ -45,6 +45,8 @@ class Move(NamedTuple):
     # the command that it executed, and what the client was answered
     command: Command | None = None
     reply: Reply = None
+    # for how many moves it stands in a folded search, itself included
+    ways: int = 1
 
 
 def subscribed(state: State, client: int, command: Command) -> State:

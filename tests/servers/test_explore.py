@@ -47,10 +47,12 @@ def searched(real, name, clients=2, work_ms=0, budget=None):
 @pytest.mark.parametrize("clients", [2, 3, 4])
 def test_number_of_schedules_without_a_lock(clients, real):
     """Two commands of each client, in any order: (2n)! / 2**n schedules."""
-    _, found = searched(real, "none", clients)
+    world, found = searched(real, "none", clients)
 
     assert found.schedules == math.factorial(2 * clients) // 2**clients
     assert short(found.broken[Claim.exclusive].events) == "ABAB"
+    folded = search(world, Budget(), horizon_ms(clients, TTL_MS, 0), monotonic() + WITHIN_S, fold=True)
+    assert (folded.schedules, folded.states < found.states) == (found.schedules, True)
 
 
 class OneByOne:
@@ -182,6 +184,20 @@ def test_chance_is_noticed(what, real, tmp_path):
 
     with pytest.raises((Differs, NotPossible)):
         confirm_all(world, random_schedules(found, 50, 1), real)
+
+
+def test_a_favoured_client_is_noticed(real, tmp_path):
+    """A folded search believes that all clients are alike. A stage that favours one of them is found out."""
+    text = Path(stage("lua").path).read_text(encoding="utf-8")
+    own = text.replace(
+        "    def acquire(self):\n",
+        "    def acquire(self):\n        import os\n        os.getpid() % 2 and self.store.get(self.key)\n",
+    )
+    (tmp_path / "favours.py").write_text(own, encoding="utf-8")
+    assert own != text
+
+    with pytest.raises(Differs, match="does not treat all clients alike"):
+        decide(find_stage(str(tmp_path / "favours.py")), 2, TTL_MS, fresh(SINGLE_FAULTS)[:1], real, WITHIN_S)
 
 
 def confirm_all(world, schedules, real):
