@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from lab.experiments.child_run import WarmRuns
 from lab.scenario.options import flags
 
 LAB = Path(sys.executable).with_name("lab")
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the lab ignores SIGHUP, and so would each lab that a test starts
 
 
 @dataclass(frozen=True)
