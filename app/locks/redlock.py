@@ -86,7 +86,6 @@ STAGE = Stage(
         answers_a_try_at_once
         freed_after_crash
         freed_after_hang
-        breaks_deadlock
         survives_persisted_restart
         survives_a_lost_reply
         survives_persisted_amnesia

@@ -102,6 +102,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock in one Redis, which a replica can replace",
         lambda stage: stage.store == "redis" and _keeps_out(stage),
     ),
+    "waits_inside": (
+        "a lock whose holder may wait for another lock until its lease has ended, and works all the same",
+        lambda stage: stage.store != "redis_nodes",
+    ),
     "silence": (  # seen at an ensemble of ZooKeeper: twice it ended the session, and twice it did not
         "a lease that ends while its store is silent (an ensemble that elects its leader anew may give each session more time)",
         lambda stage: stage.store not in ENSEMBLES,
