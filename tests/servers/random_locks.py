@@ -19,7 +19,7 @@ LOST, STOLEN, STUCK = "lost", "stolen", "stuck"
 class Plan:
     """A lock: how it is acquired and released. Most of them are wrong."""
 
-    # set_nx: one command; look: GET, and SET where there is nothing; set: whoever comes
+    # set_nx: one command; look: GET, and SET where there is nothing; set: with no condition
     acquire: str
     # 0 where the key does not expire; in a command of its own where ``expires_later``
     ttl_ms: int
