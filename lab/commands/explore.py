@@ -76,14 +76,19 @@ def explore(
     only: str | None,
     as_json: bool,
     out: Path | None = None,
+    nested: bool = False,
 ) -> int:
     """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks.
 
-    out: the folder for the decision and for the schedules.
+    out: the folder for the decision and for the schedules. nested: each request takes the lock twice.
     """
     stage = explored(name)
     ttl_ms = ttl_ms or TTL_MS
+    if nested:
+        budget = budget or Budget()
     asked = questions(clients, ttl_ms, work_ms, None if budget is None else [budget])
+    for one in asked:
+        one.nested = nested
     console = terminal() if not as_json else Console(file=sys.stderr)
     decision = Decision(stage, clients, ttl_ms, "", asked)
     printed = Printed(console, decision, Claim[only] if only else None)
@@ -129,12 +134,13 @@ class Printed:
         """Print what one search has decided; of a pair of faults only what no single fault has shown."""
         found = question.found
         work = f"work of {question.work_ms} ms, " if question.work_ms else ""
+        work += "the lock taken twice, " if question.nested else ""
         self.console.print(f"\n[bold]{work}{question.budget}[/bold]", end="  ")
         if found is None or not found.complete:
             self.console.print(f"not decided: {question.undecided}", style="yellow")
         else:
             self.console.print(f"{found.schedules:,} schedules, {found.states:,} states, {found.seconds:.1f} s", style="dim")
-        decided = claims(found, question.budget, question.work_ms, self.decision.ttl_ms) if found else {}
+        decided = claims(found, question.budget, question.work_ms, self.decision.ttl_ms, question.nested) if found else {}
         decided = {name: one for name, one in decided.items() if self.only is None or self.only.name == name}
         for name, one in decided.items():
             if "breaks" in one and not (sum(question.budget) > 1 and name in self.broken):
@@ -154,6 +160,7 @@ class Printed:
         """Print the shortest schedule of each claim that breaks, and how it is run again."""
         for one in shortest:
             work = f" --work-ms {one.program.work_ms}" if one.program.work_ms else ""
+            work += " --nested" if one.program.nested else ""
             again = (
                 str(out / f"{one.broken.claim.name}.json")
                 if out
@@ -181,7 +188,7 @@ def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> I
         for broken in question.found.broken.values() if question.found else ():
             if broken.claim not in shown and only in (None, broken.claim):
                 shown.add(broken.claim)
-                program = Program(decision.stage, decision.ttl_ms, question.work_ms, real)
+                program = Program(decision.stage, decision.ttl_ms, question.work_ms, real, question.nested)
                 about = program, decision.clients, broken.events, question.horizon_ms, real
                 story, moves = staged(*about, broken.claim.name)
                 yield Shortest(broken, program, question.horizon_ms, moves, story)

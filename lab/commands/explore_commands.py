@@ -39,6 +39,7 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
 @click.option(
     "--budget", "budget_s", type=click.FloatRange(0.1, 3600), default=30.0, help="Seconds after which no new state is looked at."
 )
+@click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
@@ -80,6 +81,7 @@ def explore(
 @click.option(
     "--clients", type=click.IntRange(2, 4), help="Number of clients.  [default: as many as the schedule names, at least 2]"
 )
+@click.option("--nested", is_flag=True, help="Each request takes the lock twice.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the schedule into a file.")
 @click.option(
     "--cluster", "on_cluster", is_flag=True, help="Run it on real replicas as well, command by command, and judge the run."

@@ -30,6 +30,7 @@ def replay(
     clients: int | None,
     out: Path | None = None,
     on_cluster: bool = False,
+    nested: bool = False,
 ) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
@@ -48,6 +49,9 @@ def replay(
         schedule = schedule_files.read(Path(text))
     else:
         schedule = typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
+    schedule.nested = schedule.nested or nested
+    if on_cluster and schedule.nested:
+        raise BadInput("a request that takes the lock twice is not run on a cluster")
     stage = explored(schedule.stage)
     if on_cluster and (why := not_possible(schedule.parsed)):
         raise BadInput(f"the schedule is not possible on a cluster: {why}")
@@ -75,7 +79,7 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule
 
 
 def _replayed(stage: Stage, schedule: Schedule, real: RealRedis, out: Path | None) -> int:
-    program = Program(stage, schedule.ttl_ms, schedule.work_ms, real)
+    program = Program(stage, schedule.ttl_ms, schedule.work_ms, real, schedule.nested)
     changed = schedule.sha256 not in ("", schedule_files.fingerprint(program))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")

@@ -49,6 +49,8 @@ class Question:
     found: Searched | None = None
     # why it was not decided; empty if it was
     undecided: str = ""
+    # whether each request takes the lock twice: this decides `reentrant`, and nothing else
+    nested: bool = False
 
 
 @dataclass
@@ -102,15 +104,16 @@ def decide(
     decision = Decision(stage, clients, ttl_ms, real.version, list(asked))
     began_s = time.monotonic()
     tables = ServerTable(real), ServerTable(real)
-    worlds: dict[int, World] = {}
+    worlds: dict[tuple[int, bool], World] = {}
     for question in asked:
         left_s = began_s + budget_s - time.monotonic()
         if left_s <= 0:
             question.undecided = "there was no time left"
             continue
-        if question.work_ms not in worlds:
-            worlds[question.work_ms] = World(Program(stage, ttl_ms, question.work_ms, real), clients, *tables)
-        _answer(question, worlds[question.work_ms], real, time.monotonic() + left_s)
+        which = question.work_ms, question.nested
+        if which not in worlds:
+            worlds[which] = World(Program(stage, ttl_ms, question.work_ms, real, question.nested), clients, *tables)
+        _answer(question, worlds[which], real, time.monotonic() + left_s)
         on_done(question)
     for world in worlds.values():
         world.close()

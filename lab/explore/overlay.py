@@ -54,9 +54,11 @@ class Time:
     def sleep(self, duration_s: float) -> None:
         """Sleep. Between two tries a short sleep is a nap: what it waits for is a change in the store, not a moment."""
         here = replica.current()
+        if duration_s <= 0:
+            return
         if not here.inside and duration_s * 1000 < GRID_MS:
             here.wait(Nap())
-        elif duration_s > 0:
+        else:
             here.wait(Until(_until(duration_s)))
 
 

@@ -21,6 +21,7 @@ WAIT_MS = 10**9  # for ever: a waiter that gives up would end the search too soo
 RETRY_MS = 30
 
 _Increment: Any = shared("app.increment").Increment
+_NestedLock: Any = shared("app.nested_lock").NestedLock
 
 
 class Increment(_Increment):  # type: ignore[misc] # a copy of app.increment, whose time is that of the search
@@ -51,11 +52,12 @@ class Increment(_Increment):  # type: ignore[misc] # a copy of app.increment, wh
 class Program:
     """A stage, ready to be run by any number of replicas."""
 
-    def __init__(self, stage: Stage, ttl_ms: int, work_ms: int, real: RealRedis) -> None:
-        """Take the stage, and the real server that will know its scripts."""
+    def __init__(self, stage: Stage, ttl_ms: int, work_ms: int, real: RealRedis, nested: bool = False) -> None:
+        """Take the stage, and the real server that will know its scripts. nested: each request takes the lock twice."""
         self.stage = stage
         self.ttl_ms = ttl_ms
         self.work_ms = work_ms
+        self.nested = nested
         self.store = connection.client(LOCK, real)
         resource = resource_kind(stage.resource)
         self.resource = resource(self.store if resource.in_lock_store else connection.client(COUNTER, real), NUMBER)
@@ -80,7 +82,8 @@ class Program:
         increment = Increment(replica, self.resource, self.work_ms)
         how = "ok"
         try:
-            increment.run(stage.lock(self.store, KEY, self.ttl_ms, WAIT_MS, RETRY_MS))
+            locks = [stage.lock(self.store, KEY, self.ttl_ms, WAIT_MS, RETRY_MS) for _ in range(1 + self.nested)]
+            increment.run(_NestedLock(*locks) if self.nested else locks[0])
         except Exception as error:  # noqa: BLE001 - an error of the lock, the resource or their client is a result, as it is under load
             how = type(error).__name__
         replica.marks.append(Ended(how))

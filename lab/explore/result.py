@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.lock import Claim
 from lab.explore.budget import Budget
 from lab.explore.decision import Decision, Question, tested
 from lab.explore.event import short
@@ -29,6 +30,7 @@ def as_data(decision: Decision) -> dict[str, Any]:
 
 def _question(question: Question, ttl_ms: int) -> dict[str, Any]:
     about = {"faults": question.budget._asdict(), "work_ms": question.work_ms, "until_ms": question.horizon_ms}
+    about |= {"nested": True} if question.nested else {}
     if question.found is None:
         return about | {"complete": False, "why": question.undecided, "claims": {}}
     found = question.found
@@ -40,10 +42,10 @@ def _question(question: Question, ttl_ms: int) -> dict[str, Any]:
         "seconds": round(found.seconds, 3),
     }
     why = {"why": question.undecided} if question.undecided else {}
-    return about | numbers | why | {"claims": claims(found, question.budget, question.work_ms, ttl_ms)}
+    return about | numbers | why | {"claims": claims(found, question.budget, question.work_ms, ttl_ms, question.nested)}
 
 
-def claims(found: Searched, budget: Budget, work_ms: int, ttl_ms: int) -> dict[str, Any]:
+def claims(found: Searched, budget: Budget, work_ms: int, ttl_ms: int, nested: bool = False) -> dict[str, Any]:
     """Return what is decided of each claim: that it holds in all schedules, or a shortest schedule that breaks it.
 
     Without mutual exclusion, the other claims mean nothing: then only what breaks is in it.
@@ -54,7 +56,7 @@ def claims(found: Searched, budget: Budget, work_ms: int, ttl_ms: int) -> dict[s
         schedule = {"schedule": short(broken.events), "mechanism": broken.mechanism}
         decided[claim.name] = {"breaks": len(broken.events)} | number | schedule
     if found.complete and "exclusive" not in decided:
-        for claim in tested(budget, work_ms, ttl_ms):
+        for claim in [Claim.reentrant] if nested else tested(budget, work_ms, ttl_ms):
             decided.setdefault(claim.name, {"holds": True})
     return decided
 
@@ -64,13 +66,14 @@ def sentence(decision: Decision) -> str:
     searched = [one for one in decision.questions if one.found is not None and one.found.complete]
     if not searched:
         return "Nothing was decided."
+    twice = " in a lock that each request takes twice" if any(one.nested for one in searched) else ""
     faults = "; ".join(dict.fromkeys(str(one.budget) for one in searched))
     until_ms = max(one.horizon_ms for one in searched)
     number = sum(one.found.schedules for one in searched if one.found is not None)
     return (
-        f"For {decision.clients} clients that do one increment each, one replica a client, at the granularity of one command to "
-        f"the store (a script is one), with these faults ({faults}), until the clock reads {until_ms} ms at the latest: every "
-        "order of these events, and every moment of each fault between two commands, was decided on the code of "
+        f"For {decision.clients} clients that do one increment each{twice}, one replica a client, at the granularity of one "
+        f"command to the store (a script is one), with these faults ({faults}), until the clock reads {until_ms} ms at the "
+        "latest: every order of these events, and every moment of each fault between two commands, was decided on the code of "
         f"{decision.stage.name} and Redis {decision.redis}. That is {number:,} schedules. Assumed: the code depends on its "
         "replies, its clock and its random numbers alone; a reply of Redis depends on the keys, their time to live and the "
         "command; threads of one replica change at commands and waits only; times are multiples of 100 ms; all clocks agree; "

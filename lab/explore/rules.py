@@ -29,6 +29,7 @@ class Finding(NamedTuple):
     mechanism: str
 
 
+REFUSED_TO_ITSELF = Finding(Claim.reentrant, "a holder is refused its own lock")
 BROKEN_BY = {
     Why.ENTITLED: Claim.exclusive,
     Why.NO_LOCK: Claim.exclusive,
@@ -211,6 +212,8 @@ class Passed(NamedTuple):
     used: Budget
     # whether a running client waits for the lock, and none is in its work
     idle: bool
+    # whether each request takes the lock twice
+    nested: bool = False
 
 
 def passed(ghosts: Ghosts, step: Passed) -> tuple[Ghosts, list[Finding]]:
@@ -221,6 +224,8 @@ def passed(ghosts: Ghosts, step: Passed) -> tuple[Ghosts, list[Finding]]:
     ghosts = ghosts._replace(holds=tuple(hold and hold.at(step.then_ms) for hold in ghosts.holds))
     if not step.idle:
         return ghosts._replace(idle_since_ms=-1), []
+    if step.nested:
+        return ghosts, [REFUSED_TO_ITSELF]
     since_ms = step.now_ms if ghosts.idle_since_ms < 0 else ghosts.idle_since_ms
     return ghosts._replace(idle_since_ms=since_ms), list(_locked_out(step, step.then_ms - since_ms, ghosts.fault_at_holder))
 

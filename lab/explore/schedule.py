@@ -53,6 +53,8 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     work_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)]
     # until when the search went, on its clock
     until_ms: Milliseconds
+    # whether each request takes the lock twice
+    nested: bool = False
     # all events in the short form
     events: str
     # the claim that the last event breaks, and how; empty in a schedule that was typed
@@ -118,6 +120,7 @@ def of_moves(
         ttl_ms=program.ttl_ms,
         work_ms=program.work_ms,
         until_ms=until_ms,
+        nested=program.nested,
         events=short([move.event for move in moves]),
         claim=claim,
         mechanism=mechanism,

@@ -235,7 +235,13 @@ class World:
             parked = put(parked, client, isinstance(node.pending[0], Nap))
         after = state._replace(nodes=put(state.nodes, client, number), parked=parked, ghosts=ghosts)
         operation = old.pending[event.thread]
-        return Move(event, after, tuple(found), operation if isinstance(operation, Command) else None, result)
+        return Move(
+            event,
+            after,
+            () if self.program.nested else tuple(found),
+            operation if isinstance(operation, Command) else None,
+            result,
+        )
 
     # what can be done to them
 
@@ -275,7 +281,9 @@ class World:
             working = any(state.modes[client] != DEAD and self.node(state, client).inside for client in everyone)
             idle = not working and any(self.waits(state, client) for client in everyone)
             used = budget.used(state.left)
-            about = rules.Passed(self.lock.contents[lock], state.now_ms, then_ms, self.program.ttl_ms, used, idle)
+            about = rules.Passed(
+                self.lock.contents[lock], state.now_ms, then_ms, self.program.ttl_ms, used, idle, self.program.nested
+            )
             ghosts, found = rules.passed(state.ghosts, about)
             woken = tuple(lock == state.lock and one for one in state.parked)
             after = state._replace(lock=lock, now_ms=then_ms, ghosts=ghosts, parked=woken)
@@ -296,6 +304,8 @@ class World:
     def stuck(self, state: State, budget: Budget, horizon_ms: int) -> Finding | None:
         """Return what is broken where nothing can happen any more; None where all is well, or only the search ends here."""
         waiting = [client for client in range(len(state.nodes)) if not self.is_over(state, client)]
+        if self.program.nested:
+            return rules.REFUSED_TO_ITSELF if waiting else None
         deadlines = [*self._deadlines(state), *([1] if self.lock.expires_in_ms(state.lock) is not None else [])]
         return rules.stuck(state.ghosts, budget.used(state.left)) if waiting and not deadlines else None
 

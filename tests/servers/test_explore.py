@@ -238,6 +238,17 @@ def test_an_impossible_event_is_named(real):
         walk_live(program, 2, parse("ABB"), horizon_ms(2, TTL_MS, 0), real)
 
 
+def test_a_lock_taken_twice(tmp_path):
+    """With ``--nested`` each request takes the lock twice: the claim `reentrant` is decided, and its schedule is run again."""
+    done = lab("explore", "uuid", "--nested", "--out", "kept", cwd=tmp_path)
+
+    assert (done.status, "breaks, and was not promised  reentrant" in done.out) == (ExitStatus.GOOD, True)
+    assert "a holder is refused its own lock" in lab("replay", "kept/reentrant.json", cwd=tmp_path).out
+    again = lab("explore", "reentrant", "--nested", "--json", cwd=tmp_path)
+    (budget,) = json.loads(again.out)["budgets"]
+    assert (budget["nested"], budget["claims"]) == (True, {"reentrant": {"holds": True}})
+
+
 def test_command(tmp_path):
     """The command prints one object, and its status says whether a promise breaks."""
     done = lab("explore", "uuid", "--pauses", "1", "--json", cwd=tmp_path)

@@ -12,6 +12,7 @@ from app.locks import stage, stages
 from lab.commands.explore import redis_server
 from lab.experiments.matrix import expectations
 from lab.explore import decision
+from lab.explore.budget import Budget
 from lab.explore.decision import horizon_ms, questions
 from lab.explore.program import Program
 from lab.explore.search import search
@@ -45,14 +46,23 @@ def decided(name, real, clients, only=tuple(Claim)):
         if one.work_ms not in worlds:
             worlds[one.work_ms] = World(Program(stage(name), TTL_MS, one.work_ms, real), clients, *tables)
         until_ms = horizon_ms(clients, TTL_MS, one.work_ms)
-        found = search(worlds[one.work_ms], one.budget, until_ms, monotonic() + WITHIN_S)
+        found = search(worlds[one.work_ms], one.budget, until_ms, monotonic() + WITHIN_S, fold=True)
         assert found.complete
         holds |= {claim.name: False for claim in found.broken}
         if Claim.exclusive not in found.broken:  # without it, the other claims mean nothing
             holds |= {claim.name: holds.get(claim.name, True) for claim in asked}
     for world in worlds.values():
         world.close()
-    return holds
+    return holds | reenters(name, real, clients) if Claim.reentrant in only else holds
+
+
+def reenters(name, real, clients):
+    """Return whether `reentrant` holds in all schedules of requests that take the lock twice."""
+    world = World(Program(stage(name), TTL_MS, 0, real, nested=True), clients, ServerTable(real), ServerTable(real))
+    found = search(world, Budget(), horizon_ms(clients, TTL_MS, 0), monotonic() + WITHIN_S, fold=True)
+    world.close()
+    assert found.complete
+    return {"reentrant": Claim.reentrant not in found.broken}
 
 
 def verdicts(name):
