@@ -10,9 +10,12 @@ from collections import deque
 from functools import cache
 
 import pytest
+from markupsafe import escape
 
+from app.locks import stage
 from lab.explore.event import parse, short
 from lab.paths import REFERENCE
+from lab.play.board import stage_code
 from lab.play.encoding import merged
 from lab.play.level import Kind
 from lab.play.levels import LEVELS
@@ -152,6 +155,15 @@ def test_the_next_line_is_in_the_page(name):
                 assert line or work_line, command
                 assert not line or f'data-line="{line}"' in text
                 assert not work_line or f'data-work="{work_line}"' in text
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=NAMES)
+def test_the_code_is_that_of_today(level):
+    """A page shows the stage as it is. If this fails, ``lab play --out reports/reference/play`` writes the pages again."""
+    text = (PLAY / f"{level.name}.html").read_text(encoding="utf-8")
+    code = stage_code(stage(level.stage).path)
+
+    assert [line for line in code if line.text and f'data-line="{line.number}">{escape(line.text)}</li>' not in text] == []
 
 
 def test_states_that_differ_later_stay_apart():
