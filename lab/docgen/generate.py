@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import architecture, chapters, cost_of_locking, explored, figures, speed_tables
+from lab.docgen import architecture, chapters, cost_of_locking, explored, figures, played, speed_tables
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
@@ -188,5 +188,6 @@ PARTS: dict[str, Callable[..., str]] = {
     **cost_of_locking.PARTS,
     **speed_tables.PARTS,
     **explored.PARTS,
+    **played.PARTS,
     **growth_report.DOCUMENT_PARTS,
 }
