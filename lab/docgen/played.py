@@ -14,8 +14,8 @@ PAGES = "../../reports/reference/play"  # from a chapter
 def _play(name: str) -> str:
     """Return links to the levels of a stage; nothing where it has none."""
     choose_from("stage", name, stages())
-    links = [f"- [{level.goal}]({PAGES}/{level.name}.html)" for level in LEVELS if level.stage == name]
-    return "\n".join(["**Be the scheduler.** You decide the order, in your browser:", "", *links, ""]) if links else ""
+    links = [f"[{level.goal}]({PAGES}/{level.name}.html)" for level in LEVELS if level.stage == name]
+    return f"**Be the scheduler.** You decide the order, in your browser: {' · '.join(links)}\n" if links else ""
 
 
 PARTS: dict[str, Callable[..., str]] = {"play": _play}
