@@ -135,13 +135,8 @@ class Failpoints:
 
     def _claim(self, injection: Injection, request: str) -> bool:
         """Rename the file and record the request and the time. Return False if another process has renamed it before."""
-        record = {
-            "name": injection.name,
-            "replica": self.replica,
-            "pid": os.getpid(),
-            "request": request,
-            "at_ns": monotonic_ns(),
-        }
+        about = {"name": injection.name, "replica": self.replica, "pid": os.getpid()}
+        record = about | {"request": request, "at_ns": monotonic_ns()}
         note = self.folder / f".{injection.name}.{os.getpid()}"
         note.write_text(json.dumps(record), encoding="utf-8")
         try:
@@ -207,8 +202,7 @@ class RequestContext(threading.local):
     commands: int = 0
     # when the last of these commands was sent; 0 without any
     sent_ns: int = 0
-    # when the first command after the last refusal was sent that set something; 0 without one: an acquire of several commands
-    # can hold its key from then on
+    # when the first command since the last refusal was sent that set something: the key can be held from then on; 0 without one
     agreed_from_ns: int = 0
     # the name of the last of these commands
     command: str = ""
@@ -247,8 +241,7 @@ class RequestContext(threading.local):
             failpoints.reach(self.phase, AFTER, self.request)
         self.phase = phase
         self.commands = self.sent_ns = self.agreed_from_ns = 0
-        self.answer = self.script_answer = ""
-        self.command = self.script = ""
+        self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
         if failpoints is not None and phase is not RENEW:
             failpoints.reach(phase, BEFORE, self.request)
@@ -267,8 +260,7 @@ class RequestContext(threading.local):
                 except CommandFailed as failed:
                     raise error(str(failed)) from failed
         self.commands += commands
-        self.command = command
-        self.answer = ""
+        self.command, self.answer = command, ""
         self.sent_ns = monotonic_ns()
 
     def _reach_before_command(self, failpoints: Failpoints, renewing: bool, last: bool) -> None:
@@ -279,8 +271,7 @@ class RequestContext(threading.local):
 
     def answered(self, command: str, answer: object, meaning: Meaning = OPEN, script: str = "") -> None:
         """Note that the lock's store has answered a command. ``script`` names a script: only the lock knows its answers."""
-        self.command = command
-        self.answer = answer
+        self.command, self.answer = command, answer
         if meaning is REFUSED:
             self.refused = True
             self.agreed_from_ns = 0
