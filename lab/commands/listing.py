@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.markup import escape
 from rich.syntax import Syntax
@@ -54,7 +54,18 @@ def _print_stage(stage: Stage) -> None:
     lines += [("See it" * (number == 0), f"{LAB} {line.removeprefix('lab ')}") for number, line in enumerate(story.see_it)]
     why = why_not(stage)
     lines += [("All orders", f"not explored: {why}" if why else f"{LAB} explore {stage.name}")]
-    _print_parts(lines)
+    _print_parts(lines if why else [*lines, *(("", line) for line in _decided(stage))])
+
+
+def _decided(stage: Stage) -> Iterator[str]:
+    """Yield what every order decides of each claim, if that is kept for the stage's present code; promises come first."""
+    from lab.explore import kept, summary  # here, because they load the explorer with its libraries
+
+    found = kept.current(stage)
+    answers = summary.of_claims(found) if found is not None else {}
+    for claim in sorted(answers, key=lambda claim: claim not in stage.claims):
+        if claim in stage.claims or answers[claim].broken:
+            yield f"{claim.name}{'' if claim in stage.claims else ' (not promised)'} {answers[claim]}"
 
 
 def _print_parts(lines: Iterable[tuple[str, str]]) -> None:

@@ -67,14 +67,25 @@ def _schedule(name: str) -> str:
         return f"**Every order.** {_all_hold(found, stage, answers)}\n"
     broken = answers[Claim[story.claim]].broken
     share = f" With {broken.conditions}, {broken.share} break it." if broken and broken.share else ""
-    source = UP + (kept.FOLDER / f"{name}.svg").relative_to(HOME).as_posix()
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
     return (
         f"**Every order.** `lab explore {name}` decides all orders of the commands of two clients. "
         f"This is a shortest schedule that breaks `{story.claim}`.{share}\n\n"
-        f"![{title(story)}]({source})\n\n*{sentences(story)}*\n\n"
+        f"{_image(story, UP)}"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
     )
+
+
+def _image(story: Story, up: str) -> str:
+    """Return a picture and its sentences. up: the way from the document to the project's top."""
+    source = up + (kept.FOLDER / f"{story.stage}.svg").relative_to(HOME).as_posix()
+    return f"![{title(story)}]({source})\n\n*{sentences(story)}*\n\n"
+
+
+def _drawn(name: str) -> str:
+    """Return the picture of a stage's chapter for a document of docs/; nothing where none is drawn."""
+    story = story_of(stages()[choose_from("stage", name, stages())])
+    return _image(story, "../").rstrip("\n") + "\n" if story is not None else ""
 
 
 def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
@@ -116,4 +127,4 @@ def _in_runs(stage: str, claim: Claim) -> str:
     return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells) or "not tried"
 
 
-PARTS: dict[str, Callable[..., str]] = {"schedule": _schedule, "evidence": _evidence}
+PARTS: dict[str, Callable[..., str]] = {"schedule": _schedule, "drawn": _drawn, "evidence": _evidence}

@@ -173,26 +173,33 @@ def _broken(seen: Seen) -> Iterable[str]:
 
 def _readable(seen: Seen, mechanism: str) -> str:
     """Return how a claim breaks, with the letters of the clients where they are known."""
-    client, (before, after) = seen.client, seen.ghosts
     if mechanism.startswith("an increment was lost"):
-        lost = seen.counted_before - seen.counted + 1
-        is_lost = "one increment is lost" if lost == 1 else f"{lost} increments are lost"
-        victim = _overwritten(before.written, after.written)
-        hold = before.holds[client]
-        why = mechanism.partition(f": {OF_A_CLIENT} worked ")[2]
-        mine = hold.at(seen.move.state.now_ms).why if hold is not None else why
-        who = client if mine == why or victim is None else victim.client
-        return f"{is_lost}: {letter_of(who)} worked {why}" if why else f"{is_lost}: two holders had the lock at once"
-    if mechanism == "a release deleted the lock of another holder":
-        old, new = seen.lock_keys()
-        owner = next((before.owner(name) for name in old if name not in new), None)
-        return f"{letter_of(client)} deletes {letter_of(owner or 0)}’s lock"
-    state = seen.move.state
-    waiting = [letter_of(one) for one in range(len(state.nodes)) if seen.world.waits(state, one)]
+        return _loss(seen, mechanism.partition(f": {OF_A_CLIENT} worked ")[2])
+    waiting = [letter_of(one) for one in range(len(seen.before.nodes)) if seen.world.waits(seen.move.state, one)]
     if mechanism.startswith("a request waits") and waiting:
         return mechanism.replace("a request waits", " and ".join(waiting) + (" waits" if len(waiting) == 1 else " wait"), 1)
-    if client < 0:
+    if seen.client < 0:
         return mechanism
+    return _of_this_client(seen, letter_of(seen.client), mechanism)
+
+
+def _loss(seen: Seen, why: str) -> str:
+    before, after = seen.ghosts
+    lost = seen.counted_before - seen.counted + 1
+    is_lost = "one increment is lost" if lost == 1 else f"{lost} increments are lost"
+    victim, hold = _overwritten(before.written, after.written), before.holds[seen.client]
+    mine = hold.at(seen.move.state.now_ms).why if hold is not None else why
+    who = seen.client if mine == why or victim is None else victim.client
+    return f"{is_lost}: {letter_of(who)} worked {why}" if why else f"{is_lost}: two holders had the lock at once"
+
+
+def _of_this_client(seen: Seen, who: str, mechanism: str) -> str:
+    if mechanism == "a release deleted the lock of another holder":
+        old, new = seen.lock_keys()
+        owner = next((seen.before.ghosts.owner(name) for name in old if name not in new), None)
+        return f"{who} deletes {letter_of(owner or 0)}’s lock"
     if mechanism == RENEWED_FOR_NOBODY:
-        return f"{letter_of(client)}’s lock is renewed, although {letter_of(client)}’s request is over"
-    return mechanism.replace("a request did", f"{letter_of(client)} did").replace(OF_A_CLIENT, letter_of(client), 1)
+        return f"{who}’s lock is renewed, although {who}’s request is over"
+    if mechanism == "a fence did not grow":
+        return f"{who} gets no higher fence than {seen.before.ghosts.fence}"
+    return mechanism.replace("a request did", f"{who} did").replace(OF_A_CLIENT, who, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.locks import stages
+from lab.commands.listing import print_stages
 from lab.docgen import chapters, explored
 from lab.errors import BadInput
 from lab.explore import kept
@@ -80,6 +81,18 @@ def test_evidence_of_a_promise(monkeypatch):
     assert "| [`uuid`](ladder/uuid.md) | `exclusive` | " in text
     assert " | holds in 1\u2009552 schedules |\n" in text
     assert "releases_atomically" not in text
+
+
+def test_terminal_has_the_same_words(monkeypatch, capsys):
+    """`lab stages NAME` states of each claim what the documents state, the promises first."""
+    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
+
+    print_stages("uuid")
+
+    last = " ".join(capsys.readouterr().out.partition("All orders")[2].split())
+    assert last.startswith(
+        ".venv/bin/lab explore uuid exclusive holds in 1 552 schedules releases_atomically (not promised) breaks with 1"
+    )
 
 
 def test_unknown_claim_is_refused(monkeypatch, tmp_path):
