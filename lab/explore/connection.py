@@ -21,7 +21,7 @@ from redis.retry import Retry
 from app import locks
 from app.stores.redis import CLIENT_OPTIONS
 from app.stores.redis import Redis as LabRedis
-from lab.explore import replica
+from lab.explore import replica, transaction
 from lab.explore.copies import shared
 from lab.explore.operation import Command, Failure, Listen, Reply
 from lab.explore.overlay import Event
@@ -45,6 +45,7 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         super().__init__(**options)
         self.server = server
         self.unread: deque[tuple[bytes, ...]] = deque()
+        self.confirmed: deque[bytes] = deque()  # what a transaction answers before EXEC
         self.listening = False
 
     def connect(self) -> None:
@@ -52,6 +53,7 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
 
     def disconnect(self, *_: Any, **__: Any) -> None:
         self.unread.clear()
+        self.confirmed.clear()
 
     def _connect(self) -> Any:
         raise NotImplementedError
@@ -74,13 +76,29 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         raise NotExplored("it waits for a message with a time-out at the connection")
 
     def send_command(self, *args: Any, **_: Any) -> None:
+        self._send(self._words(args))
+
+    def _words(self, args: Any) -> tuple[bytes, ...]:
         words = tuple(part if isinstance(part, bytes) else self.encoder.encode(part) for part in args)
-        self._send(tuple(words[0].split()) + words[1:])
+        return tuple(words[0].split()) + words[1:]
+
+    def pack_commands(self, commands: Any) -> Any:
+        """Leave the commands of a pipeline as they are: nothing is sent through a socket."""
+        return [self._words(args) for args in commands]
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
-        raise NotExplored("it sends several commands at once, in a pipeline or a transaction")
+        """Send a pipeline: each command is executed by itself. A transaction is executed as a whole."""
+        if not isinstance(command, list) or not all(isinstance(words, tuple) for words in command):
+            raise NotExplored("it sends what it has packed itself")
+        if command and command[0] == (transaction.MULTI,):
+            self.unread.append(transaction.as_one(command[1:-1]))
+            self.confirmed.extend([b"OK", *[b"QUEUED"] * (len(command) - 2)])
+        else:
+            self.unread.extend(command)
 
     def _send(self, words: tuple[bytes, ...]) -> None:
+        if words[0].upper() == b"WATCH":  # what it does depends on the connection, and not on the keys alone
+            raise NotExplored("it watches keys, with WATCH")
         if words[0].upper() in SUBSCRIBING:  # nobody waits for the reply: it is a message
             self.listening = True
             replica.current().wait(Command(self.server, words, *_line()))
@@ -88,6 +106,8 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
             self.unread.append(words)
 
     def read_response(self, disable_decoding: bool = False, **_: Any) -> Any:
+        if self.confirmed:
+            return self._decoded(self.confirmed.popleft(), disable_decoding)
         here = replica.current()
         reply = here.wait(Command(self.server, self.unread.popleft(), *_line()) if self.unread else Listen(None))
         if isinstance(reply, Failure):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import redis
 
+from lab.explore import transaction
 from lab.explore.operation import Failure, Reply
 from lab.explore.overlay import GRID_MS, on_grid
 
@@ -98,12 +99,14 @@ class RealRedis:
         first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
         """
         began_s = time.monotonic()
-        *_, reply, names = self.send(*first, command, ("KEYS", "*"))
+        *_, reply, names = self.send(*first, *transaction.as_sent(command), ("KEYS", "*"))
         contents = self._read_keys(names)
         self.took_ms = (time.monotonic() - began_s) * 1000
         return reply, contents, self.published() if self._publishes(command) else ()
 
     def _publishes(self, command: tuple[bytes, ...]) -> bool:
+        if transaction.is_one(command):
+            return any(map(self._publishes, transaction.commands_of(command)))
         return command[0].upper() == b"PUBLISH" or (self._scripts_publish and command[0].upper().startswith((b"EVAL", b"FCALL")))
 
     def published(self) -> tuple[Message, ...]:

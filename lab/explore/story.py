@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.explore import transaction
 from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, Event, letter_of
 from lab.explore.operation import Command, Failure, Reply
 from lab.explore.program import Program
@@ -82,6 +83,9 @@ def source_of(path: str, number: int) -> str:
 
 def in_words(program: Program, command: Command) -> str:
     """Return a command as a person writes it: a script by its name in the stage, a token by its replica."""
+    if transaction.is_one(command.words):
+        parts = [in_words(program, command._replace(words=words)) for words in transaction.commands_of(command.words)]
+        return "; ".join(["MULTI", *parts, "EXEC"])
     words = [_readable(word) for word in command.words]
     if command.words[0].upper() in SCRIPTS:
         name = script_names(program).get(words[1], "a script")

@@ -15,6 +15,7 @@ from app.locks import stage
 from lab.commands.explore import redis_server
 from lab.errors import ExitStatus
 from lab.explore.budget import Budget
+from lab.explore.connection import NotExplored
 from lab.explore.decision import Question, decide, horizon_ms, questions
 from lab.explore.event import parse, short
 from lab.explore.operation import COUNTER, LOCK, Command, Nap
@@ -228,6 +229,41 @@ CHANCY = textwrap.dedent(
     STAGE = Stage(lock=Lock, store="redis", claims=claims("exclusive"))
     '''
 )
+
+
+PIPELINED = textwrap.dedent(
+    '''\
+    """Looks at the key and sets it, in one pipeline."""
+    from app.locks import setnx
+    class Lock(setnx.Lock):
+        def acquire(self):
+            import time
+            while True:
+                with self.store.pipeline(transaction={transaction}) as pipe:
+                    if pipe.get(self.key).set(self.key, "locked").execute()[0] is None:
+                        return
+                time.sleep(0.03)
+    STAGE = setnx.STAGE.__class__(lock=Lock, store="redis")
+    '''
+)
+
+
+@pytest.mark.parametrize("transaction", [True, False])
+def test_pipelines(transaction, real, tmp_path):
+    """Another client comes between two commands of a pipeline, and never between those of a transaction."""
+    own = tmp_path / "pipelined.py"
+    own.write_text(PIPELINED.format(transaction=transaction), encoding="utf-8")
+
+    (question,) = decide(find_stage(str(own)), 2, TTL_MS, fresh(SINGLE_FAULTS[:1]), real, WITHIN_S).questions
+
+    assert question.found.complete
+    assert (Claim.exclusive in question.found.broken) is not transaction
+
+
+def test_watch_is_not_explored(real):
+    """What WATCH does depends on the connection, so such a lock is refused and not decided."""
+    with pytest.raises(NotExplored, match="WATCH"):
+        searched(real, str(BROKEN.parent / "sound" / "transactions.py"))
 
 
 def test_an_impossible_event_is_named(real):
