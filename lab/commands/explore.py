@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,10 +77,12 @@ def explore(
     as_json: bool,
     out: Path | None = None,
     nested: bool = False,
+    then: Callable[[Sequence[Shortest], RealRedis], Iterable[str]] | None = None,
 ) -> int:
     """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks.
 
-    out: the folder for the decision and for the schedules. nested: each request takes the lock twice.
+    out: the folder for the decision and for the schedules. nested: each request takes the lock twice. then: does something with
+    the schedules, and reports it line by line.
     """
     stage = explored(name)
     ttl_ms = ttl_ms or TTL_MS
@@ -106,7 +108,7 @@ def explore(
         except Interrupted:
             status = ExitStatus.INTERRUPTED
         decision.redis = decision.redis or real.version
-        shortest = list(found_shortest(decision, printed.only, real)) if out or not as_json else []
+        shortest = list(found_shortest(decision, printed.only, real)) if out or then or not as_json else []
         if out is not None:
             keep(decision, shortest, out)
         if as_json:
@@ -114,6 +116,8 @@ def explore(
         else:
             printed.schedules(shortest, out)
             console.print(f"\n{sentence(decision)}", style="dim")
+        for line in then(shortest, real) if then else ():
+            console.print(line, highlight=False, soft_wrap=True)
     if status is not ExitStatus.GOOD:
         return status
     if [claim for claim in decision.broken_promises if only in (None, claim.name)]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 from lab.commands.out_option import out_option
 from lab.errors import BadInput, choose_from
+from lab.paths import new_folder
 
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
@@ -43,8 +45,15 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
+@click.option(
+    "--scenario",
+    "scenarios",
+    callback=lambda _, option, value: value and new_folder(value, "--scenario"),
+    metavar="PATH",
+    help="Folder for the schedules as scenarios, as far as a failpoint can express them.",
+)
 def explore(
-    stage: str | None, only: str | None, budget_s: float, as_json: bool, out: Path | None, keep: bool, **given: Any
+    stage: str | None, only: str | None, budget_s: float, as_json: bool, keep: bool, scenarios: Path | None, **given: Any
 ) -> int:
     """Decide every order of commands and faults for a stage.
 
@@ -54,11 +63,12 @@ def explore(
     """
     from app.lock import Claim
     from lab.commands.explore import explore as run_explore
+    from lab.commands.explore_scenarios import write_scenarios
     from lab.commands.keep_decisions import keep_decisions
     from lab.explore.budget import Budget
 
     if keep:
-        if out or as_json or only or any(value is not None for name, value in given.items() if name != "clients"):
+        if scenarios or as_json or only or any(value is not None for name, value in given.items() if name != "clients"):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
@@ -71,7 +81,8 @@ def explore(
         if any(one is not None for one in faults.values())
         else None
     )
-    return run_explore(stage, budget=budget, budget_s=budget_s, only=only, as_json=as_json, out=out, **given)
+    then = partial(write_scenarios, clients=given["clients"], folder=scenarios) if scenarios else None
+    return run_explore(stage, budget=budget, only=only, as_json=as_json, then=then, **given)
 
 
 @click.command()

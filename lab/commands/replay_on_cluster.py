@@ -11,7 +11,7 @@ from lab.enact.enactment import Script, not_possible
 from lab.errors import BadInput, ExitStatus
 from lab.explore import schedule as schedule_files
 from lab.explore.program import Program
-from lab.explore.replay import NotPossible
+from lab.explore.replay import NotPossible, Stalled
 from lab.explore.schedule import Schedule
 from lab.explore.server_table import RealRedis
 from lab.pipeline import finish
@@ -58,7 +58,7 @@ def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str)
         return False, f"not possible on a cluster: {why}"
     try:
         script = script_of(Program(stage, schedule.ttl_ms, schedule.work_ms, real), schedule, real)
-    except NotPossible as error:
+    except (NotPossible, Stalled) as error:
         return False, f"the schedule cannot happen: {error}"
     with supervised() as supervisor:
         done = enact(supervisor, stage, schedule, script, command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -10,14 +9,13 @@ from typing import NamedTuple
 from app.lock import Claim, Stage
 from lab.enact.controller import Controller
 from lab.enact.enactment import Enactment, Script
-from lab.enact.faults import Injected, phases
+from lab.enact.faults import Injected
 from lab.errors import ExitStatus
+from lab.explore.phase import Walk, places, walked
 from lab.explore.program import RETRY_MS, Program
-from lab.explore.replay import needed, walk
 from lab.explore.schedule import Schedule
-from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.server_table import RealRedis
 from lab.explore.state import Move
-from lab.explore.world import World
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import cluster
@@ -48,12 +46,7 @@ class Enacted(NamedTuple):
 
 def script_of(program: Program, schedule: Schedule, real: RealRedis) -> Script:
     """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
-    world = World(program, schedule.clients, ServerTable(real), ServerTable(real))
-    with contextlib.closing(world):
-        budget = needed(schedule.parsed)
-        moves = walk(world, schedule.parsed, budget, schedule.until_ms)
-        states = [world.start(budget), *(move.state for move in moves)]
-    return Script(world, states, moves, real.scripts)
+    return Script(*walked(program, schedule, real), real.scripts)
 
 
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
@@ -71,7 +64,8 @@ def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Scri
 
 def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
     events = [move.event for move in script.moves]
-    injected = Injected(events, phases(script.world, script.states, events), schedule.ttl_ms)
+    phases = [at.phase for at in places(Walk(script.world, script.states, script.moves))]
+    injected = Injected(events, phases, schedule.ttl_ms)
     claim = _claim(schedule, script.moves)
     scenario = Scenario(
         name="replay",

@@ -10,13 +10,10 @@ from typing import Any
 
 import msgspec
 
-from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, READ, RELEASE, RENEW, THINK, WRITE
+from app.failpoints import AFTER_FIRST, BEFORE
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import FAULTS
 from lab.explore.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
-from lab.explore.operation import Command
-from lab.explore.state import State
-from lab.explore.world import World
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 
@@ -73,25 +70,3 @@ def _fault(event: Event, phase: str, ttl_ms: int) -> Fault:
     given = {"at": f"{phase}.{moment}", "for_ms": ttl_ms if event.kind in (PAUSE, RESTART) else 0}
     made: Fault = kind(**{name: value for name, value in given.items() if name in fields})
     return made
-
-
-def phases(world: World, states: Sequence[State], events: Sequence[Event]) -> list[str]:
-    """Return the phase in which the request of each event's replica is, when the event comes. states: before each event."""
-    was_inside = [False] * len(world.trees)
-    found = []
-    for state, event in zip(states, events, strict=False):
-        for client in range(len(was_inside)):
-            was_inside[client] |= world.node(state, client).inside
-        found.append(_phase(world, state, event, was_inside) if event.client >= 0 else ACQUIRE)
-    return found
-
-
-def _phase(world: World, state: State, event: Event, was_inside: Sequence[bool]) -> str:
-    node = world.node(state, event.client)
-    if event.thread:
-        return RENEW
-    if node.writing:
-        return WRITE
-    if node.inside:
-        return READ if isinstance(node.pending[0], Command) else THINK
-    return RELEASE if was_inside[event.client] else ACQUIRE

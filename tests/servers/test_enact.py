@@ -10,9 +10,11 @@ from lab.commands.explore import redis_server
 from lab.commands.replay import typed
 from lab.enact.enact import enact, script_of
 from lab.explore.program import Program
+from lab.scenario import scenario as scenarios
 from lab.scenario.stages import find_stage
 from lab.servers.supervised import one_supervisor, supervised
 from tests.command import lab
+from tests.trial import trial
 
 SHORTEST = {
     # stage and schedule: the TTL, the work, how the sentence begins
@@ -88,3 +90,20 @@ def test_random_numbers(tmp_path):
     done = lab("replay", "bucketed:A=1A2", "--cluster", cwd=tmp_path)
 
     assert (done.status, "event 1, A=1: a real replica draws its own random numbers" in done.err) == (2, True)
+
+
+def test_as_scenario(tmp_path, monkeypatch):
+    """A schedule is written as a scenario that loads, and that shows the same loss under load. The others are named."""
+    monkeypatch.chdir(tmp_path)
+    written = lab("explore", "uuid", "--pauses", "2", "--ttl-ms", "1000", "--scenario", "made", cwd=tmp_path)
+
+    assert "survives_a_slow_acquire has no scenario: it has two causes in one order" in written.out
+    made = {path.stem: scenarios.load(str(path)) for path in (tmp_path / "made").iterdir()}
+    assert {name: one.faults[0].at for name, one in made.items()} == {
+        "uuid_releases_atomically": "release.before_last",
+        "uuid_survives_a_late_freeze": "write.before",
+        "uuid_survives_a_freeze": "read.before",
+    }
+    with supervised() as supervisor:
+        tried = trial(supervisor, "made/uuid_survives_a_late_freeze.toml", "uuid", {}, tmp_path / "reports")
+    assert (tried.judgement.verdict, tried.judgement.lost > 0) == ("ADMITTED", True)

@@ -1,0 +1,115 @@
+"""A schedule as a scenario: the same fault at the same moment of a request, but under load, where the order is left to chance.
+
+A failpoint is a moment of one request. So a scenario can have one fault of a schedule, or work that takes longer than the TTL.
+It cannot make two requests wait for each other. What it cannot express is stated, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
+from lab.explore.event import CHOICE, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
+from lab.explore.phase import At, Walk, phase_of, places
+from lab.explore.schedule import Schedule
+
+FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART)
+SKIP = 3  # the first requests show the replicas how many commands a request has
+# by what is injected: the load, and the times in milliseconds; the TTL is scaled down from the documents' 3 s
+OPTIONS: dict[str, dict[str, int | float]] = {
+    "freeze": {"requests": 60, "users": 12, "replicas": 3, "ttl_ms": 300, "work_ms": 10},
+    "kill": {"requests": 40, "users": 10, "replicas": 3, "ttl_ms": 500, "wait_ms": 1500, "work_ms": 5},
+    "drop_reply": {"requests": 40, "users": 10, "replicas": 3, "ttl_ms": 500, "wait_ms": 4000, "work_ms": 5},
+    "fail_command": {"requests": 40, "users": 10, "replicas": 3, "ttl_ms": 500, "wait_ms": 4000, "work_ms": 5},
+    "lose_reply": {"requests": 40, "users": 10, "replicas": 3, "ttl_ms": 600, "wait_ms": 2000, "work_ms": 5},
+    "restart_redis": {"requests": 100, "rate": 80.0, "replicas": 3, "ttl_ms": 3000, "work_ms": 20},
+    "": {"requests": 9, "users": 9, "replicas": 3, "ttl_ms": 300, "work_ms": 450, "wait_ms": 30_000},
+}
+FOR_MS = {"freeze": 900, "restart_redis": 600}  # three TTLs; what a store needs to start again
+TITLES = {
+    "freeze": "A request is stopped at {}",
+    "kill": "A process dies at {}",
+    "drop_reply": "A reply is lost at {}",
+    "fail_command": "A command is lost at {}",
+    "lose_reply": "A command is sent twice at {}",
+    "restart_redis": "The store restarts at {}",
+    "": "The work takes longer than the TTL",
+}
+
+
+class NotExpressible(Exception):  # noqa: N818 - states what is so
+    """No scenario can express the schedule. The message states the reason."""
+
+
+def as_scenario(walk: Walk, schedule: Schedule, alone: Counter[str], has_ttl: bool) -> str:
+    """Return the TOML text of a scenario. alone: how many commands a request sends in each phase. Raises NotExpressible."""
+    kind, at = _fault(walk, schedule, alone)
+    options = {name: value for name, value in OPTIONS[kind].items() if has_ttl or name != "ttl_ms"}
+    danger = "outlasted_ttl" if not kind else "struck_past_ttl" if kind == "freeze" and has_ttl else "struck"
+    lines = [
+        f"# From the schedule {schedule.stage.rpartition('/')[2]}:{schedule.events} of `lab explore`: {schedule.mechanism}.",
+        f"title = {json.dumps(TITLES[kind].format(at))}",
+        f"tests = {json.dumps(schedule.claim)}",
+        *(f"{name} = {value}" for name, value in options.items()),
+        "",
+        "[danger]",
+        f"{danger} = 1",
+    ]
+    if kind:
+        lines += ["", "[[faults]]", f'kind = "{kind}"', f'at = "{at}"']
+        lines += [f"for_ms = {FOR_MS[kind]}"] if kind in FOR_MS else []
+        lines += [f"skip = {SKIP}"]
+    return "\n".join(lines) + "\n"
+
+
+def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, str]:
+    """Return the fault and its failpoint; both empty for work that takes longer than the TTL. Raises NotExpressible."""
+    events = [move.event for move in walk.moves]
+    injected = [place for place, event in enumerate(events) if event.kind in FAULTS]
+    if any(event.kind is CHOICE for event in events):
+        raise NotExpressible("it depends on random numbers")
+    if len(injected) > 1 or (injected and schedule.work_ms > schedule.ttl_ms):
+        raise NotExpressible("it has two causes in one order, and each failpoint stands for itself")
+    if not injected:
+        if schedule.work_ms > schedule.ttl_ms:
+            return "", ""
+        raise NotExpressible("it has no fault: only the order of commands, which a load leaves to chance")
+    place = injected[0]
+    event, at = events[place], places(walk)[place]
+    if event.kind is RESTART:
+        phases = [phase_of(walk.world, walk.states[place], client) for client in range(schedule.clients)]
+        if not any(phases):
+            raise NotExpressible("the store restarts while no client is in its work, and there is no failpoint for that")
+        return "restart_redis", f"{READ}.after"
+    return _at_failpoint(walk, place, event, at, alone)
+
+
+def _at_failpoint(walk: Walk, place: int, event: Event, at: At, alone: Counter[str]) -> tuple[str, str]:
+    if event.kind in (PAUSE, CRASH):
+        return ("freeze" if event.kind is PAUSE else "kill"), _between_commands(at, alone)
+    if event.kind is LOST_COMMAND:
+        if at.phase == RENEW:
+            return "fail_command", f"{RENEW}.{BEFORE}"
+        if at.sent != alone[at.phase] - 1:
+            raise NotExpressible(f"a lost command has a failpoint before the last of a phase only, and this is in {at.phase}")
+        return "fail_command", f"{at.phase}.{BEFORE_LAST}"
+    changes = walk.states[place].lock != walk.states[place + 1].lock
+    if at.phase == RENEW or at.agreed or not changes:
+        raise NotExpressible("a lost reply has a failpoint after the first command of a phase to which the store agreed, only")
+    return ("lose_reply" if event.kind is RESEND else "drop_reply"), f"{at.phase}.{AFTER_FIRST}"
+
+
+def _between_commands(at: At, alone: Counter[str]) -> str:
+    """Return the failpoint of a pause or a crash. Raises NotExpressible."""
+    if at.phase in (READ, WRITE):
+        return f"{at.phase}.{BEFORE}"
+    if at.phase == THINK:
+        return f"{READ}.after"
+    if at.phase == RELEASE and at.sent and at.sent == alone[RELEASE] - 1:
+        return f"{RELEASE}.{BEFORE_LAST}"
+    if not at.sent or (at.phase == ACQUIRE and not at.agreed):
+        return f"{at.phase}.{BEFORE}"
+    if at.agreed == 1:
+        return f"{at.phase}.{AFTER_FIRST}"
+    raise NotExpressible(f"no failpoint is between the commands {at.sent} and {at.sent + 1} of {at.phase}")
