@@ -13,6 +13,7 @@ from lab.enact.faults import Injected
 from lab.errors import ExitStatus
 from lab.explore.phase import Walk, places, walked
 from lab.explore.program import RETRY_MS, Program
+from lab.explore.rules import STUCK, THEFT
 from lab.explore.schedule import Schedule
 from lab.explore.server_table import RealRedis
 from lab.explore.state import Move
@@ -22,7 +23,6 @@ from lab.servers.cluster import cluster
 from lab.servers.supervisor import Supervisor
 from lab.text import counted
 
-THEFTS = (Claim.releases_only_its_own, Claim.releases_atomically)
 TRIES = 3
 AFTERWARDS_MS = 4000  # longer than the claims allow a lock to stay locked beyond its TTL, and the time of the events
 
@@ -110,12 +110,13 @@ def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
         lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""
         found = "; ".join(f"{one.what}: {one.mechanism}" for one in judged)
         return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {found}{lost})", True)
-    if claim in THEFTS and done.findings.thefts:
+    others = ", ".join(one.claim for one in done.judgement.violations)
+    if THEFT in mechanisms and done.findings.thefts and not others:
         return Enacted(done, True, f"same theft: {explored} (it destroyed no increment of the others)", True)
-    others = ", ".join(one.claim for one in done.judgement.violations) or "no claim"
-    return Enacted(
-        done,
-        False,
-        f"each command and each reply was the same, but the judge finds {others} broken, and the explorer {explored}",
-        True,
-    )
+    if STUCK in mechanisms and done.findings.gave_up and not others:
+        waited = counted(done.findings.gave_up, "request")
+        return Enacted(
+            done, True, f"same harm: {explored} ({waited} waited in vain; the judge has no claim for this fault)", True
+        )
+    sentence = f"same commands and replies, but the judge finds {others or 'no claim'} broken, and the explorer {explored}"
+    return Enacted(done, False, sentence, True)

@@ -40,6 +40,8 @@ class Node(NamedTuple):
     inside: bool
     # the last look at the lock is over, and the write has not come yet
     writing: bool
+    # when the request ended; meaningless while it goes on
+    ended_ms: int = 0
 
     @property
     def at_ms(self) -> int:
@@ -85,7 +87,8 @@ class ClientTree:
 
     def _add(self, replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> int:
         pending, marks = tuple(one.pending for one in replica.threads), tuple(replica.marks)
-        self.nodes.append(Node(inputs, pending, marks, _how_ended(marks, before), replica.inside, _is_writing(marks, before)))
+        ended, ended_ms = _how_ended(marks, before), before.ended_ms if before and before.ended else replica.now_ms
+        self.nodes.append(Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms))
         number = len(self.nodes) - 1
         self._standing[number] = replica
         if len(self._standing) > MOST_STANDING:

@@ -16,6 +16,8 @@ from lab.explore.operation import Grant, Mark, Releasing, Wrote
 from lab.explore.server_table import Contents, Key
 
 FREED_AFTER_A_FAILED_RELEASE = Claim.freed_after_a_failed_release
+THEFT = "a release deleted the lock of another holder"
+STUCK = "a request waits for ever"
 RENEWED_FOR_NOBODY = "the lock was renewed for a request that was over"
 FREE_AGAIN_WITHIN_MS = 500  # beyond the TTL: as the claims say
 SHARE_OF_TTL = 0.7  # a request that waits this long for a lock that nobody uses is locked out by a lost reply
@@ -61,7 +63,7 @@ class Executed(NamedTuple):
     sent_ms: int
     # whether the request is in its release, and this is the release's first command
     begins_release: bool
-    # whether the request was over before the step
+    # whether the request was over at an earlier moment
     was_over: bool
 
 
@@ -98,7 +100,7 @@ def _deleted(ghosts: Ghosts, step: Executed, name: bytes, known: frozenset[bytes
         return ghosts
     in_release = ghosts.releases_own[step.client]
     why = Why.ROBBED_IN_RELEASE if in_release else Why.ROBBED
-    found.append(Finding(BROKEN_BY[why], "a release deleted the lock of another holder"))
+    found.append(Finding(BROKEN_BY[why], THEFT))
     hold = ghosts.holds[owner]
     if hold is not None and hold.key == name and hold.at(step.now_ms).why is Why.ENTITLED:
         ghosts = ghosts.hold(owner, hold._replace(why=why))
@@ -180,7 +182,8 @@ def paused(ghosts: Ghosts, client: int, writing: bool) -> Ghosts:
     hold = ghosts.holds[client]
     if hold is None:
         return ghosts
-    return ghosts.hold(client, hold._replace(paused_late=True) if writing else hold._replace(paused=True))
+    # the lease outlived an earlier pause: what follows from a later one is not due to the earlier
+    return ghosts.hold(client, hold._replace(paused_late=writing, paused=not writing))
 
 
 def faulted(ghosts: Ghosts, client: int) -> Ghosts:
@@ -241,7 +244,7 @@ def _locked_out(step: Passed, idle_ms: int, fault_at_holder: bool) -> Iterable[F
 
 def stuck(ghosts: Ghosts, used: Budget) -> Finding:
     """Return what is broken where clients wait and nothing can happen any more."""
-    return charged(Finding(_claim_of_liveness(used, ghosts.fault_at_holder), "a request waits for ever"), ghosts, used)
+    return charged(Finding(_claim_of_liveness(used, ghosts.fault_at_holder), STUCK), ghosts, used)
 
 
 def charged(finding: Finding, ghosts: Ghosts, used: Budget) -> Finding:

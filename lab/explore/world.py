@@ -218,6 +218,7 @@ class World:
         number = self.trees[client].step(before.nodes[client], Input(event.thread, result, state.now_ms))
         node = self.trees[client].nodes[number]
         changed = before.lock != state.lock
+        operation = old.pending[event.thread]
         step = rules.Executed(
             client,
             background=event.thread > 0,
@@ -225,16 +226,15 @@ class World:
             after=self.lock.contents[state.lock],
             marks=node.marks,
             now_ms=state.now_ms,
-            sent_ms=old.at_ms,
+            sent_ms=old.at_ms if _waits_in_server(operation) else state.now_ms,  # a paused client sends when it is resumed
             begins_release=event.thread == 0 and any(isinstance(mark, Releasing) for mark in old.marks),
-            was_over=bool(old.ended),
+            was_over=bool(old.ended) and old.ended_ms < state.now_ms,  # a command on its way at the end is not one too many
         )
         ghosts, found = rules.executed(state.ghosts, step, self.known)
         parked = (False,) * len(state.parked) if changed else state.parked
         if event.thread == 0:
             parked = put(parked, client, isinstance(node.pending[0], Nap))
         after = state._replace(nodes=put(state.nodes, client, number), parked=parked, ghosts=ghosts)
-        operation = old.pending[event.thread]
         return Move(
             event,
             after,
@@ -308,6 +308,10 @@ class World:
             return rules.REFUSED_TO_ITSELF if waiting else None
         deadlines = [*self._deadlines(state), *([1] if self.lock.expires_in_ms(state.lock) is not None else [])]
         return rules.stuck(state.ghosts, budget.used(state.left)) if waiting and not deadlines else None
+
+
+def _waits_in_server(operation: Operation | None) -> bool:
+    return isinstance(operation, Command) and operation.words[0].upper() in POPPING
 
 
 def _charged(move: Move, budget: Budget) -> Move:

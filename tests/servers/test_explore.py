@@ -319,3 +319,28 @@ def test_schedules_are_kept(tmp_path):
     own.write_text(text.replace("== self.token", "== 'nobody'"), encoding="utf-8")
     none = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert (none.status, "the schedule cannot happen any more: event 6" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
+
+
+CHARGED = {
+    # a paused client sends its command when it is resumed: its acquire was not slow
+    "uuid:A2pApBt3000rArBB2AB": "survives_a_late_freeze",
+    # the lease outlived the first pause, and ended in the second
+    "watchdog_abort:ABpArAApAt3000B3rAA": "survives_a_late_freeze",
+    # a renewal was on its way when the request ended, and no other follows
+    "watchdog_abort:A4pBt1000rBBpBt2000t3000rBBb": None,
+    # the renewal goes on after the request is over
+    "renews.py:A3BdAt1000a": "freed_after_a_failed_release",
+}
+
+
+@pytest.mark.parametrize("schedule", CHARGED)
+def test_claim_of_a_schedule(schedule, real, tmp_path, monkeypatch):
+    """A schedule breaks the claim whose cause it has, and no other."""
+    monkeypatch.chdir(tmp_path)
+    text = Path(stage("watchdog").path).read_text(encoding="utf-8")
+    Path("renews.py").write_text(text.replace("RENEWER.forget(self)  #", "pass  #"), encoding="utf-8")
+    name, _, events = schedule.partition(":")
+    moves = walk_live(Program(find_stage(name), TTL_MS, 0, real), 2, parse(events), horizon_ms(2, TTL_MS, 0), real)
+
+    found = [finding.claim.name for move in moves for finding in move.found]
+    assert found == ([CHARGED[schedule]] if CHARGED[schedule] else [])
