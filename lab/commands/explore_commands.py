@@ -82,7 +82,7 @@ def explore(
         else None
     )
     then = partial(write_scenarios, clients=given["clients"], folder=scenarios) if scenarios else None
-    return run_explore(stage, budget=budget, only=only, as_json=as_json, then=then, **given)
+    return run_explore(stage, budget=budget, budget_s=budget_s, only=only, as_json=as_json, then=then, **given)
 
 
 @click.command()
