@@ -86,8 +86,7 @@ def explore(
     """
     stage = explored(name)
     ttl_ms = ttl_ms or TTL_MS
-    if nested:
-        budget = budget or Budget()
+    budget = budget or (Budget() if nested else None)
     asked = questions(clients, ttl_ms, work_ms, None if budget is None else [budget])
     for one in asked:
         one.nested = nested
@@ -116,8 +115,9 @@ def explore(
         else:
             printed.schedules(shortest, out)
             console.print(f"\n{sentence(decision)}", style="dim")
-        for line in then(shortest, real) if then else ():
-            console.print(line, highlight=False, soft_wrap=True)
+        console.print(
+            *(then(shortest, real) if then else ()), sep="\n", end="\n" if then else "", highlight=False, soft_wrap=True
+        )
     if status is not ExitStatus.GOOD:
         return status
     if [claim for claim in decision.broken_promises if only in (None, claim.name)]:

@@ -68,7 +68,7 @@ def explore(
     from lab.explore.budget import Budget
 
     if keep:
-        if scenarios or as_json or only or any(value is not None for name, value in given.items() if name != "clients"):
+        if scenarios or as_json or only or any(value for name, value in given.items() if name != "clients"):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
