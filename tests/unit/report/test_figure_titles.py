@@ -17,10 +17,11 @@ from lab.text import counted
 KEPT = sorted(REFERENCE.rglob("*.svg"))
 RUNS = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/run.json"))
 BOLD = re.compile(r"<text style=\"(?=[^\"]*font-weight: (?:700|bold))(?=[^\"]*font-size: 1[3-9]px)[^\"]*\"[^>]*>([^<]*)</text>")
+SCHEDULE = re.compile(r"<text [^>]*class=\"title\"[^>]*>([^<]*)</text>")  # the picture of a schedule has a stylesheet
 VERBS = re.compile(
     r"\b("
-    r"acknowledged|answered|are|began|came|cost|costs|destroyed|destroys|did|entered|frees|"
-    r"freed|gave|gives|got|grows|had|has|held|holds|is|keep|keeps|kept|lasted|leaves|loses|"
+    r"acknowledged|answered|are|began|came|cost|costs|deletes|destroyed|destroys|did|entered|frees|"
+    r"freed|gave|gets|gives|got|grows|had|has|held|holds|is|keep|keeps|kept|lasted|leaves|loses|"
     r"lost|made|makes|needs|overtook|read|reads|released|stayed|take|takes|took|wait|waited|"
     r"waits|was|were|write|writes|wrote"
     r")\b"
@@ -33,7 +34,7 @@ MOST_COMMAS = 3  # more make a list of names
 def title_of(path: Path) -> str:
     """Return the title that a figure shows: its large bold text, or the longest text of a figure without any."""
     text = path.read_text(encoding="utf-8")
-    return " ".join(BOLD.findall(text)) or max(re.findall(r"<text[^>]*>([^<]*)</text>", text), key=len)
+    return " ".join(BOLD.findall(text) or SCHEDULE.findall(text)) or max(re.findall(r"<text[^>]*>([^<]*)</text>", text), key=len)
 
 
 def faults_of(title: str) -> list[str]:
