@@ -1,0 +1,110 @@
+"""All orders of clients that race for a counter: the explorer, each schedule by itself, and frontrun.
+
+frontrun explores three threads of one process, on a counter in its memory: 90 schedules of the same race. It is no dependency
+of the lab. Where the program is missing, the comparison is left out, and a remark states it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.locks import stages
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
+from lab.experiments.statistics import mean_of_ratios
+from lab.explore.budget import Budget
+from lab.explore.program import Program
+from lab.explore.replay import random_schedules, walk_live
+from lab.explore.search import search
+from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.world import World
+from lab.servers import process
+from lab.servers.programs.redis import Redis
+from lab.servers.supervisor import Supervisor
+
+CLIENTS, SCHEDULES = 4, 2520
+THREADS = 3  # of frontrun: with four it takes minutes
+ONE_BY_ONE = 20  # schedules that are run by themselves
+TTL_MS, UNTIL_MS, WITHIN_S = 3000, 7000, 60.0
+RACE = f"""
+import time
+from frontrun import explore
+class Counter:
+    value = 0
+def add(counter):
+    value = counter.value
+    counter.value = value + 1
+began_s = time.monotonic()
+found = explore(Counter, [add] * {THREADS}, lambda counter: True, stop_on_first=False, preemption_bound=None)
+print(found.num_explored, time.monotonic() - began_s)
+"""
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    """Measure seconds for a schedule, as ratios."""
+    supervisor, rival = Supervisor(), shutil.which("frontrun")
+    try:
+        with tempfile.TemporaryDirectory(prefix="lab-bench-") as folder:
+            running = process.start(Redis("explored-redis"), supervisor, Path(folder)).wait()
+            real = RealRedis(running.host, running.port)
+            _all_s(real)  # warm
+            both = list(pairwise(pairs, lambda: _alone_s(real), lambda: _all_s(real)))
+            remark = "" if rival else "frontrun is not on this machine, so it is not compared"
+            yield _ratio("each schedule by itself", 10, both, remark)
+            if rival:
+                yield _ratio("frontrun", 2, list(pairwise(pairs, lambda: _frontrun_s(rival), lambda: _all_s(real))))
+            real.close()
+    finally:
+        supervisor.close()
+
+
+def _ratio(other: str, at_least: float, both: list[tuple[float, float]], remark: str = "") -> Measured:
+    ratios = [theirs / ours for theirs, ours in both]
+    value, low, high = mean_of_ratios(ratios)
+    what = f"time of {other} for a schedule, as a multiple of the explorer's, {len(ratios)} pairs"
+    promise = Promise(at_least=at_least)
+    return Measured(
+        name="explorer", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
+    )
+
+
+def _world(real: RealRedis) -> World:
+    return World(Program(stages()["none"], TTL_MS, 0, real), CLIENTS, ServerTable(real), ServerTable(real))
+
+
+def _all_s(real: RealRedis) -> float:
+    """Return seconds for a schedule, when the explorer decides all of them from the start."""
+    began_s = time.monotonic()
+    world = _world(real)
+    found = search(world, Budget(), UNTIL_MS, began_s + WITHIN_S, fold=True)
+    world.close()
+    if found.schedules != SCHEDULES:
+        raise Unmeasured(f"the explorer found {found.schedules} schedules, and there are {SCHEDULES}")
+    return (time.monotonic() - began_s) / SCHEDULES
+
+
+def _alone_s(real: RealRedis) -> float:
+    """Return seconds for a schedule that is run by itself, from an empty server."""
+    world = _world(real)
+    schedules = random_schedules(search(world, Budget(), UNTIL_MS, time.monotonic() + WITHIN_S), ONE_BY_ONE, 1)
+    began_s = time.monotonic()
+    for events in schedules:
+        walk_live(world.program, CLIENTS, events, UNTIL_MS, real)
+    world.close()
+    return (time.monotonic() - began_s) / ONE_BY_ONE
+
+
+def _frontrun_s(program: str) -> float:
+    """Return seconds for a schedule of frontrun. Raises Unmeasured."""
+    python = Path(program).with_name("python")
+    command = [program, str(python if python.exists() else sys.executable), "-c", RACE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode:
+        raise Unmeasured(f"frontrun ended with {done.returncode}: {done.stderr[-200:]}")
+    number, seconds = done.stdout.split()[-2:]
+    return float(seconds) / int(number)
