@@ -28,6 +28,8 @@ CLIENT_OPTIONS = {
     "health_check_interval": 0,
 }
 
+NEVER_AGAIN = Retry(NoBackoff(), 0, supported_errors=())  # with any error in it, redis-py connects again before it raises
+
 
 def _options() -> dict[str, Any]:
     options: dict[str, Any] = dict(CLIENT_OPTIONS)
@@ -62,7 +64,7 @@ class Redis(redis.Redis):
     @cached_property
     def subscriptions(self) -> Subscriptions:
         """The channels of this process. They have their own connection, which waits without a time-out."""
-        return Subscriptions(self._other(socket_timeout=None).pubsub, self.Error)
+        return Subscriptions(self._other(socket_timeout=None, retry=NEVER_AGAIN).pubsub, self.Error)
 
 
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:

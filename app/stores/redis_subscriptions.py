@@ -5,6 +5,9 @@ which nobody waited. A message wakes one of the threads that wait, so that a rel
 When the connection breaks, it is made again, and one waiting thread is woken, because messages may have been lost meanwhile.
 A waiter must always limit its wait by a time-out.
 
+Only the listening thread makes a broken connection again. If redis-py did so for each thread, two threads would read from the new
+connection, and one would wait for ever for an answer that the other has taken. So the client must not repeat a command by itself.
+
 Source: Redisson, LockPubSub and PublishSubscribe (an entry with a counter and a latch for each channel, one permit a message).
 """
 
@@ -18,6 +21,7 @@ from typing import Any
 
 SUBSCRIBED_WITHIN_S = 5.0
 AGAIN_AFTER_S = 0.02
+CLOSED = (OSError, ValueError, AttributeError, RuntimeError)  # another thread has closed the connection after a failed command
 
 
 @dataclass
@@ -64,30 +68,53 @@ class Subscriptions:
                     self._unsubscribe(name)
 
     def _subscribe(self, name: str) -> Channel:
-        subscription = self._subscription or self._make()
-        subscription.subscribe(name)
         if self._subscription is None:
-            self._subscription = subscription
-            threading.Thread(target=self._listen, name="subscriptions", daemon=True).start()
+            self._connect(name)
+        else:
+            self._subscription.subscribe(name)
         self._channels[name] = Channel()
         return self._channels[name]
 
     def _unsubscribe(self, name: str) -> None:
         """Leave a channel. Without a connection nothing has to be left, and the listener must not fail for it."""
         del self._channels[name]
-        with suppress(self._error):
-            self._subscription.unsubscribe(name)
+        if self._subscription is not None:
+            with suppress(self._error):
+                self._subscription.unsubscribe(name)
 
-    def _listen(self) -> None:
-        """Take in messages. ``get_message`` would do both steps in one, and lose a subscription that is made in between."""
+    def _connect(self, *names: str) -> None:
+        """Make a connection, subscribe it to these channels, and let a thread listen to it."""
+        subscription = self._make()
+        for name in names:
+            subscription.subscribe(name)
+        self._subscription = subscription
+        threading.Thread(target=self._listen, args=(subscription,), name="subscriptions", daemon=True).start()
+
+    def _listen(self, subscription: Any) -> None:
+        """Take in messages until the connection breaks. Then make another one, while a thread listens to a channel.
+
+        ``get_message`` would take in and handle a message in one step, and lose a subscription that is made in between.
+        """
         while True:
             try:
-                response = self._subscription.parse_response()
-            except (self._error, RuntimeError):  # redis-py may subscribe again while another thread adds a channel
-                threading.Event().wait(AGAIN_AFTER_S)
-                continue
+                response = subscription.parse_response()
+            except (self._error, *CLOSED):
+                break
             with self._mutex:
-                self._take(self._subscription.handle_message(response))
+                self._take(subscription.handle_message(response))
+        with self._mutex:
+            self._subscription = None
+        subscription.close()
+        while self._is_missing():
+            threading.Event().wait(AGAIN_AFTER_S)
+
+    def _is_missing(self) -> bool:
+        """Try to connect again if that is needed. Return whether it is still needed."""
+        with self._mutex:
+            if self._subscription is None and self._channels:
+                with suppress(self._error):
+                    self._connect(*self._channels)
+            return self._subscription is None and bool(self._channels)
 
     def _take(self, message: Any) -> None:
         channel = self._channels.get(message["channel"]) if message else None

@@ -10,6 +10,8 @@ import pytest
 
 from app.stores.redis_subscriptions import Subscriptions
 
+BROKEN = ("broken", "")
+
 
 class FakePubSub:
     """redis-py's subscription, with a server in it that confirms at once."""
@@ -19,6 +21,7 @@ class FakePubSub:
         self.coming: queue.Queue[tuple[str, str]] = queue.Queue()
         self.channels: set[str] = set()
         self.broken = False
+        self.closed = False
         self.passed = threading.Event()  # set when the barrier of ``settle`` was taken in
 
     def subscribe(self, name: str) -> None:
@@ -40,7 +43,13 @@ class FakePubSub:
             self.coming.put(("message", name))
 
     def parse_response(self) -> Any:
-        return self.coming.get()
+        response = self.coming.get()
+        if response == BROKEN:
+            raise ConnectionError("the server has gone")
+        return response
+
+    def close(self) -> None:
+        self.closed = True
 
     def handle_message(self, response: Any) -> Any:
         if response == ("barrier", ""):
@@ -134,5 +143,38 @@ def test_leaving_without_a_connection(server, subscriptions):
         server.broken = True
 
     server.broken = False
+    with subscriptions.channel("free"):
+        assert server.sent[-1] == ("subscribe", "free")
+
+
+def test_broken_connection_is_made_again():
+    """When the connection breaks, the listening thread makes another one, subscribes all channels, and wakes a waiter of each."""
+    made: list[FakePubSub] = []
+    is_made = threading.Semaphore(0)
+
+    def make() -> FakePubSub:
+        made.append(FakePubSub())
+        is_made.release()
+        return made[-1]
+
+    subscriptions = Subscriptions(make, ConnectionError)
+    with subscriptions.channel("one") as one, subscriptions.channel("two") as two:
+        made[0].settle()
+        made[0].coming.put(BROKEN)
+        assert is_made.acquire(timeout=10)
+        assert is_made.acquire(timeout=10)
+
+        assert one.messages.acquire(timeout=10)
+        assert two.messages.acquire(timeout=10)
+        assert made[0].closed
+        assert sorted(made[1].channels) == ["one", "two"]
+
+
+def test_nobody_connects_again_for_nobody(server, subscriptions):
+    """After the last listener has left, a broken connection is not made again."""
+    with subscriptions.channel("free"):
+        server.settle()
+    server.coming.put(BROKEN)
+
     with subscriptions.channel("free"):
         assert server.sent[-1] == ("subscribe", "free")
