@@ -77,6 +77,8 @@ class Ghosts(NamedTuple):
     fence: int = 0
     # whether the client at which a fault was injected, a crash or a lost command, had been granted the lock before
     fault_at_holder: bool = False
+    # the client whose command was sent twice, the last of them; -1 without one
+    resent: int = -1
     # since when nobody was in its work while somebody waited; -1 while that is not so
     idle_since_ms: int = -1
 

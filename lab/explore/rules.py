@@ -230,21 +230,19 @@ def passed(ghosts: Ghosts, step: Passed) -> tuple[Ghosts, list[Finding]]:
     if step.nested:
         return ghosts, [REFUSED_TO_ITSELF]
     since_ms = step.now_ms if ghosts.idle_since_ms < 0 else ghosts.idle_since_ms
-    return ghosts._replace(idle_since_ms=since_ms), list(_locked_out(step, step.then_ms - since_ms, ghosts.fault_at_holder))
+    return ghosts._replace(idle_since_ms=since_ms), list(_locked_out(step, step.then_ms - since_ms, ghosts))
 
 
-def _locked_out(step: Passed, idle_ms: int, fault_at_holder: bool) -> Iterable[Finding]:
+def _locked_out(step: Passed, idle_ms: int, ghosts: Ghosts) -> Iterable[Finding]:
     if step.used.resends and idle_ms > SHARE_OF_TTL * step.ttl_ms:
         yield Finding(Claim.survives_a_lost_reply, "a request waits for a lock that nobody uses")
     if idle_ms > step.ttl_ms + FREE_AGAIN_WITHIN_MS:
-        yield Finding(
-            _claim_of_liveness(step.used, fault_at_holder), "the lock stays locked for longer than its TTL, and nobody uses it"
-        )
+        yield Finding(_claim_of_liveness(step.used, ghosts), "the lock stays locked for longer than its TTL, and nobody uses it")
 
 
 def stuck(ghosts: Ghosts, used: Budget) -> Finding:
     """Return what is broken where clients wait and nothing can happen any more."""
-    return charged(Finding(_claim_of_liveness(used, ghosts.fault_at_holder), STUCK), ghosts, used)
+    return charged(Finding(_claim_of_liveness(used, ghosts), STUCK), ghosts, used)
 
 
 def charged(finding: Finding, ghosts: Ghosts, used: Budget) -> Finding:
@@ -252,13 +250,15 @@ def charged(finding: Finding, ghosts: Ghosts, used: Budget) -> Finding:
     if used.restarts and finding.claim is not Claim.fence_outlives_restart:
         return finding._replace(claim=Claim.survives_store_restart)
     if finding.mechanism == RENEWED_FOR_NOBODY:
-        return finding._replace(claim=_claim_of_liveness(used, ghosts.fault_at_holder))
+        return finding._replace(claim=_claim_of_liveness(used, ghosts))
     return finding
 
 
-def _claim_of_liveness(used: Budget, fault_at_holder: bool) -> Claim:
+def _claim_of_liveness(used: Budget, ghosts: Ghosts) -> Claim:
+    if any(client == ghosts.resent for _, client in ghosts.owners):  # its lock was left by a command that was sent twice
+        return Claim.survives_a_lost_reply
     if used.crashes:
-        return Claim.freed_after_crash if fault_at_holder else Claim.acquires_atomically
+        return Claim.freed_after_crash if ghosts.fault_at_holder else Claim.acquires_atomically
     if used.lost_replies:
-        return FREED_AFTER_A_FAILED_RELEASE if fault_at_holder else Claim.acquires_atomically
+        return FREED_AFTER_A_FAILED_RELEASE if ghosts.fault_at_holder else Claim.acquires_atomically
     return Claim.survives_a_lost_reply if used.resends else Claim.serves_most_requests

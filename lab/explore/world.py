@@ -199,7 +199,7 @@ class World:
                 yield self._resume(unsent, Event(LOST_COMMAND, client, thread), LOST, state)
         if command.server == LOCK and state.left.resends:
             twice, reply = self._execute(after, command.server, words)
-            spent = twice._replace(left=state.left.without("resends"))
+            spent = twice._replace(left=state.left.without("resends"), ghosts=state.ghosts._replace(resent=client))
             yield self._resume(spent, Event(RESEND, client, thread), reply, state)
 
     def _execute(self, state: State, server: str, words: tuple[bytes, ...]) -> tuple[State, Reply]:
