@@ -77,7 +77,7 @@ def _figure(cells: Sequence[Cell], origin: Origin) -> Figure:
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    figure.suptitle(_wrapped(finding(cells), figure, 12), fontsize=12)
+    figure.suptitle(_wrapped(finding(cells), figure, 13), fontsize=13, fontweight="bold")
     figure.supxlabel(_wrapped(f"{_repeats(cells)} {origin.sentence}", figure, 9), fontsize=9)
     return figure
 
