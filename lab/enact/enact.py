@@ -52,14 +52,16 @@ def script_of(program: Program, schedule: Schedule, real: RealRedis) -> Script:
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
     """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
 
-    Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
+    Where the cluster differs, it is tried again: on a busy machine a key can expire too early. The sentence states how often.
     """
-    for _ in range(TRIES - 1):
-        done = _enact(supervisor, stage, schedule, script, command)
+    done = _enact(supervisor, stage, schedule, script, command)
+    for number in range(2, TRIES + 1):
         if done.followed:
-            return done
+            break
         done.conducted.folder.discard()
-    return _enact(supervisor, stage, schedule, script, command)
+        done = _enact(supervisor, stage, schedule, script, command)
+        done = done._replace(sentence=f"{done.sentence} (try {number} of at most {TRIES})")
+    return done
 
 
 def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
