@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, letter_of
 from lab.explore.ghosts import Ghosts, Written
 from lab.explore.operation import COUNTER
-from lab.explore.rules import RENEWED_FOR_NOBODY
+from lab.explore.rules import LOCKED_OUT, RENEWED_FOR_NOBODY
 from lab.explore.server_table import Contents, Key
 from lab.explore.state import Move, State
 from lab.explore.world import World
@@ -176,6 +176,8 @@ def _readable(seen: Seen, mechanism: str) -> str:
     if mechanism.startswith("an increment was lost"):
         return _loss(seen, mechanism.partition(f": {OF_A_CLIENT} worked ")[2])
     waiting = [letter_of(one) for one in range(len(seen.before.nodes)) if seen.world.waits(seen.move.state, one)]
+    if mechanism == LOCKED_OUT and waiting:  # it is over: the key has expired
+        return f"{' and '.join(waiting)} waited for a lock that nobody used"
     if mechanism.startswith("a request waits") and waiting:
         return mechanism.replace("a request waits", " and ".join(waiting) + (" waits" if len(waiting) == 1 else " wait"), 1)
     if seen.client < 0:
@@ -190,7 +192,11 @@ def _loss(seen: Seen, why: str) -> str:
     victim, hold = _overwritten(before.written, after.written), before.holds[seen.client]
     mine = hold.at(seen.move.state.now_ms).why if hold is not None else why
     who = seen.client if mine == why or victim is None else victim.client
-    return f"{is_lost}: {letter_of(who)} worked {why}" if why else f"{is_lost}: two holders had the lock at once"
+    if why:
+        return f"{is_lost}: {letter_of(who)} worked {why}"
+    if seen.world.program.stage.store is None:
+        return f"{is_lost}: each client held a lock that is only inside its own process"
+    return f"{is_lost}: two holders had the lock at once"
 
 
 def _of_this_client(seen: Seen, who: str, mechanism: str) -> str:

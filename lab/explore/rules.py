@@ -19,6 +19,7 @@ FREED_AFTER_A_FAILED_RELEASE = Claim.freed_after_a_failed_release
 THEFT = "a release deleted the lock of another holder"
 STUCK = "a request waits for ever"
 RENEWED_FOR_NOBODY = "the lock was renewed for a request that was over"
+LOCKED_OUT = "a request waits for a lock that nobody uses"
 FREE_AGAIN_WITHIN_MS = 500  # beyond the TTL: as the claims say
 SHARE_OF_TTL = 0.7  # a request that waits this long for a lock that nobody uses is locked out by a lost reply
 
@@ -235,7 +236,7 @@ def passed(ghosts: Ghosts, step: Passed) -> tuple[Ghosts, list[Finding]]:
 
 def _locked_out(step: Passed, idle_ms: int, ghosts: Ghosts) -> Iterable[Finding]:
     if step.used.resends and idle_ms > SHARE_OF_TTL * step.ttl_ms:
-        yield Finding(Claim.survives_a_lost_reply, "a request waits for a lock that nobody uses")
+        yield Finding(Claim.survives_a_lost_reply, LOCKED_OUT)
     if idle_ms > step.ttl_ms + FREE_AGAIN_WITHIN_MS:
         yield Finding(_claim_of_liveness(step.used, ghosts), "the lock stays locked for longer than its TTL, and nobody uses it")
 

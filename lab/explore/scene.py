@@ -141,9 +141,10 @@ def _until(ttl_ms: int, now_ms: int) -> int:
 
 def _doing(world: World, state: State) -> tuple[Doing, ...]:
     found = []
+    in_store = world.program.stage.store is not None  # no other process can take away a lock inside a process
     for client, (mode, hold) in enumerate(zip(state.modes, state.ghosts.holds, strict=True)):
         over = bool(world.node(state, client).ended)
-        gone = hold is not None and hold.key in world.known and state.ghosts.owner(hold.key) != client
+        gone = hold is not None and in_store and hold.key in world.known and state.ghosts.owner(hold.key) != client
         work = "" if hold is None else "late" if gone or hold.at(state.now_ms).why is not Why.ENTITLED else "entitled"
         name = "dead" if mode == DEAD else "paused" if mode == PAUSED else "over" if over else "runs"
         found.append(Doing(name, work))
