@@ -45,6 +45,9 @@ class LockMeasurement(msgspec.Struct, kw_only=True):
     overtaken: float  # how many later requesters got the lock before a grant, on average
     commands: float  # commands for each cycle, as the store counted them
     servers: int | None = None  # how many servers the store had; None in an older file
+    # the least and the largest cycles a second of all rounds; None in an older file
+    least_per_s: float | None = None
+    most_per_s: float | None = None
 
 
 Maker = Callable[[Any, str], Lock]
@@ -98,6 +101,13 @@ def measure_lock(
     for process in processes:
         process.join()
     return _summary(name, store, clients, one_key, work_ms, cycles, commands)
+
+
+def median_of(rounds: Sequence[LockMeasurement]) -> LockMeasurement:
+    """Return the round with the median speed, with the least and the largest speed of all rounds."""
+    in_order = sorted(rounds, key=lambda one: one.per_s)
+    middle = in_order[len(in_order) // 2]
+    return msgspec.structs.replace(middle, least_per_s=in_order[0].per_s, most_per_s=in_order[-1].per_s)
 
 
 def _compete(client: Client, pipe: Connection, for_s: float) -> None:

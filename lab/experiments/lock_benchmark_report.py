@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from app.locks import stages
 from lab.evidence.run_folder import save
 from lab.experiments.lock_benchmark import LockMeasurement
-from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title
+from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title, title_width
 from lab.run import environment
 from lab.scenario.requirements import servers
 
@@ -91,8 +91,9 @@ def conditions(about: LockBenchmark) -> str:
     """Return how it was measured, in one sentence."""
     programs = ("redis-server", "mariadbd", "etcd", "zookeeper")
     known = ", ".join(_version(about.versions[name]) for name in programs if about.versions.get(name))
+    rounds = "" if about.measurements and about.measurements[0].least_per_s is None else ", the median of three rounds"
     return (
-        f"Measured {about.measured_utc[:10]}, {about.for_s:g} s each, on {about.machine['cores']} cores "
+        f"Measured {about.measured_utc[:10]}, {about.for_s:g} s each{rounds}, on {about.machine['cores']} cores "
         f"({about.machine['processor']}) shared by servers and clients, Python {about.versions['python']}; {known}."
     )
 
@@ -120,29 +121,32 @@ def markdown(about: LockBenchmark) -> str:
 
 
 def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
-    """Draw cycles a second, alone and with many clients on one key, the fastest first, with the claimed speeds."""
+    """Draw cycles a second, alone and with many clients on one key, the fastest first, with the claimed speeds.
+
+    A dot is the median of the rounds, and the line through it reaches from the slowest round to the fastest.
+    """
     alone = {one.stage: one for one in found if one.clients == 1}
     names = sorted(alone, key=lambda name: -alone[name].per_s)
-    together = {one.stage: one.per_s for one in found if one.clients > 1 and one.one_key and not one.work_ms}
+    together = {one.stage: one for one in found if one.clients > 1 and one.one_key and not one.work_ms}
     claims = {name: CLAIMED[alone[name].store or ""] for name in names if alone[name].store in CLAIMED and name in stages()}
-    bars = (
-        ({name: one.per_s for name, one in alone.items()}, BLUE, "one client, a key of its own"),
-        (together, ORANGE, "sixteen clients, all on one key"),
-    )
+    rows = ((alone, BLUE, "one client, a key of its own"), (together, ORANGE, "sixteen clients, all on one key"))
     with style.context(STYLE):
         figure = Figure(figsize=(9.6, 2.2 + 0.42 * len(names)), layout="constrained")
         axes = figure.add_subplot()
-        for offset, (figures, colour, label) in enumerate(bars):
-            places = [number + 0.4 * offset - 0.2 for number in range(len(names))]
-            axes.barh(places, [figures.get(name, 0) for name in names], height=0.36, color=colour, label=label)
-        rows = [names.index(name) for name in claims]
-        axes.plot([one.per_s for one in claims.values()], rows, "D", color=PURPLE, markersize=5, label="claimed by document 4")
+        for offset, (measured, colour, label) in enumerate(rows):
+            of = {names.index(name) + 0.3 * offset - 0.15: one for name, one in measured.items()}
+            axes.plot([one.per_s for one in of.values()], list(of), "o", color=colour, markersize=6, label=label)
+            least, most = zip(*((one.least_per_s or one.per_s, one.most_per_s or one.per_s) for one in of.values()), strict=True)
+            axes.hlines(list(of), least, most, color=colour, linewidth=2)
+        places = [names.index(name) for name in claims]
+        axes.plot([one.per_s for one in claims.values()], places, "D", color=PURPLE, markersize=5, label="claimed by document 4")
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xscale("log")
-        axes.set_xlabel("acquire and release, a second (logarithmic)")
+        axes.set_xlabel("acquire and release, a second (logarithmic; the median of three rounds, and their range)")
         axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.05), ncols=3)
-        title(axes, _finding(alone), "a cycle is acquire and release; clients are processes of this machine")
+        about = "a cycle is acquire and release; clients are processes of this machine"
+        title(axes, _finding(alone), about, title_width(names))
         paths = [into / f"locks.{kind}" for kind in ("svg", "png")]
         for path in paths:
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
@@ -152,4 +156,4 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
 def _finding(alone: dict[str, LockMeasurement]) -> str:
     locks = {name: one.per_s for name, one in alone.items() if name in stages()}
     fastest, slowest = max(locks, key=lambda name: locks[name]), min(locks, key=lambda name: locks[name])
-    return f"Alone, {fastest} makes {locks[fastest]:.0f} cycles a second and {slowest} {locks[slowest]:.0f}"
+    return f"One client alone: {fastest} is {locks[fastest] / locks[slowest]:.0f} times as fast as {slowest}"

@@ -7,7 +7,7 @@ import pytest
 from app.locks import stages
 from lab.experiments import lock_benchmark_report
 from lab.experiments.benchmarks import locks
-from lab.experiments.lock_benchmark import LockMeasurement, overtakes
+from lab.experiments.lock_benchmark import LockMeasurement, median_of, overtakes
 from lab.experiments.round_trip import ASK
 
 
@@ -46,6 +46,13 @@ def test_table_of_locks(tmp_path):
     assert "Python 3" in text.splitlines()[0]
     assert [row.split("|")[-2].strip() for row in rows] == ["100 000 a second, under 1 ms", "", "", "5 000 a second, 5 to 20 ms"]
     assert (tmp_path / "locks.svg").read_text(encoding="utf-8").count("claimed by document 4") >= 1
+
+
+def test_median_of_rounds():
+    """One round on a machine that was fast or slow for a second does not decide: the median does, and the range is kept."""
+    found = median_of([one("lua", "redis", per_s=speed) for speed in (900, 7000, 1000)])
+
+    assert (found.per_s, found.least_per_s, found.most_per_s) == (1000, 900, 7000)
 
 
 def test_every_store_has_a_round_trip():
