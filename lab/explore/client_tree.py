@@ -2,6 +2,9 @@
 
 A node is learned by running the real code from its start, and feeding it what happened. No store is needed for that. What the
 code does between two operations depends on nothing else, so each node is learned once, however many schedules go through it.
+
+A search may merge nodes: two histories after which the code remembers the same (``memory``) lead to one node. And a step in
+which the code does not look at the clock leads to one node at all times. The number of schedules stays what it was.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from lab.explore.operation import Ended, Mark, Operation, Releasing, Writing, Wrote
+from lab.explore.memory import remembered
+from lab.explore.operation import Ended, Mark, Operation, Releasing, Writing, Wrote, waits_in_server
 from lab.explore.program import Program
 from lab.explore.replica import Replica
 
@@ -29,6 +33,7 @@ class Input(NamedTuple):
 class Node(NamedTuple):
     """A client after its inputs."""
 
+    # of merged nodes, those that were met first
     inputs: tuple[Input, ...]
     # what each thread waits for; None for a thread that has ended
     pending: tuple[Operation | None, ...]
@@ -52,19 +57,25 @@ class Node(NamedTuple):
 class ClientTree:
     """All that one client can do, as far as it has been learned."""
 
-    def __init__(self, program: Program, number: int) -> None:
+    def __init__(self, program: Program, number: int, merge: bool = False) -> None:
+        """Take what the client does. merge: make one node of all in which the code remembers the same."""
         self.program = program
         self.number = number
+        self.merge = merge
         self.runs = 0  # how often the real code was started
         self._children: dict[tuple[int, Input], int] = {}
+        self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
+        self._by_memory: dict[Any, int] = {}
         # replicas that stand at a node and can go on from there, once each: most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
-        self._add(self._start(), (), None)
+        self._number(self._start(), (), None)
 
     def step(self, node: int, happened: Input) -> int:
         """Return the node that follows, and learn it if it is new."""
-        found = self._children.get((node, happened))
+        found = self._at_any_time.get((node, happened.thread, happened.result)) if self.merge else None
+        if found is None:
+            found = self._children.get((node, happened))
         if found is None:
             before = self.nodes[node]
             replica = self._standing.pop(node, None)
@@ -73,7 +84,12 @@ class ClientTree:
                 for one in before.inputs:
                     replica.resume(*one)
             replica.resume(*happened)
-            found = self._children[node, happened] = self._add(replica, (*before.inputs, happened), before)
+            at_any_time = self.merge and not replica.looked_at_clock
+            found = self._number(replica, (*before.inputs, happened), before)
+            if at_any_time and not _minds_the_time(self.nodes[found]):
+                self._at_any_time[node, happened.thread, happened.result] = found
+            else:
+                self._children[node, happened] = found
         return found
 
     def close(self) -> None:
@@ -85,15 +101,39 @@ class ClientTree:
         self.runs += 1
         return self.program.start(self.number)
 
-    def _add(self, replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> int:
-        pending, marks = tuple(one.pending for one in replica.threads), tuple(replica.marks)
-        ended, ended_ms = _how_ended(marks, before), before.ended_ms if before and before.ended else replica.now_ms
-        self.nodes.append(Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms))
-        number = len(self.nodes) - 1
+    def _number(self, replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> int:
+        """Return the node at which a replica stands."""
+        node = _node(replica, inputs, before)
+        memory = remembered(replica) if self.merge else None
+        if memory is None:
+            number = len(self.nodes)
+        else:
+            times = (node.at_ms, node.ended_ms) if _minds_the_time(node) else None
+            number = self._by_memory.setdefault((memory, node.marks, node.ended, node.writing, times), len(self.nodes))
+        if number == len(self.nodes):
+            self.nodes.append(node)
+        self._stand(number, replica)
+        return number
+
+    def _stand(self, number: int, replica: Replica) -> None:
+        if number in self._standing:
+            replica.close()
+            return
         self._standing[number] = replica
         if len(self._standing) > MOST_STANDING:
             self._standing.popitem(last=False)[1].close()
-        return number
+
+
+def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> Node:
+    pending, marks = tuple(one.pending for one in replica.threads), tuple(replica.marks)
+    ended, ended_ms = _how_ended(marks, before), before.ended_ms if before and before.ended else replica.now_ms
+    return Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms)
+
+
+def _minds_the_time(node: Node) -> bool:
+    """Return whether it matters when a client came to a node: when it sent a command that waits, or when its request ended."""
+    outlives = bool(node.ended) and any(one is not None for one in node.pending)
+    return outlives or any(map(waits_in_server, node.pending))
 
 
 def _how_ended(marks: tuple[Mark, ...], before: Node | None) -> str:

@@ -48,6 +48,10 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         self.confirmed: deque[bytes] = deque()  # what a transaction answers before EXEC
         self.listening = False
 
+    def remembered(self) -> tuple[Any, ...]:
+        """Return what the connection holds for the thread that uses it."""
+        return self.server, tuple(self.unread), tuple(self.confirmed), self.listening
+
     def connect(self) -> None:
         """Do nothing: the connection is there."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from app.lock import Claim, Stage
 from lab.explore.budget import Budget, from_cheapest
+from lab.explore.event import Event
 from lab.explore.program import Program
 from lab.explore.replay import confirm, random_schedules
 from lab.explore.search import Cycle, Searched, search
@@ -105,6 +106,7 @@ def decide(
     began_s = time.monotonic()
     tables = ServerTable(real), ServerTable(real)
     worlds: dict[tuple[int, bool], World] = {}
+    confirmed: dict[tuple[int, bool], set[tuple[Event, ...]]] = {}  # what was run again, of each world
     for question in asked:
         left_s = began_s + budget_s - time.monotonic()
         if left_s <= 0:
@@ -112,8 +114,8 @@ def decide(
             continue
         which = question.work_ms, question.nested
         if which not in worlds:
-            worlds[which] = World(Program(stage, ttl_ms, question.work_ms, real, question.nested), clients, *tables)
-        _answer(question, worlds[which], real, time.monotonic() + left_s)
+            worlds[which] = World(Program(stage, ttl_ms, question.work_ms, real, question.nested), clients, *tables, merge=True)
+        _answer(question, worlds[which], real, time.monotonic() + left_s, confirmed.setdefault(which, set()))
         on_done(question)
     for world in worlds.values():
         world.close()
@@ -121,7 +123,7 @@ def decide(
     return decision
 
 
-def _answer(question: Question, world: World, real: RealRedis, until_s: float) -> None:
+def _answer(question: Question, world: World, real: RealRedis, until_s: float, confirmed: set[tuple[Event, ...]]) -> None:
     try:
         question.found = found = search(world, question.budget, question.horizon_ms, until_s, fold=True)
     except Cycle:
@@ -129,8 +131,11 @@ def _answer(question: Question, world: World, real: RealRedis, until_s: float) -
         return
     if not found.complete:
         question.undecided = f"the time was over after {found.states} states"
-    for broken in found.broken.values():
-        confirm(world, world.program, broken.events, question.budget, question.horizon_ms, real)
+    doubtful = [broken.events for broken in found.broken.values()]
     if found.complete:  # with other names: that no client is treated otherwise is not believed either
-        for events in random_schedules(found, CHECKED_OF_BROKEN if found.broken else CHECKED, SEED):
+        doubtful += random_schedules(found, CHECKED_OF_BROKEN if found.broken else CHECKED, SEED)
+    found.graph.clear()  # of many searches it would fill the memory
+    for events in doubtful:
+        if tuple(events) not in confirmed:
             confirm(world, world.program, events, question.budget, question.horizon_ms, real)
+            confirmed.add(tuple(events))

@@ -43,6 +43,12 @@ class Choice(NamedTuple):
 
 
 Operation = Command | Until | Nap | Listen | Choice
+POPPING = {b"BLPOP": b"LPOP", b"BRPOP": b"RPOP"}  # a command that waits in the server → the command that it is when it need not
+
+
+def waits_in_server(operation: Operation | None) -> bool:
+    """Return whether a command waits in the server, until it can do what it is asked."""
+    return isinstance(operation, Command) and operation.words[0].upper() in POPPING
 
 
 class Failure(NamedTuple):

@@ -173,9 +173,9 @@ def _same(one: Reply, other: Reply) -> bool:
 
 
 def random_schedules(found: Searched, number: int, seed: int) -> list[list[Event]]:
-    """Return random schedules of a search, each to its end. Those of a folded search get other names."""
+    """Draw random schedules of a search, each to its end, and return each once. Those of a folded search get other names."""
     chance = random.Random(seed)  # noqa: S311 - not a secret
-    schedules = []
+    schedules: dict[tuple[Event, ...], None] = {}
     for _ in range(number):
         events: list[Event] = []
         state = found.start
@@ -184,5 +184,5 @@ def random_schedules(found: Searched, number: int, seed: int) -> list[list[Event
             events.append(move.event)
             state = move.state
         names = other_names(chance, len(found.start.nodes)) if found.folded and found.start else None
-        schedules.append(renamed(events, names) if names else events)
-    return schedules
+        schedules[tuple(renamed(events, names) if names else events)] = None
+    return [list(events) for events in schedules]

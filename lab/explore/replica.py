@@ -47,16 +47,24 @@ class Replica:
         self.number = number
         self.path = path  # the stage's file
         self.pid = PIDS_FROM + number
-        self.now_ms = 0
+        self.looked_at_clock = False  # in this step
         self.threads: list[Thread] = []
         self.thread: Any = None  # the thread that runs now
         self.marks: list[Mark] = []  # what happened in this step
         self.inside = False  # whether the request is in its work
         self.kept: dict[Any, Any] = {}  # what belongs to this process
-        self._fresh = 0
+        self.copies: Any = None  # its own copies of modules, once it has some
+        self.drawn = 0  # how many fresh numbers
+        self._now_ms = 0
         self._hub: Any = None
 
     # for the code that runs in it
+
+    @property
+    def now_ms(self) -> int:
+        """What the clock reads."""
+        self.looked_at_clock = True
+        return self._now_ms
 
     def wait(self, operation: Operation) -> Any:
         """Let the running thread wait for an operation, and return what came of it."""
@@ -74,8 +82,8 @@ class Replica:
 
     def fresh(self) -> int:
         """Return a number that no other call returns, in any replica, and that each repetition returns again."""
-        self._fresh += 1
-        return (self.number + 1) << 64 | self._fresh
+        self.drawn += 1
+        return (self.number + 1) << 64 | self.drawn
 
     # for the search
 
@@ -87,7 +95,7 @@ class Replica:
 
     def resume(self, thread: int, result: Any, now_ms: int) -> None:
         """Give a thread what it waited for, and run until all threads wait again."""
-        self.now_ms = now_ms
+        self._now_ms, self.looked_at_clock = now_ms, False
         self.marks.clear()
         self._run((self.threads[thread], result))
 

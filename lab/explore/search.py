@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.lock import Claim
 from lab.explore.budget import Budget
-from lab.explore.event import Event
+from lab.explore.event import STEP, Event
 from lab.explore.rules import Finding
 from lab.explore.state import Move, State
 from lab.explore.symmetry import folded
@@ -60,93 +60,101 @@ def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: 
     began_s = time.monotonic()
     start = world.start(budget)
     result = Searched(budget, folded=fold, start=start)
-    came_from: dict[State, tuple[State, Event] | None] = {start: None}
+    numbers = {start: 0}
+    seen = _Seen([(0, Event(STEP))])
     queue = deque([start])
     while queue and (len(result.graph) % 256 or time.monotonic() < until_s):
         state = queue.popleft()
+        number = len(result.graph)  # states leave the queue in the order of their numbers
         moves = world.moves(state, budget, horizon_ms)
         result.graph[state] = moves = folded(state, moves) if fold else moves
         if not moves and (finding := world.stuck(state, budget, horizon_ms)):
-            _note(result, came_from, finding, state, None)
+            seen.stuck[number] = finding.claim
+            _note(result, seen, finding, number, None)
+        leads_to = []
         for move in moves:
-            for finding in move.found:
-                _note(result, came_from, finding, state, move.event)
-            if move.state not in came_from:
-                came_from[move.state] = state, move.event
+            after = numbers.setdefault(move.state, len(numbers))
+            if after == len(seen.came_from):
+                seen.came_from.append((number, move.event))
                 queue.append(move.state)
+            leads_to.append(after)
+            for finding in move.found:
+                _note(result, seen, finding, number, move.event)
+        seen.leads_to.append(leads_to)
     result.complete = not queue
-    result.states, result.transitions = len(came_from), sum(map(len, result.graph.values()))
+    result.states, result.transitions = len(numbers), sum(map(len, seen.leads_to))
     if result.complete:
-        _count(world, result, horizon_ms)
+        _count(result, seen)
     result.seconds = time.monotonic() - began_s
     return result
 
 
-def _note(
-    result: Searched,
-    came_from: dict[State, tuple[State, Event] | None],
-    finding: Finding,
-    state: State,
-    event: Event | None,
-) -> None:
+@dataclass
+class _Seen:
+    """The same graph, with a number for each state in the order in which they were met."""
+
+    # the state from which a state was reached first, and by which event; of the first state without a meaning
+    came_from: list[tuple[int, Event]]
+    # where each move of a state leads
+    leads_to: list[list[int]] = field(default_factory=list)
+    # the states in which nothing can happen any more although a client waits, and what that breaks
+    stuck: dict[int, Claim] = field(default_factory=dict)
+
+
+def _note(result: Searched, seen: _Seen, finding: Finding, number: int, event: Event | None) -> None:
     if finding.claim in result.broken:
         return
     events = [event] if event is not None else []
-    at: State | None = state
-    while at is not None and (before := came_from[at]) is not None:
-        at = before[0]
-        events.append(before[1])
+    while number:
+        number, before = seen.came_from[number]
+        events.append(before)
     result.broken[finding.claim] = Broken(finding.claim, finding.mechanism, events[::-1])
 
 
-def _count(world: World, result: Searched, horizon_ms: int) -> None:
+def _count(result: Searched, seen: _Seen) -> None:
     """Count all schedules, and for each broken claim those that keep it: what is left breaks it."""
-    assert result.start is not None  # noqa: S101 - search sets it
-    order = _backwards(result.graph, result.start)
-    result.schedules = _schedules(result, order, lambda move: True, lambda state: True)[result.start]
+    order, moves = _backwards(seen.leads_to), list(result.graph.values())
+
+    def keeping(claim: Claim | None) -> int:
+        counts = [0] * len(moves)
+        for number in order:
+            leads_to = seen.leads_to[number]
+            if leads_to:
+                counts[number] = sum(
+                    move.ways * counts[after]
+                    for move, after in zip(moves[number], leads_to, strict=True)
+                    if not move.found or all(finding.claim is not claim for finding in move.found)
+                )
+            else:
+                counts[number] = int(claim is None or seen.stuck.get(number) is not claim)
+        return counts[0]
+
+    result.schedules = keeping(None)
     for claim, broken in result.broken.items():
-
-        def keeps(move: Move, claim: Claim = claim) -> bool:
-            return all(finding.claim is not claim for finding in move.found)
-
-        def ends_well(state: State, claim: Claim = claim) -> bool:
-            found = world.stuck(state, result.budget, horizon_ms)
-            return found is None or found.claim is not claim
-
-        broken.schedules = result.schedules - _schedules(result, order, keeps, ends_well)[result.start]
-
-
-def _schedules(
-    result: Searched, order: Iterable[State], good: Callable[[Move], bool], ends_well: Callable[[State], bool]
-) -> dict[State, int]:
-    counts: dict[State, int] = {}
-    for state in order:
-        moves = result.graph[state]
-        counts[state] = sum(move.ways * counts[move.state] for move in moves if good(move)) if moves else int(ends_well(state))
-    return counts
+        broken.schedules = result.schedules - keeping(claim)
 
 
 class Cycle(Exception):  # noqa: N818 - states what was found
     """A schedule returns to a state: the number of schedules has no end."""
 
 
-def _backwards(graph: dict[State, list[Move]], start: State) -> list[State]:
-    """Return the states so that each comes after all that can follow it. Raises Cycle."""
-    order: list[State] = []
-    status: dict[State, int] = {}
-    stack = [start]
+def _backwards(leads_to: Sequence[Sequence[int]]) -> list[int]:
+    """Return the numbers of the states so that each comes after all that can follow it. Raises Cycle."""
+    order: list[int] = []
+    status = [0] * len(leads_to)
+    stack = [0]
     while stack:
-        state = stack[-1]
-        if status.get(state, 0) == 0:
-            status[state] = 1
-            for move in graph[state]:
-                if (known := status.get(move.state, 0)) == 1:
+        number = stack[-1]
+        if status[number] == 0:
+            status[number] = 1
+            for after in leads_to[number]:
+                if status[after] == 1:
                     raise Cycle
-                if known == 0:
-                    stack.append(move.state)
+                if status[after] == 0:
+                    stack.append(after)
         else:
             stack.pop()
-            if status[state] == 1:
-                status[state] = 2
-                order.append(state)
+            if status[number] == 1:
+                status[number] = 2
+                order.append(number)
     return order

@@ -17,6 +17,7 @@ from lab.explore import transaction
 from lab.explore.operation import Failure, Reply
 from lab.explore.overlay import GRID_MS, on_grid
 
+MOST_GUESSED = 8
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
 
 
@@ -60,6 +61,7 @@ class RealRedis:
         self._subscription.get_message(timeout=5)
         self.scripts: set[str] = set()  # all that were loaded
         self._scripts_publish = False
+        self._met: set[bytes] = set()  # the names of all keys that were there
         self._database = 0
         self.took_ms = 0.0  # the last execution: longer than the grid, and a key has less to live than it should
         self.version: str = self._client.info("server")["redis_version"]
@@ -99,8 +101,12 @@ class RealRedis:
         first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
         """
         began_s = time.monotonic()
-        *_, reply, names = self.send(*first, *transaction.as_sent(command), ("KEYS", "*"))
-        contents = self._read_keys(names)
+        # to read all keys that may be there saves a round trip
+        guess = sorted(self._met) if len(self._met) <= MOST_GUESSED else []
+        replies = self.send(*first, *transaction.as_sent(command), ("KEYS", "*"), *_reading(guess))
+        place = len(replies) - 2 * len(guess)
+        reply, names = replies[place - 2 : place]
+        contents = _keys(guess, replies[place:]) if self._met.issuperset(names) and guess else self._read_keys(names)
         self.took_ms = (time.monotonic() - began_s) * 1000
         return reply, contents, self.published() if self._publishes(command) else ()
 
@@ -122,10 +128,21 @@ class RealRedis:
         return self._read_keys(self.send(("KEYS", "*"))[0])
 
     def _read_keys(self, names: Sequence[bytes]) -> Contents:
+        self._met.update(names)
         names = sorted(names)
-        read = self.send(*[("DUMP", name) for name in names], *[("PTTL", name) for name in names]) if names else []
-        values, ttls = read[: len(names)], read[len(names) :]
-        return tuple(Key(*one) for one in zip(names, values, [max(0, on_grid(ttl)) for ttl in ttls], strict=True))
+        return _keys(names, self.send(*_reading(names)) if names else [])
+
+
+def _reading(names: Sequence[bytes]) -> list[tuple[Any, ...]]:
+    """Return the commands that read some keys."""
+    return [*(("DUMP", name) for name in names), *(("PTTL", name) for name in names)]
+
+
+def _keys(names: Sequence[bytes], read: Sequence[Any]) -> Contents:
+    """Return the keys of which there is a value, with the time to live rounded up to the grid."""
+    values, ttls = read[: len(names)], read[len(names) :]
+    every = zip(names, values, ttls, strict=True)
+    return tuple(Key(name, value, max(0, on_grid(ttl_ms))) for name, value, ttl_ms in every if value is not None)
 
 
 def loading(contents: Contents) -> list[tuple[Any, ...]]:

@@ -25,7 +25,21 @@ from lab.explore.event import (
     Event,
 )
 from lab.explore.ghosts import Ghosts, put
-from lab.explore.operation import COUNTER, LOCK, Choice, Command, Failure, Listen, Nap, Operation, Releasing, Reply, Until
+from lab.explore.operation import (
+    COUNTER,
+    LOCK,
+    POPPING,
+    Choice,
+    Command,
+    Failure,
+    Listen,
+    Nap,
+    Operation,
+    Releasing,
+    Reply,
+    Until,
+    waits_in_server,
+)
 from lab.explore.program import Program
 from lab.explore.replica import NeverWaits
 from lab.explore.rules import Finding
@@ -35,15 +49,15 @@ from lab.explore.state import DEAD, MESSAGE, PAUSED, RUNS, SUBSCRIBE, UNSUBSCRIB
 MOST_WAKES = 1000
 ALONE_UNTIL_MS = 1_000_000
 LOST = Failure("TimeoutError", "the reply was lost")
-POPPING = {b"BLPOP": b"LPOP", b"BRPOP": b"RPOP"}  # a command that waits in the server → the command that it is when it need not
 
 
 class World:
     """What the clients and servers of a search do. It is learned as the search goes, and shared by all budgets."""
 
-    def __init__(self, program: Program, clients: int, table: ServerTable, counter: ServerTable) -> None:
+    def __init__(self, program: Program, clients: int, table: ServerTable, counter: ServerTable, merge: bool = False) -> None:
+        """Take what the clients do, and the two servers. merge: histories after which the code remembers the same are one."""
         self.program = program
-        self.trees = [ClientTree(program, number) for number in range(clients)]
+        self.trees = [ClientTree(program, number, merge) for number in range(clients)]
         self.lock = table
         self.counter = counter
         if program.lock_keys is None:
@@ -226,7 +240,7 @@ class World:
             after=self.lock.contents[state.lock],
             marks=node.marks,
             now_ms=state.now_ms,
-            sent_ms=old.at_ms if _waits_in_server(operation) else state.now_ms,  # a paused client sends when it is resumed
+            sent_ms=old.at_ms if waits_in_server(operation) else state.now_ms,  # a paused client sends when it is resumed
             begins_release=event.thread == 0 and any(isinstance(mark, Releasing) for mark in old.marks),
             was_over=bool(old.ended) and old.ended_ms < state.now_ms,  # a command on its way at the end is not one too many
         )
@@ -308,10 +322,6 @@ class World:
             return rules.REFUSED_TO_ITSELF if waiting else None
         deadlines = [*self._deadlines(state), *([1] if self.lock.expires_in_ms(state.lock) is not None else [])]
         return rules.stuck(state.ghosts, budget.used(state.left)) if waiting and not deadlines else None
-
-
-def _waits_in_server(operation: Operation | None) -> bool:
-    return isinstance(operation, Command) and operation.words[0].upper() in POPPING
 
 
 def _charged(move: Move, budget: Budget) -> Move:

@@ -1,4 +1,4 @@
-"""The explorer on random small locks: an independent search finds the same, and so does a search that folds nothing."""
+"""The explorer on random small locks: an independent search finds the same, and so does one that neither folds nor merges."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def plans():
     return list(dict.fromkeys(bounded(drawn(number)) for number in range(10 * PROGRAMS)))[:PROGRAMS]
 
 
-def world_of(plan, clients, real, folder):
+def world_of(plan, clients, real, folder, merge=False):
     path = folder / f"random_{abs(hash(plan))}.py"
     path.write_text(source(plan), encoding="utf-8")
-    return World(Program(find_stage(str(path)), TTL_MS, 0, real), clients, ServerTable(real), ServerTable(real))
+    return World(Program(find_stage(str(path)), TTL_MS, 0, real), clients, ServerTable(real), ServerTable(real), merge)
 
 
 def shortest(world, found):
@@ -83,14 +83,18 @@ def claims(found):
 
 
 @pytest.mark.parametrize(("clients", "budget", "programs"), FOLDED, ids=str)
-def test_folding_is_harmless(clients, budget, programs, real, plans, tmp_path):
-    """With and without folding: as many schedules, the same claims, as short, broken in as many schedules."""
-    fewer = 0
+def test_reductions_are_harmless(clients, budget, programs, real, plans, tmp_path):
+    """With clients folded, with histories merged, and without: as many schedules, the same claims, as short, as often broken."""
+    fewer = {"folded": 0, "merged": 0}
     for plan in plans[:programs]:
-        world = world_of(plan, clients, real, tmp_path)
-        whole, folded = (search(world, budget, 2 * UNTIL_MS, monotonic() + 600, fold=fold) for fold in (False, True))
+        world, merging = (world_of(plan, clients, real, tmp_path, merge) for merge in (False, True))
+        searches = [(world, False), (world, True), (merging, True)]
+        whole, folded, merged = (search(one, budget, 2 * UNTIL_MS, monotonic() + 600, fold=fold) for one, fold in searches)
 
         assert (folded.schedules, claims(folded)) == (whole.schedules, claims(whole)), plan
-        fewer += whole.states - folded.states
-        world.close()
-    assert fewer > 0
+        assert (merged.schedules, claims(merged)) == (whole.schedules, claims(whole)), plan
+        fewer["folded"] += whole.states - folded.states
+        fewer["merged"] += folded.states - merged.states
+        for one in (world, merging):
+            one.close()
+    assert min(fewer.values()) > 0, fewer
