@@ -8,13 +8,13 @@ from pathlib import Path
 from lab.experiments import sweep_chart, sweep_result, sweeps
 from lab.experiments.statistics import Interval
 from lab.experiments.sweep import Sweep
-from lab.experiments.sweep_result import LOST_SHARE, Curve, Spot, SweepResult
+from lab.experiments.sweep_result import SHARES, Curve, Spot, SweepResult
 from lab.report.html import inline, page
 
 METHOD = (
     "A figure is the mean of the sound repeats, with the interval in which the mean lies with 95 % confidence: by Student's t "
     "(Biometrika 6, 1908), for speeds, waits and commands of their logarithms; for shares that are the same in every repeat "
-    "by Wilson's score (J. Am. Stat. Assoc. 22, 1927) over all increments, as if each were lost or kept on its own. "
+    "by Wilson's score (J. Am. Stat. Assoc. 22, 1927) over all increments or runs, as if each came out on its own. "
     "Each value was measured once, in shuffled order, before any was measured again."
 )
 
@@ -72,7 +72,7 @@ def _row(sweep: Sweep, stage: str, spot: Spot) -> list[str]:
 def _figure(name: str, one: Interval | None) -> str:
     if one is None:
         return "–"
-    text = _percent if name == LOST_SHARE else _amount
+    text = _percent if name in SHARES else _amount
     ends = "" if one.low is None or one.high is None else f" ({text(one.low)} to {text(one.high)})"
     return text(one.value) + ends
 

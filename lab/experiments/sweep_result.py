@@ -17,6 +17,8 @@ from lab.judge.judgement import Judgement
 UNSOUND = ("VOID", "BROKEN")
 COMPLETE = "complete"
 LOST_SHARE = "lost_share"
+LOST_LOCK = "lost_lock"  # whether another request got the lock while its holder still believed to have it
+SHARES = (LOST_SHARE, LOST_LOCK)
 KEPT_PER_S = "kept_per_s"
 ACKNOWLEDGED_PER_S = "throughput_per_s"  # what sweeps recorded before, instead of KEPT_PER_S
 FIGURES = {
@@ -26,6 +28,7 @@ FIGURES = {
     "wait_max_ms": lambda one: one.wait_ms["max"],
     "commands_per_increment": lambda one: one.commands_per_increment,
     LOST_SHARE: lambda one: max(0, one.lost) / one.acknowledged,
+    LOST_LOCK: lambda one: one.overlapping_beliefs > 0,
 }
 
 
@@ -126,6 +129,8 @@ def _spot(result: SweepResult, stage: str, value: float) -> Spot | None:
 def _interval(figure: str, points: Sequence[Point]) -> Interval:
     if figure == LOST_SHARE:
         return statistics.of_shares([one.lost for one in points], [one.acknowledged for one in points])
+    if figure == LOST_LOCK:
+        return statistics.of_shares([round(one.figures[figure]) for one in points], [1] * len(points))
     return statistics.of_amounts([one.figures[figure] for one in points])
 
 

@@ -28,7 +28,7 @@ from lab.experiments.statistics import need_scipy
 from lab.experiments.sweep import START_S, Sweep, numbers
 from lab.experiments.sweep_chart import per_cent
 from lab.experiments.sweep_report import write
-from lab.experiments.sweep_result import KEPT_PER_S, LOST_SHARE, Point, SweepResult
+from lab.experiments.sweep_result import KEPT_PER_S, LOST_LOCK, LOST_SHARE, Point, SweepResult
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REPORTS
@@ -165,6 +165,8 @@ def _in_words(sweep: Sweep, name: str, figure: float) -> str:
     """Return a recorded figure for the line of its run."""
     if name == LOST_SHARE:
         return f"{per_cent(figure)} of the acknowledged increments lost"
+    if name == LOST_LOCK:
+        return "the stopped holder lost its lock" if figure else "the stopped holder kept its lock"
     if name == KEPT_PER_S:
         return f"{_short(figure)} kept a second"
     return f"{sweep.figures[name]} {_short(figure)}"

@@ -15,7 +15,7 @@ from lab.experiments import sweep_chart, sweep_result, sweep_runner, sweeps
 from lab.experiments.statistics import Interval, of_amounts, of_shares
 from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
-from lab.experiments.sweep_result import LOST_SHARE, Point, SweepResult
+from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Point, SweepResult
 from lab.experiments.sweep_runner import expected_s, planned
 from tests.pages import assert_self_contained, without_pictures
 from tests.pictures import assert_same_picture
@@ -40,6 +40,18 @@ def asked(value: float, per_s: float, commands: float) -> Point:
     figures = {"kept_per_s": per_s, "commands_per_increment": commands} | waits
     about = {"stage": "lua", "value": value, "repeat": 0, "verdict": "KEPT", "reason": "held", "run": "r"}
     return Point(**about, acknowledged=30, figures=figures)
+
+
+def stopped(value: float, lost_lock: bool, stage: str = "lua") -> Point:
+    """A run of the sweep over pauses."""
+    about = {"stage": stage, "value": value, "repeat": 0, "verdict": "UNSEEN", "reason": "seen", "run": "r"}
+    return Point(**about, acknowledged=30, figures={LOST_LOCK: float(lost_lock), LOST_SHARE: 0.0})
+
+
+def crashed(ttl_ms: float, longest_ms: float, stage: str = "lua") -> Point:
+    """A run of the sweep over TTLs after a crash."""
+    about = {"stage": stage, "value": ttl_ms, "repeat": 0, "verdict": "KEPT", "reason": "held", "run": "r"}
+    return Point(**about, acknowledged=24, figures={"wait_max_ms": longest_ms})
 
 
 def made(name: str, *points: Point, ended: str = sweep_result.COMPLETE) -> SweepResult:
@@ -123,6 +135,44 @@ def test_finding_of_the_ttl_sweep(points, message):
     ("points", "message"),
     [
         (
+            [stopped(0.5, False), stopped(0.9, False), stopped(1.1, True), stopped(1.1, False), stopped(2, True)],
+            "lua never loses its lock up to a pause of 0.9 × TTL and loses it in 50 % of the runs at 1.1 × TTL",
+        ),
+        ([stopped(0.5, True, "watchdog")], "watchdog loses it in 100 % of the runs at 0.5 × TTL"),
+        ([stopped(2, False)], "lua never loses its lock up to a pause of 2 × TTL"),
+    ],
+)
+def test_finding_of_the_pauses_sweep(points, message):
+    """The sweep over pauses finds for each stage from which pause on the holder loses its lock."""
+    assert finding(made("pauses", *points)) == message
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (
+            [crashed(300, 380), crashed(4000, 4020)],
+            "lua: after a crash the others wait for the TTL and 20 to 80 ms more, with TTLs of 300 to 4000 ms",
+        ),
+        ([crashed(500, 600)], "lua: after a crash the others wait for the TTL and 100 ms more, with a TTL of 500 ms"),
+    ],
+)
+def test_finding_of_the_takeover_sweep(points, message):
+    """The sweep over TTLs finds how much longer than the TTL a dead holder keeps the others out."""
+    assert finding(made("takeover", *points)) == message
+
+
+def test_a_lost_lock_is_counted_by_runs():
+    """Three runs without a loss prove less than none: the interval is Wilson's over three runs."""
+    (curve,) = sweep_result.curves(made("pauses", *(stopped(0.5, False) for _ in range(3))))
+
+    assert curve.spots[0].figures[LOST_LOCK].high == pytest.approx(1.959964**2 / (3 + 1.959964**2))
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (
             [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
             (
                 "lua: asking every 1 ms gives 50 % lower throughput "
@@ -174,7 +224,12 @@ def test_value_without_a_sound_run():
 @pytest.mark.parametrize("name", sweeps.names())
 def test_sweep_is_written_from_its_file(name, tmp_path):
     """A sweep's page, table and picture are made from sweep.json alone."""
-    points = {"ttl": [lost(0.5, 0), lost(2, 15)], "retry": [asked(1, 100, 90), asked(20, 200, 9)]}[name]
+    points = {
+        "ttl": [lost(0.5, 0), lost(2, 15)],
+        "retry": [asked(1, 100, 90), asked(20, 200, 9)],
+        "pauses": [stopped(0.5, False), stopped(2, True)],
+        "takeover": [crashed(300, 330), crashed(2000, 2040)],
+    }[name]
     sweep_result.save(made(name, *points), tmp_path)
 
     page, table, *pictures = write_again(tmp_path)
@@ -227,7 +282,7 @@ def test_repeats_are_shuffled_blocks(name):
     assert {scenario.seed for *_, scenario in plan} == {7, 8, 9}
 
 
-@pytest.mark.parametrize(("name", "minutes"), [("retry", 3), ("ttl", 4)])
+@pytest.mark.parametrize(("name", "minutes"), [("pauses", 3), ("retry", 3), ("takeover", 3), ("ttl", 4)])
 def test_sweep_is_short(name, minutes):
     """A sweep is short enough to wait for."""
     sweep = sweeps.load(name)
@@ -275,6 +330,8 @@ def test_reference_sweep(name, tmp_path):
     [
         ("lost_share", 0.5, "50 % of the acknowledged increments lost"),
         ("kept_per_s", 5.43, "5.4 kept a second"),
+        (LOST_LOCK, 1.0, "the stopped holder lost its lock"),
+        (LOST_LOCK, 0.0, "the stopped holder kept its lock"),
     ],
 )
 def test_line_of_a_run_in_words(name, figure, words):

@@ -1,0 +1,65 @@
+"""How long may a holder be stopped? The share of runs in which it lost its lock, as the pause grows beyond the TTL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from lab.experiments.sweep import Sweep
+from lab.experiments.sweep_chart import band, crosses, per_cent
+from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Curve, SweepResult
+from lab.report.chart import GREY, LINES
+
+PAUSE_MS = 900  # of the scenario's fault
+
+
+def finding(curves: Sequence[Curve]) -> str:
+    """Return, for each stage, up to which pause a stopped holder kept its lock, and from which on it lost it."""
+    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+
+
+def _of(curve: Curve) -> str:
+    known = curve.known(LOST_LOCK)
+    if not known:
+        return ""
+    losers = [(value, share.value) for value, share in known if share.value > 0]
+    safe = [value for value, share in known if share.value == 0 and (not losers or value < losers[0][0])]
+    kept = [f"never loses its lock up to a pause of {safe[-1]:g} × TTL"] if safe else []
+    lost = [f"loses it in {per_cent(losers[0][1])} of the runs at {losers[0][0]:g} × TTL"] if losers else []
+    return f"{curve.stage} {' and '.join(kept + lost)}"
+
+
+def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
+    """Draw the share of runs in which the stopped holder lost its lock."""
+    axes = canvas.subplots()
+    axes.axvline(1, color=GREY, linestyle=":", linewidth=1.4)
+    for number, curve in enumerate(curves):
+        colour, style = LINES[number % len(LINES)], "-" if number == 0 else "--"
+        band(axes, curve, LOST_LOCK, colour, label=curve.stage, style=style, marker="os^Dv"[number % 5])
+        crosses(axes, curve, LOST_LOCK)
+    axes.set_xlim(0, max(result.values) * 1.04)
+    axes.set_ylim(-0.04, 1.04)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.set_xlabel(f"{SWEEP.varied} (pause {PAUSE_MS} ms)")
+    axes.set_ylabel("runs in which another request\ngot the lock meanwhile")
+    axes.legend(loc="center left", bbox_to_anchor=(0.68, 0.5))
+
+
+SWEEP = Sweep(
+    title="How long may a holder be stopped?",
+    varied="pause / TTL",
+    values=(0.25, 0.5, 0.75, 0.9, 1.1, 1.25, 2, 3),
+    stages=("lua", "watchdog"),
+    repeats=3,
+    settings=lambda value: {"ttl_ms": round(PAUSE_MS / value), "users": 6},
+    scenario="frozen_holder",
+    requests=30,
+    danger={"struck": 1},
+    needs=("ttl", "exclusion"),
+    figures={LOST_LOCK: "share of runs in which the lock was lost", LOST_SHARE: "share of the acknowledged lost"},
+    expected_s=lambda value, requests: requests * 0.02 + PAUSE_MS / 1000,
+    finding=finding,
+    draw=draw,
+    height_in=4.2,
+)

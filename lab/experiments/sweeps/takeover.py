@@ -1,0 +1,63 @@
+"""How long do the others wait after a crash? The longest wait for the lock of a dead holder, as the TTL grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from lab.experiments.sweep import Sweep, whole
+from lab.experiments.sweep_chart import band, crosses
+from lab.experiments.sweep_result import Curve, SweepResult
+from lab.report.chart import GREY, LINES
+
+WAIT = "wait_max_ms"
+
+
+def finding(curves: Sequence[Curve]) -> str:
+    """Return, for each stage, how much longer than the TTL the others wait after a crash, over all TTLs."""
+    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+
+
+def _of(curve: Curve) -> str:
+    known = curve.known(WAIT)
+    if not known:
+        return ""
+    more = [round(wait.value - ttl_ms) for ttl_ms, wait in known]
+    span = f"{min(more)} to {max(more)}" if len(more) > 1 else f"{more[0]}"
+    ttls = f"TTLs of {known[0][0]:g} to {known[-1][0]:g} ms" if len(known) > 1 else f"a TTL of {known[0][0]:g} ms"
+    return f"{curve.stage}: after a crash the others wait for the TTL and {span} ms more, with {ttls}"
+
+
+def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
+    """Draw the longest wait over the TTL, with the line on which both are equal."""
+    axes = canvas.subplots()
+    right = max(result.values) * 1.06
+    axes.plot([0, right], [0, right], color=GREY, linestyle="--", linewidth=1.4, label="the TTL itself")
+    for number, curve in enumerate(curves):
+        band(axes, curve, WAIT, LINES[number % len(LINES)], label=curve.stage, marker="os^Dv"[number % 5])
+        crosses(axes, curve, WAIT)
+    axes.set_xlim(0, right)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(SWEEP.varied)
+    axes.set_ylabel("longest wait after\nthe crash, ms")
+    axes.legend(loc="upper left")
+
+
+SWEEP = Sweep(
+    title="How long do the others wait after a crash?",
+    varied="TTL, ms",
+    values=(300, 500, 1000, 2000, 4000),
+    stages=("lua", "watchdog"),
+    repeats=3,
+    settings=lambda value: {"ttl_ms": whole(value), "wait_ms": whole(2 * value + 2000), "users": 4, "retry_ms": 10},
+    scenario="holder_crash",
+    requests=24,
+    danger={"struck": 1},
+    needs=("ttl", "exclusion"),
+    figures={WAIT: "longest wait, ms"},
+    expected_s=lambda value, requests: requests * 0.02 + value / 1000,
+    finding=finding,
+    draw=draw,
+    height_in=4.2,
+)
