@@ -1,4 +1,4 @@
-"""The generated parts of docs/which-lock.md: the cost of each stage against one atomic command, and the claims it keeps."""
+"""The generated parts of docs/which-lock.md: the cost of each stage against one atomic command, and what it keeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from app.lock import Claim
 from app.locks import stages
 from lab.report import matrix, pages, reference
 from lab.report.chart import BLUE, GREEN, RED, STYLE
@@ -87,18 +86,6 @@ def tally_heads() -> list[str]:
     """Return the heads of the columns of a tally, with what the numbers add up to."""
     first, *others = (one.value for one in Outcome)
     return [f"of {len(scenario.names())} scenarios: {first}", *others]
-
-
-def _keepers() -> str:
-    """Return for each claim the stages by what was seen of them, the fastest first. Each stage stands in one column."""
-    about = outcomes()
-    heads = ["the claim you need", "kept by, the fastest first", *(one.value for one in Outcome if one is not Outcome.KEPT)]
-    rows = [heads, ["---"] * len(heads)]
-    for claim in Claim:
-        if of := about.get(claim.name):
-            columns = [[f"`{name}`" for name in by_speed() if of.get(name, Outcome.NOT_TRIED) is one] for one in Outcome]
-            rows.append([f"`{claim.name}`: {claim.value}", *(", ".join(column) or "no stage" for column in columns)])
-    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
 def outcomes() -> dict[str, dict[str, Outcome]]:
@@ -211,7 +198,6 @@ def _price_finding(names: list[str], common: set[str]) -> str:
 
 PARTS: dict[str, Callable[..., str]] = {
     "costs": _costs,
-    "keepers": _keepers,
     "share": _share,
     "kept": _kept,
     "harms": _harms,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import architecture, chapters, cost_of_locking, explored, figures, played, speed_tables
+from lab.docgen import architecture, chapters, conditions, cost_of_locking, explored, figures, played, speed_tables
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
@@ -170,6 +170,15 @@ def _sweeps() -> str:
     return "".join(lines)
 
 
+def _swept(name: str) -> str:
+    """Return the picture of one kept sweep, with what it shows and the command that makes it."""
+    sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
+    kept = sweep_result.load(REFERENCE / f"sweep-{name}")
+    picture = f"![{sweep.title}](../reports/reference/sweep-{name}/{name}.svg)"
+    command = kept.command.partition(" --out ")[0]
+    return f"{picture}\n\n*{sweep.finding(sweep_result.curves(kept))}.*\n\n```sh\n.venv/bin/{command}\n```\n"
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "ladder": lambda: pages.markdown(ladder()),
     "rungs": _rungs,
@@ -184,7 +193,9 @@ PARTS: dict[str, Callable[..., str]] = {
     "machine": _machine,
     "matrix_origin": lambda: f"{matrix.read(REFERENCE / 'matrix').origin.sentence}\n",
     "sweeps": _sweeps,
+    "swept": _swept,
     **chapters.PARTS,
+    **conditions.PARTS,
     **cost_of_locking.PARTS,
     **speed_tables.PARTS,
     **explored.PARTS,

@@ -1,0 +1,91 @@
+"""The generated parts of docs/conditions.md: for each claim, the stages that keep it, promise it, or fail in it.
+
+A row has every stage of the ladder once. The promises are from the records of the stages, the outcomes from the reference
+matrix. The page names the claims of each condition in its markers, so no second list has to agree with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from app.lock import Claim
+from app.locks import stages
+from lab.docgen.cost_of_locking import Outcome, outcomes
+from lab.errors import choose_from
+from lab.paths import DOCS
+
+PAGE = DOCS / "conditions.md"
+NAMED = re.compile(r"<!-- generated: keeping (?P<claims>[^\n]+?) -->")
+PROMISED = "promised, not tried"
+KEPT, LOST_OTHERWISE, FAILED, UNTRIED = "kept in a run", Outcome.LOST_OTHERWISE.value, "failed in a run", "not tried"
+COLUMNS = (KEPT, PROMISED, LOST_OTHERWISE, FAILED, UNTRIED)
+
+
+def _keeping(*names: str) -> str:
+    """Return a table with a row for each claim, and below it the stages that keep all of them."""
+    below = f"\nIn all rows: {_keep_all(*names)}.\n" if len(names) > 1 else ""
+    return _table(_claims(names)) + below
+
+
+def _table(claims: Sequence[Claim]) -> str:
+    """Return a row for each claim. A column in which no stage stands is left out."""
+    found = {claim: columns(claim) for claim in claims}
+    heads = [head for head in COLUMNS if head == KEPT or any(of[head] for of in found.values())]
+    rows = [["the claim", *heads], ["---"] * (len(heads) + 1)]
+    for claim, of in found.items():
+        cells = [f"{len(of[head])} of {len(stages())} stages" if head == UNTRIED else _listed(of[head]) for head in heads]
+        rows.append([f"`{claim.name}`: {claim.value}", *cells])
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def _claims(names: Sequence[str]) -> list[Claim]:
+    known = [claim.name for claim in Claim]
+    return [Claim[choose_from("claim", name, known, "docs/conditions.md")] for name in names]
+
+
+def columns(claim: Claim) -> dict[str, list[str]]:
+    """Return the stages by what is known of them and a claim. Each stage stands in exactly one list."""
+    seen = outcomes().get(claim.name, {})
+    heads = {Outcome.KEPT: KEPT, Outcome.LOST_OTHERWISE: LOST_OTHERWISE, Outcome.FAILED: FAILED}
+    found: dict[str, list[str]] = {head: [] for head in COLUMNS}
+    for name, stage in stages().items():
+        untried = PROMISED if claim in stage.claims else UNTRIED
+        found[heads.get(seen.get(name, Outcome.NOT_TRIED), untried)].append(name)
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "no stage"
+
+
+def _keep_all(*names: str) -> str:
+    """Return the stages that kept every one of the claims in runs, and those of which less is known, as words."""
+    found = [columns(claim) for claim in _claims(names)]
+    places = {name: {head for of in found for head in COLUMNS if name in of[head]} for name in stages()}
+    kept = [name for name, of in places.items() if of == {KEPT}]
+    otherwise = [name for name, of in places.items() if LOST_OTHERWISE in of and of <= {KEPT, LOST_OTHERWISE}]
+    in_part = [name for name, of in places.items() if KEPT in of and of & {PROMISED, UNTRIED} and of <= {KEPT, PROMISED, UNTRIED}]
+    words = [f"{_listed(kept)} ({len(kept)} of {len(stages())} stages)" if kept else f"no stage of {len(stages())}"]
+    words += [f"with increments lost by another cause: {_listed(otherwise)}"] if otherwise else []
+    words += [f"kept where it was tried, but not tried in all: {_listed(in_part)}"] if in_part else []
+    return "; ".join(words)
+
+
+def _rest() -> str:
+    """Return the table of the claims that the page names nowhere else."""
+    return _table([claim for claim in Claim if claim.name not in named()])
+
+
+def named() -> set[str]:
+    """Return the claims that the page asks for under one of its conditions."""
+    return {name for marker in NAMED.finditer(PAGE.read_text(encoding="utf-8")) for name in marker["claims"].split()}
+
+
+def _fail(name: str) -> str:
+    """Return the stages that failed in a claim, as words."""
+    (claim,) = _claims([name])
+    return _listed(columns(claim)[FAILED])
+
+
+PARTS: dict[str, Callable[..., str]] = {"keeping": _keeping, "keep_all": _keep_all, "fail": _fail, "other_claims": _rest}

@@ -1,0 +1,86 @@
+"""The page of conditions: every claim and every stage is on it, and nothing that was not tried counts as kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.lock import Claim
+from app.locks import stages
+from lab.docgen import conditions, generate
+from lab.errors import BadInput
+from lab.report import reference
+from lab.report.matrix import Cell
+
+
+@pytest.fixture
+def made_cells(monkeypatch):
+    """Let the reference matrix have these cells: claim, stage, verdict, increments lost."""
+
+    def make(*cells: tuple[str, str, str, int]) -> None:
+        made = [
+            Cell(claim=claim, scenario=claim, stage=stage, verdict=verdict, lost=lost) for claim, stage, verdict, lost in cells
+        ]
+        monkeypatch.setattr(reference, "cells", lambda: made)
+
+    return make
+
+
+def test_every_claim_is_on_the_page():
+    """Each claim stands under a condition, or in the table of the others."""
+    text = generate.fill(conditions.PAGE.read_text(encoding="utf-8"))
+
+    assert [claim.name for claim in Claim if f"| `{claim.name}`: {claim.value} |" not in text] == []
+
+
+@pytest.mark.parametrize("claim", Claim, ids=lambda claim: claim.name)
+def test_each_stage_stands_in_one_column(claim):
+    """So the counts of a row add up to all stages."""
+    of = conditions.columns(claim)
+
+    assert sorted(name for names in of.values() for name in names) == sorted(stages())
+
+
+def test_untried_and_void_are_not_kept(made_cells):
+    """A promise alone is no evidence, nor is a run that proves nothing."""
+    made_cells(
+        ("fair", "zookeeper", "KEPT", 0),
+        ("fair", "etcd", "VOID", 0),
+        ("fair", "lua", "ADMITTED", 0),
+        ("fair", "ttl", "UNSEEN", 0),
+    )
+    of = conditions.columns(Claim.fair)
+
+    assert of[conditions.KEPT] == ["zookeeper"]
+    assert of[conditions.FAILED] == ["lua"]
+    assert "etcd" in of[conditions.PROMISED]
+    assert "ttl" in of[conditions.UNTRIED]
+
+
+def test_the_worst_run_of_a_claim_counts(made_cells):
+    """A stage that kept a claim in one scenario and failed in another has failed."""
+    made_cells(("fair", "zookeeper", "KEPT", 0), ("fair", "zookeeper", "BROKEN", 3))
+
+    assert conditions.columns(Claim.fair)[conditions.FAILED] == ["zookeeper"]
+
+
+def test_kept_in_all_rows(made_cells):
+    """Losses by another cause, and claims that were not tried, are named apart from what was kept."""
+    made_cells(
+        ("fair", "zookeeper", "KEPT", 0), ("reentrant", "zookeeper", "KEPT", 0),
+        ("fair", "etcd", "KEPT", 0), ("reentrant", "etcd", "KEPT", 2),
+        ("fair", "queued", "KEPT", 0),
+        ("fair", "lua", "KEPT", 0), ("reentrant", "lua", "ADMITTED", 0),
+    )  # fmt: skip
+    words = conditions.PARTS["keep_all"]("fair", "reentrant").split("; ")
+
+    assert words == [
+        f"`zookeeper` (1 of {len(stages())} stages)",
+        "with increments lost by another cause: `etcd`",
+        "kept where it was tried, but not tried in all: `queued`",
+    ]
+
+
+def test_an_unknown_claim_is_refused():
+    """A marker with a claim that does not exist is an error with the nearest name."""
+    with pytest.raises(BadInput, match="reentrant"):
+        conditions.PARTS["keeping"]("reentrent")
