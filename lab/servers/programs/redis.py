@@ -29,6 +29,7 @@ class Redis:
             "appendonly": "no",
             "dir": folder,
             "maxclients": 10_000,
+            "repl-diskless-sync-delay": 0,  # its only replica follows at once; by default it waits five seconds for more
         }
         if self.persists:
             options |= {"appendonly": "yes", "appendfsync": self.syncs}

@@ -95,9 +95,10 @@ def followed(primary: Server, replica: Server, sentinel: Server) -> Iterator[Rep
     )  # the Sentinel uses it as well: it corrects a replica that follows another address
     try:
         _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
+        # The Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica must be there before.
+        until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
         _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
         _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
-        until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
         until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
         yield ReplicationLink(primary, replica, proxy)
     finally:

@@ -12,7 +12,7 @@ from lab.errors import BadInput, NotReady
 from lab.scenario import scenario
 from lab.servers import fault_target, replication_link
 from lab.servers.replication_link import ReplicationLink
-from lab.servers.stores import redis_nodes
+from lab.servers.stores import redis, redis_nodes
 
 
 def server(name: str, port: int):
@@ -56,6 +56,25 @@ def test_replica_that_stays_behind_is_an_error(monkeypatch):
         ReplicationLink(server("primary", 1), server("replica", 2), proxy).hold()
 
     assert proxy.held_at == []
+
+
+def test_sentinel_watches_when_the_replica_follows(monkeypatch):
+    """A Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica follows before."""
+    asked, sent = [], []
+
+    def info(port: int, section: str) -> dict[str, object]:
+        asked.append(section)
+        return {"master_link_status": "up" if len(asked) > 2 else "down", "master0": {"slaves": 1}}
+
+    monkeypatch.setattr(redis, "info", info)
+    monkeypatch.setattr(redis, "TcpProxy", lambda *_: SimpleNamespace(port=4, close=lambda: None))
+    monkeypatch.setattr(redis, "_command", lambda port, *words: sent.append((words[:2], len(asked))))
+
+    with redis.followed(server("primary", 1), server("replica", 2), server("sentinel", 3)):
+        pass
+
+    assert [words for words, _ in sent] == [("REPLICAOF", "127.0.0.1"), ("SENTINEL", "MONITOR"), ("SENTINEL", "SET")]
+    assert [times for _, times in sent] == [0, 3, 3]
 
 
 def test_pairs_of_redlock():
