@@ -111,10 +111,10 @@ def runs(process: psutil.Process) -> bool:
         return False
 
 
-def assert_counts_agree(done: Done) -> None:
+def assert_counts_agree(folder: Path) -> None:
     """Check that both ways of counting agree, and that each lost increment has the write that destroyed it."""
-    verdict = done.verdict
-    losses = [json.loads(line) for line in (done.folder / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
+    verdict = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+    losses = [json.loads(line) for line in (folder / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
 
     assert verdict["lost"] == verdict["writes"] - verdict["final"]
     assert verdict["lost"] == sum(loss["destroyed"] for loss in losses)

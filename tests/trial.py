@@ -34,6 +34,8 @@ class Tried(NamedTuple):
     judgement: Judgement
     # the claims that the stage makes, by name
     claims: set[str]
+    # of the run
+    folder: Path
 
 
 def trial(supervisor: Supervisor, scenario_name: str, stage_name: str, given: Mapping[str, int | float], reports: Path) -> Tried:
@@ -43,7 +45,7 @@ def trial(supervisor: Supervisor, scenario_name: str, stage_name: str, given: Ma
     drive = by_locust(supervisor, scenario, lambda count: None) if scenario.rate else by_threads(scenario)
     done = conduct(supervisor, stage, scenario, drive, "a test", reports)
     done.folder.publish()
-    return Tried(done.judgement, {claim.name for claim in stage.claims})
+    return Tried(done.judgement, {claim.name for claim in stage.claims}, done.folder.path)
 
 
 def by_threads(scenario: Scenario) -> Drive:

@@ -120,7 +120,7 @@ BROKEN = {
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
     "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE,)),
     "renews_once": Case("many_ttls", {}, "the TTL ran out in the work"),
-    "renewed_after_a_failed_release": Case("failed_release", {}, "the release failed"),
+    "renewed_after_a_failed_release": Case("failed_release", {"requests": 20}, "the release failed"),
     "owner_is_a_pooled_thread": Case("pooled_thread", {}, "taken for the owner of a lock that another request had left"),
     "renewal_ends_with_an_error": Case("renewal_fails_once", {}, "the TTL ran out in the work"),
     "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
@@ -179,8 +179,7 @@ SOUND: dict[str, dict[str, Options]] = {
     "works_in_another_thread": {"rush": FULL, "slow_holder": SLOW},
 }
 LADDER = ("setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "incr")
-ROUNDS: tuple[tuple[str, Options], ...] = (
-    ("rush", {"requests": 800, "users": 40}),
+ROUNDS: tuple[tuple[str, Options], ...] = (  # test_rush.py has the rush
     ("one_replica", {"requests": 1000, "users": 40}),
     ("retry_counts_twice", {}),
 )
@@ -209,7 +208,7 @@ def test_every_lock_is_tried(shelf, expected):
 def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
     """A broken lock is condemned, and by the right mechanism."""
     case = BROKEN[name]
-    judgement, claims = trial(supervisor, case.scenario, str(LOCKS / "broken" / f"{name}.py"), case.options, tmp_path)
+    judgement, claims, _ = trial(supervisor, case.scenario, str(LOCKS / "broken" / f"{name}.py"), case.options, tmp_path)
 
     found = {one.mechanism for one in judgement.violations if one.claim in claims}
     assert judgement.verdict is Verdict.BROKEN, judgement.why
@@ -221,7 +220,7 @@ def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
 @pytest.mark.parametrize("name", NOT_BELIEVED)
 def test_a_lock_that_lies_is_not_believed(name, supervisor, tmp_path):
     """Where the answers of a lock contradict the journals, or are missing, the run is void."""
-    judgement, _ = trial(supervisor, "rush", str(LOCKS / "broken" / f"{name}.py"), FAST, tmp_path)
+    judgement, *_ = trial(supervisor, "rush", str(LOCKS / "broken" / f"{name}.py"), FAST, tmp_path)
 
     assert judgement.verdict is Verdict.VOID
     assert NOT_BELIEVED[name] in judgement.why
@@ -230,16 +229,16 @@ def test_a_lock_that_lies_is_not_believed(name, supervisor, tmp_path):
 @pytest.mark.parametrize(("name", "scenario"), [(name, scenario) for name, tried in SOUND.items() for scenario in tried])
 def test_a_sound_lock_is_never_accused(name, scenario, supervisor, tmp_path):
     """A sound lock keeps its promises under each of its scenarios, however strange its answers and keys are."""
-    judgement, claims = trial(supervisor, scenario, str(LOCKS / "sound" / f"{name}.py"), SOUND[name][scenario], tmp_path)
+    judgement, claims, _ = trial(supervisor, scenario, str(LOCKS / "sound" / f"{name}.py"), SOUND[name][scenario], tmp_path)
 
     assert [one for one in judgement.violations if one.claim in claims] == []
     assert judgement.verdict is Verdict.KEPT, judgement.why
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(len(LADDER)))
 def test_a_sound_stage_is_never_accused(number, supervisor, tmp_path):
-    """Twenty rounds of the fast scenarios accuse no sound stage."""
+    """A round of the fast scenarios accuses no sound stage."""
     scenario, options = ROUNDS[number % len(ROUNDS)]
-    judgement, _ = trial(supervisor, scenario, LADDER[number % len(LADDER)], options, tmp_path)
+    judgement, *_ = trial(supervisor, scenario, LADDER[number], options, tmp_path)
 
     assert (judgement.verdict, judgement.violations) == (Verdict.KEPT, []), judgement.why
