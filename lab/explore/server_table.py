@@ -7,6 +7,7 @@ PEXPIRE.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,8 +18,19 @@ from lab.explore import transaction
 from lab.explore.operation import Failure, Reply
 from lab.explore.overlay import GRID_MS, on_grid
 
-MOST_GUESSED = 8
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
+
+
+# a script, so that to execute a command and to read what it did is one round trip
+ALL_KEYS = """
+local found = {}
+for _, name in ipairs(redis.call('KEYS', '*')) do
+    table.insert(found, {name, redis.call('DUMP', name), redis.call('PTTL', name)})
+end
+table.sort(found, function(one, other) return one[1] < other[1] end)
+return found
+"""
+READ_ALL = ("EVALSHA", hashlib.sha1(ALL_KEYS.encode()).hexdigest(), 0)  # noqa: S324 - the name that Redis gives it
 
 
 class Key(NamedTuple):
@@ -61,9 +73,9 @@ class RealRedis:
         self._subscription.get_message(timeout=5)
         self.scripts: set[str] = set()  # all that were loaded
         self._scripts_publish = False
-        self._met: set[bytes] = set()  # the names of all keys that were there
-        self._database = 0
+        self.database = 0  # the one that is in use
         self.took_ms = 0.0  # the last execution: longer than the grid, and a key has less to live than it should
+        self.register(ALL_KEYS)
         self.version: str = self._client.info("server")["redis_version"]
 
     def close(self) -> None:
@@ -91,8 +103,8 @@ class RealRedis:
 
     def select(self, database: int) -> None:
         """Use another database from now on."""
-        if database != self._database:
-            self._database = database
+        if database != self.database:
+            self.database = database
             self.send(("SELECT", database))
 
     def execute(self, command: tuple[bytes, ...], first: Sequence[Sequence[Any]]) -> tuple[Reply, Contents, tuple[Message, ...]]:
@@ -101,18 +113,14 @@ class RealRedis:
         first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
         """
         began_s = time.monotonic()
-        # to read all keys that may be there saves a round trip
-        guess = sorted(self._met) if len(self._met) <= MOST_GUESSED else []
-        replies = self.send(*first, *transaction.as_sent(command), ("KEYS", "*"), *_reading(guess))
-        place = len(replies) - 2 * len(guess)
-        reply, names = replies[place - 2 : place]
-        contents = _keys(guess, replies[place:]) if self._met.issuperset(names) and guess else self._read_keys(names)
+        *_, reply, keys = self.send(*first, *transaction.as_sent(command), READ_ALL)
         self.took_ms = (time.monotonic() - began_s) * 1000
-        return reply, contents, self.published() if self._publishes(command) else ()
+        return reply, in_grid(keys), self.published() if self.publishes(command) else ()
 
-    def _publishes(self, command: tuple[bytes, ...]) -> bool:
+    def publishes(self, command: tuple[bytes, ...]) -> bool:
+        """Return whether a command may publish something."""
         if transaction.is_one(command):
-            return any(map(self._publishes, transaction.commands_of(command)))
+            return any(map(self.publishes, transaction.commands_of(command)))
         return command[0].upper() == b"PUBLISH" or (self._scripts_publish and command[0].upper().startswith((b"EVAL", b"FCALL")))
 
     def published(self) -> tuple[Message, ...]:
@@ -124,25 +132,15 @@ class RealRedis:
         return tuple(found)
 
     def contents(self) -> Contents:
-        """Return the keys of the database, with the time to live rounded up to the grid."""
-        return self._read_keys(self.send(("KEYS", "*"))[0])
-
-    def _read_keys(self, names: Sequence[bytes]) -> Contents:
-        self._met.update(names)
-        names = sorted(names)
-        return _keys(names, self.send(*_reading(names)) if names else [])
+        """Return the keys of the database."""
+        return in_grid(self.send(READ_ALL)[0])
 
 
-def _reading(names: Sequence[bytes]) -> list[tuple[Any, ...]]:
-    """Return the commands that read some keys."""
-    return [*(("DUMP", name) for name in names), *(("PTTL", name) for name in names)]
-
-
-def _keys(names: Sequence[bytes], read: Sequence[Any]) -> Contents:
-    """Return the keys of which there is a value, with the time to live rounded up to the grid."""
-    values, ttls = read[: len(names)], read[len(names) :]
-    every = zip(names, values, ttls, strict=True)
-    return tuple(Key(name, value, max(0, on_grid(ttl_ms))) for name, value, ttl_ms in every if value is not None)
+def in_grid(keys: Reply) -> Contents:
+    """Return what READ_ALL has answered, with the time to live rounded up to the grid."""
+    if isinstance(keys, Failure):
+        raise redis.ResponseError(keys.message)
+    return tuple(Key(name, value, max(0, on_grid(ttl_ms))) for name, value, ttl_ms in keys)
 
 
 def loading(contents: Contents) -> list[tuple[Any, ...]]:

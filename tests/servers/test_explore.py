@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import textwrap
@@ -14,6 +15,7 @@ from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import redis_server
 from lab.errors import ExitStatus
+from lab.explore import replay
 from lab.explore.budget import Budget
 from lab.explore.connection import NotExplored
 from lab.explore.decision import Question, decide, horizon_ms, questions
@@ -199,6 +201,38 @@ def test_a_favoured_client_is_noticed(real, tmp_path):
 
     with pytest.raises(Differs, match="does not treat all clients alike"):
         decide(find_stage(str(tmp_path / "favours.py")), 2, TTL_MS, fresh(SINGLE_FAULTS)[:1], real, WITHIN_S)
+
+
+WRONG = {
+    "a reply": lambda answer: answer._replace(reply=7),
+    "a state": lambda answer: answer._replace(state=0),
+    "nothing": lambda answer: answer,
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_table_is_noticed(what, real):
+    """A schedule is run again on the real server: a reply or a state that only the tables have is found out."""
+    world, found = searched(real, "uuid")
+    (schedule,) = random_schedules(found, 1, 1)
+    table = world.lock._answers  # as if the server had answered otherwise once
+    acquired = next(which for which, answer in table.items() if which[1][0] == b"SET" and answer.reply == b"OK")
+    table[acquired] = WRONG[what](table[acquired])
+
+    with contextlib.nullcontext() if what == "nothing" else pytest.raises(Differs):
+        confirm(world, world.program, schedule, Budget(), horizon_ms(2, TTL_MS, 0), real)
+
+
+def test_one_round_trip(real, monkeypatch):
+    """A schedule is run again in one round trip, and not in one for each command."""
+    world, found = searched(real, "watchdog", work_ms=5000)
+    one_by_one = []
+    monkeypatch.setattr(replay, "walk_live", lambda *about: one_by_one.append(about) or walk_live(*about))
+
+    for schedule in (schedules := random_schedules(found, 5, 1)):
+        confirm(world, world.program, schedule, Budget(), horizon_ms(2, TTL_MS, 5000), real)
+
+    assert len(one_by_one) < len(schedules)  # on a machine that stalls, some are
 
 
 def confirm_all(world, schedules, real):
