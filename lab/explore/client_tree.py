@@ -69,6 +69,8 @@ class ClientTree:
         # replicas that stand at a node and can go on from there, once each: most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
+        # of each node, the one that differs in its marks only: once they are taken in, they make no difference
+        self.rests: list[int] = []
         self._number(self._start(), (), None)
 
     def step(self, node: int, happened: Input) -> int:
@@ -105,14 +107,21 @@ class ClientTree:
         """Return the node at which a replica stands."""
         node = _node(replica, inputs, before)
         memory = remembered(replica) if self.merge else None
-        if memory is None:
-            number = len(self.nodes)
-        else:
+        number = self._of(memory, node)
+        later = node._replace(marks=tuple(mark for mark in node.marks if isinstance(mark, Releasing)))
+        rest = number if memory is None or later == node else self._of(memory, later)
+        self.rests[number] = rest
+        self._stand(rest, replica)
+        return number
+
+    def _of(self, memory: bytes | None, node: Node) -> int:
+        number = len(self.nodes)
+        if memory is not None:
             times = (node.at_ms, node.ended_ms) if _minds_the_time(node) else None
-            number = self._by_memory.setdefault((memory, node.marks, node.ended, node.writing, times), len(self.nodes))
+            number = self._by_memory.setdefault((memory, node.marks, node.ended, node.writing, times), number)
         if number == len(self.nodes):
             self.nodes.append(node)
-        self._stand(number, replica)
+            self.rests.append(number)
         return number
 
     def _stand(self, number: int, replica: Replica) -> None:

@@ -24,6 +24,7 @@ from lab.explore.event import (
     STEP,
     Event,
 )
+from lab.explore.forgotten import forgotten
 from lab.explore.ghosts import Ghosts, put
 from lab.explore.operation import (
     COUNTER,
@@ -57,6 +58,7 @@ class World:
     def __init__(self, program: Program, clients: int, table: ServerTable, counter: ServerTable, merge: bool = False) -> None:
         """Take what the clients do, and the two servers. merge: histories after which the code remembers the same are one."""
         self.program = program
+        self.merge = merge
         self.trees = [ClientTree(program, number, merge) for number in range(clients)]
         self.lock = table
         self.counter = counter
@@ -103,7 +105,7 @@ class World:
         found += self._faults(state)
         if idle:
             found += self._clock(state, budget, horizon_ms)
-        return [_charged(self._settled(move), budget) for move in found]
+        return [self._finished(move, budget) for move in found]
 
     def take(self, state: State, event: Event, budget: Budget, horizon_ms: int) -> Move | None:
         """Return the move of one event, and execute no other; None if the event is not possible."""
@@ -117,7 +119,11 @@ class World:
         else:
             return None
         move = next((move for move in possible if move.event == event), None)
-        return move and _charged(self._settled(move), budget)
+        return move and self._finished(move, budget)
+
+    def _finished(self, move: Move, budget: Budget) -> Move:
+        move = _charged(self._settled(move), budget)
+        return move._replace(state=forgotten(move.state, self.trees)) if self.merge else move
 
     def _is_able(self, state: State, client: int) -> bool:
         """Return whether a client that runs can do something, other than wait for its turn in the server."""
