@@ -1,5 +1,6 @@
 """The work that every lock protects: read the number, think, write it back plus one.
 
+With a stock, the number counts sold items: the work writes only if an item is left.
 Reading and writing are two commands on purpose: the lab is about what happens between them. The write is one command that
 also returns the value it overwrote. So each write knows how many increments it destroyed.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from time import monotonic_ns
 
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN, request_context
-from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, Writing, Wrote, WroteAgain
+from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
 from app.resource import Resource, Write
 
@@ -28,18 +29,30 @@ class Answer:
     waited_ms: float
     # from the grant to the release
     held_ms: float
+    # whether nothing was left to sell: then nothing was written
+    sold_out: bool = False
 
 
 class Increment:
     """One request: acquires the lock, does the work under it, and journals each step when it happens."""
 
     def __init__(
-        self, request: str, resource: Resource, journal: Journal, work_ms: int, receipts: Resource | None = None
+        self,
+        request: str,
+        resource: Resource,
+        journal: Journal,
+        work_ms: int,
+        receipts: Resource | None = None,
+        stock: int | None = None,
     ) -> None:
-        """Take the parts of one request. ``receipts`` is where the work writes a second time; None for work of one write."""
+        """Take the parts of one request. ``receipts`` is where the work writes a second time; None for work of one write.
+
+        stock: how many items there are, where the number counts sold items; None for a number that only grows.
+        """
         self.request = request
         self.resource = resource
         self.receipts = receipts
+        self.stock = stock
         self.journal = journal
         self.work_s = work_ms / 1000
         self.read: int | None = None  # the number that was read; None where reading and writing are one command
@@ -77,6 +90,7 @@ class Increment:
             wrote=write.value,
             waited_ms=(self.got_ns - self.asked_ns) / 1e6,
             held_ms=(self.releasing_ns - self.got_ns) / 1e6,
+            sold_out=write.sold_out,
         )
 
     def work(self, grant: Grant) -> Write:
@@ -109,11 +123,16 @@ class Increment:
             raise
 
     def critical_section(self, grant: Grant) -> Write:
-        """Read, think, check the lock, and write; journal each step. Raises Abandoned and Refused."""
+        """Read, think, check the lock, and write; journal each step. Raises Abandoned and Refused.
+
+        With a stock: read, decide whether an item is left, and write only then.
+        """
         request_context.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
         read_ns = monotonic_ns()
+        if self.read is not None and self.stock is not None and self.read >= self.stock:
+            return self.sold_out(reading_ns, Write(value=self.read, overwrote=self.read, sold_out=True))
         request_context.enter(THINK)
         if self.work_s:
             time.sleep(self.work_s)
@@ -124,6 +143,8 @@ class Increment:
         request_context.enter(WRITE)
         self.writing_ns = monotonic_ns()
         self.written = self.write(self.resource, value, grant)
+        if self.written.sold_out:
+            return self.sold_out(reading_ns, self.written)
         if not self.written.pending:
             self.wrote(self.written)
         if self.receipts is not None:
@@ -134,6 +155,14 @@ class Increment:
         self.releasing_ns = monotonic_ns()
         request_context.enter(RELEASE)
         return self.written
+
+    def sold_out(self, reading_ns: int, nothing: Write) -> Write:
+        """Journal that nothing is left to sell, and end the work. It is an answer, and no error: the lock is released as ever."""
+        self.written = nothing
+        self.releasing_ns = monotonic_ns()
+        self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=self.releasing_ns, read=self.read)
+        request_context.enter(RELEASE)
+        return nothing
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
         """Write to the resource; journal a refusal. Raises Refused."""

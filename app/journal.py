@@ -90,6 +90,20 @@ class Wrote(Event, tag="wrote"):
         return self.wrote_ns
 
 
+class SoldOut(Event, tag="sold_out"):
+    """Nothing was left to sell: the request wrote nothing, and has its answer all the same."""
+
+    reading_ns: int
+    # when that was known
+    sold_out_ns: int
+    # how many items had been sold by what was read; None where the resource reads and writes in one command
+    read: int | None
+
+    @property
+    def at_ns(self) -> int:
+        return self.sold_out_ns
+
+
 class WroteAgain(Event, tag="wrote_again"):
     """The resource confirmed the second write of work that has two."""
 
@@ -214,7 +228,7 @@ class Stalled(Event, tag="stalled"):
         return self.until_ns
 
 
-AnyEvent = Got | Writing | Wrote | WroteAgain | Refusal | Released | GaveUp | Renewed | Started | Stalled
+AnyEvent = Got | Writing | Wrote | SoldOut | WroteAgain | Refusal | Released | GaveUp | Renewed | Started | Stalled
 
 
 class LineFile:

@@ -20,6 +20,8 @@ class Write:
     part: str = ""
     # the write is valid only after the release, because it belongs to a transaction that ends there
     pending: bool = False
+    # nothing was written: all items had been sold before
+    sold_out: bool = False
 
 
 class Resource(Protocol):

@@ -52,6 +52,8 @@ class Settings:
     lease_ms: int | None = None
     # how long the work takes between read and write
     work_ms: int = 0
+    # how many items there are to sell; None for a counter that only grows
+    stock: int | None = None
     # the Redis that holds the counter
     counter_url: Endpoint = LOCAL_REDIS
     # for each store, where it is; ``app/endpoint.py`` has the form
@@ -115,6 +117,12 @@ def _milliseconds(text: str, at_least: int) -> int:
     return int(text)
 
 
+def _stock(text: str) -> int:
+    if not DIGITS.fullmatch(text) or int(text) < 1:
+        raise ValueError(f"{_shown(text)} is not a whole number of items, at least 1")
+    return int(text)
+
+
 def _name(text: str) -> str:
     if not A_NAME.fullmatch(text):
         raise ValueError(f"{_shown(text)} is no name: use 1 to 200 letters, digits or any of . _ : -")
@@ -164,6 +172,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "run": _name,
     "nested": lambda text: _one_of(text, ("", *NESTINGS)),
     "receipts": lambda text: _one_of(text, ("", "yes")) == "yes",
+    "stock": _stock,
     "hosts": _hosts,
     "journal": _new_file,
     "gates": _folder,

@@ -24,7 +24,7 @@ from app.locks import stage as load_stage
 from app.locks import stages
 from app.nested_lock import SAME, NestedLock
 from app.origin import foreign
-from app.resources import resource
+from app.resources import resource, stock_of_a_grant
 from app.settings import Settings, SettingsError
 from app.stores import count_all, lock_store, store
 from app.stores.redis import Redis
@@ -48,6 +48,7 @@ class StageEndpoint:
         self.store = lock_store(stage.store, settings, journal)
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
+        self.stock = stock_of_a_grant(stage, settings)
         self.errors = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
 
     def lock(self, request_id: str) -> Lock:
@@ -69,7 +70,7 @@ class StageEndpoint:
         settings = self.settings
         about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
         lock = self.lock(request_id)
-        increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts)
+        increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts, self.stock)
         try:
             did = increment.run(lock)
         except NotAcquired as error:
@@ -87,7 +88,8 @@ class StageEndpoint:
             reason = f"in phase {increment.failed_in}: {type(error).__name__}: {error}"
             return about | {"error": "store failed", "reason": reason}, 503 if nothing_written else 500
         waited = {"waited_ms": round(did.waited_ms, 3), "held_ms": round(did.held_ms, 3)}
-        return about | {"value": did.wrote, "read": did.read, "wrote": did.wrote} | waited, 200
+        done = {"sold_out": True} if did.sold_out else {"value": did.wrote, "wrote": did.wrote}
+        return about | done | {"read": did.read} | waited, 200
 
 
 class InFlight:

@@ -28,6 +28,7 @@ from lab.ui import locust_plugin
 class Answer(msgspec.Struct, gc=False):
     replica: str = ""
     value: int | None = None
+    sold_out: bool = False
 
 
 def answer_of(body: bytes | None) -> Answer:
@@ -119,7 +120,7 @@ class Rush(FastHttpUser):
             end_ns = monotonic_ns()
             if recorder is not None:
                 answer = answer_of(body)
-                outcome = outcome_of(status, answer.replica)
+                outcome = outcome_of(status, answer.replica, answer.sold_out)
                 value = answer.value if outcome is Outcome.ACKNOWLEDGED else None
                 times = intended_ns, start_ns, end_ns
                 record(Request(ticket.request_id, *times, outcome, status, answer.replica, value))

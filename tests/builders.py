@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from app.journal import GaveUp, Got, Released, Stalled, Writing, Wrote
+from app.journal import GaveUp, Got, Released, SoldOut, Stalled, Writing, Wrote
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
@@ -26,7 +26,7 @@ from lab.scenario.faults import faults
 MS = 1_000_000
 OUTER = "outer_releasing_ns"
 BEGAN_UTC = "2026-01-01T00:00:00.000+00:00"
-STATUS = {"acknowledged": 200, "failed": 503, "unknown": 0}
+STATUS = {"acknowledged": 200, "sold_out": 200, "failed": 503, "unknown": 0}
 
 
 class Made:
@@ -88,6 +88,21 @@ class Made:
         if outcome is not None:
             self.answer(request, outcome, replica, got, releasing, answered)
         return self
+
+    def sold_out(self, request: str, read: int | None, at: tuple[int, int, int], replica: str = "replica-1") -> Made:
+        """A request that found nothing left to sell. at: when it got the lock, read, and began to release, in ms.
+
+        read None: reading and writing are one command, which was about to be sent.
+        """
+        got, reading, releasing = (moment * MS for moment in at)
+        journal, about = f"journal/{replica}.jsonl", {"request": request}
+        self.line(journal, Got(**about, key="lock", asked_ns=max(0, got - 1), got_ns=got, commands=1))
+        if read is None:
+            self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=None, value=None))
+        self.line(journal, SoldOut(**about, reading_ns=reading, sold_out_ns=releasing, read=read))
+        times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2}
+        self.line(journal, Released(**about, **times, result="ok", commands=1, answer="1", command="DEL"))
+        return self.answer(request, "sold_out", replica, got, releasing)
 
     def answer(
         self, request: str, outcome: str, replica: str = "", start_ns: int = 0, end_ns: int = 1, value: int | None = None

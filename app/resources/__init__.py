@@ -21,4 +21,11 @@ def resource(stage: Stage, settings: Settings, lock_store: Any, name: str = "cou
     of = kind(stage.resource)
     client = lock_store if of.in_lock_store else counter_redis(settings)
     made: Resource = of(client, f"lab:{settings.run}:{stage.name}:{name}")
+    if hasattr(made, "stock"):  # one command reads, decides and writes
+        made.stock = settings.stock
     return made
+
+
+def stock_of_a_grant(stage: Stage, settings: Settings) -> int | None:
+    """Return how many items there are in the part of the resource that a grant guards; None for a number that only grows."""
+    return None if settings.stock is None else settings.stock // getattr(kind(stage.resource), "parts_of_stock", 1)

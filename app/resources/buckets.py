@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.lock import Grant
+from app.locks.bucketed import BUCKETS
 from app.resource import Write
 from app.stores.redis import Redis
 
@@ -15,6 +16,7 @@ return found
 
 class Counter:
     in_lock_store = False
+    parts_of_stock = BUCKETS  # a request sells from one bucket alone, also when another one has items left
 
     def __init__(self, client: Redis, key: str) -> None:
         self.client = client

@@ -38,6 +38,8 @@ class Outcome(StrEnum):
 
     # done: the replica answered 200
     ACKNOWLEDGED = "acknowledged"
+    # answered as well, and surely not done: the replica answered that nothing is left to sell
+    SOLD_OUT = "sold_out"
     # surely not done: the replica refused it
     FAILED = "failed"
     # it may or may not be done: a timeout, a reset, an error of the proxy or the server
@@ -75,13 +77,14 @@ class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
     node: str = ""
 
 
-def outcome_of(status: int, replica: str) -> Outcome:
+def outcome_of(status: int, replica: str, sold_out: bool = False) -> Outcome:
     """Return the outcome of a request by its HTTP status, 0 without an answer, and the replica that the answer names.
 
     A replica can die while it answers: then the status came, and the answer itself did not. That acknowledges nothing.
     """
     if status == 200:
-        return Outcome.ACKNOWLEDGED if replica else Outcome.UNKNOWN
+        done = Outcome.SOLD_OUT if sold_out else Outcome.ACKNOWLEDGED
+        return done if replica else Outcome.UNKNOWN
     return Outcome.FAILED if status == 503 or 400 <= status < 500 else Outcome.UNKNOWN
 
 

@@ -45,6 +45,8 @@ class RunFacts:
     store_syncs: str = "always"
     # the claim that the scenario tests, by its name
     tests: str = ""
+    # how many items there are to sell; None where the number only grows
+    stock: int | None = None
     # how many users send requests at the same time
     users: int = 0
     # whether a lease has begun before the grant, and is renewed while its request waits: only renewals prolong it, no commands
@@ -218,7 +220,10 @@ class Findings:
     def measure_shares(self, replicas: Sequence[str]) -> None:
         """Measure how many requests were acknowledged, and the least busy replica's share: of all, and of an even share."""
         if self.requests:
-            self.measures["served_percent"] = 100 * self.outcomes[Outcome.ACKNOWLEDGED] // self.requests
+            answered = self.outcomes[Outcome.ACKNOWLEDGED] + self.outcomes[Outcome.SOLD_OUT]
+            self.measures["served_percent"] = 100 * answered // self.requests
+            if self.run.stock is not None:
+                self.measures["answered_beyond_stock"] = max(0, answered - self.run.stock)
         if acknowledged := self.outcomes[Outcome.ACKNOWLEDGED]:
             least = min((self.acknowledged_by_replica[name] for name in replicas), default=0)
             self.measures["least_share_percent"] = 100 * least // acknowledged

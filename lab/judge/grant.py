@@ -10,7 +10,7 @@ from operator import attrgetter
 
 import msgspec
 
-from app.journal import AnyEvent, Got, Refusal, Released, Writing, Wrote
+from app.journal import AnyEvent, Got, Refusal, Released, SoldOut, Writing, Wrote
 from lab.evidence.loss import GrantFacts
 
 # commands whose answer is the number of keys or rows that they deleted; what a script answers means nothing by itself
@@ -66,6 +66,7 @@ class Grant(msgspec.Struct, eq=False):
     overwrote: int | None = None
     part: str = ""
     refused: bool = False
+    sold_out: bool = False
     # the journal's facts of the release
     releasing_ns: int = 0
     released_ns: int = 0
@@ -142,7 +143,7 @@ class Grant(msgspec.Struct, eq=False):
     @property
     def unconfirmed(self) -> bool:
         """Return whether a write was intended and never confirmed: nobody knows whether it was applied."""
-        return self.reading_ns != 0 and self.wrote is None and not self.refused
+        return self.reading_ns != 0 and self.wrote is None and not self.refused and not self.sold_out
 
     @property
     def destroyed(self) -> int:
@@ -188,6 +189,8 @@ class Grants:
             del self.open[name]
         elif isinstance(event, Refusal):
             grant.refused = True
+        elif isinstance(event, SoldOut):
+            grant.sold_out = True
         return grant
 
     def lost_with_process(self, replica: str) -> list[Grant]:

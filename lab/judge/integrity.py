@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from app.journal import AnyEvent, Got, Refusal, Released, Writing, Wrote, WroteAgain
+from app.journal import AnyEvent, Got, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain
 from lab.evidence.damage import Damage, Flaw, Flaws
 from lab.evidence.history import journal_of
 from lab.judge.grant import Grant, Name
@@ -38,6 +38,7 @@ class Integrity:
             Wrote: self._flaw_of_wrote,
             WroteAgain: self._flaw_of_second_write,
             Refusal: self._flaw_of_second_write,
+            SoldOut: self._flaw_of_second_write,
             Released: self._flaw_of_released,
         }
         self._several: set[Name] = set()  # grants that announced more than one write: a stage may work in several threads
@@ -73,7 +74,7 @@ class Integrity:
             return Flaw.DOUBLED
         return None if event.asked_ns <= event.got_ns and event.commands >= 0 else Flaw.IMPOSSIBLE
 
-    def _flaw_of_second_write(self, replica: str, event: WroteAgain | Refusal, grant: Grant | None) -> Flaw | None:
+    def _flaw_of_second_write(self, replica: str, event: WroteAgain | Refusal | SoldOut, grant: Grant | None) -> Flaw | None:
         return Flaw.ORPHANED if grant is None else None
 
     def _flaw_of_writing(self, replica: str, event: Writing, grant: Grant | None) -> Flaw | None:

@@ -82,6 +82,10 @@ class Judgement(msgspec.Struct, kw_only=True):
     acknowledged: int
     failed: int
     unknown: int
+    # requests with the answer that nothing is left to sell
+    sold_out: int = 0
+    # how many items there were to sell; None where the counter only grows
+    stock: int | None = None
     # how many writes the resource carried out
     writes: int
     # the counter after the run; None if nobody could read it
@@ -119,6 +123,11 @@ class Judgement(msgspec.Struct, kw_only=True):
     def lost_otherwise(self) -> int:
         """Return how many increments were lost by another cause than the one under test, although the promise held."""
         return self.lost if self.verdict is Verdict.KEPT else 0
+
+    @property
+    def oversold(self) -> int:
+        """Return how many items were sold that were not there."""
+        return 0 if self.stock is None else max(0, self.acknowledged - self.stock)
 
     @property
     def headline(self) -> str:

@@ -61,6 +61,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         store_persists=scenario.get("store_persists", False),
         store_syncs=scenario.get("store_syncs", "always"),
         tests=scenario["tests"],
+        stock=scenario.get("stock"),
         users=scenario["users"],
         wait_ms=scenario.get("wait_ms", 0),
         leases_begin_before=record.stage.get("store") == "etcd",
@@ -92,6 +93,8 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         acknowledged=findings.outcomes[Outcome.ACKNOWLEDGED],
         failed=findings.outcomes[Outcome.FAILED],
         unknown=findings.outcomes[Outcome.UNKNOWN],
+        sold_out=findings.outcomes[Outcome.SOLD_OUT],
+        stock=findings.run.stock,
         writes=account.writes,
         final=record.final,
         lost=_lost(record, findings),
@@ -180,7 +183,7 @@ def _broke(violation: Violation, claims: list[str]) -> str:
 
 def _what_was_missing(findings: Findings) -> str:
     """Explain the most likely reason why the danger was never reached: too few requests, or too many failures."""
-    refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED]
+    refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
     if not refused:
         return f"{counted(findings.requests, 'request')} may be too few for it, or came too slowly"
     why, often = next(iter(findings.whys.most_common(1)), (_no_reason(findings), refused))

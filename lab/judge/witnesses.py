@@ -50,6 +50,10 @@ class Witnesses:
                 self._compare(request, last)
             else:
                 self._unwritten(request)
+        elif request.outcome is Outcome.SOLD_OUT and not self.written.was_sold_out(request.replica, request.id):
+            self._mismatch(
+                request.id, f"{request.replica} answered {request.id} that nothing is left, and journaled no such thing"
+            )
         elif request.outcome is Outcome.FAILED and wrote:
             self._mismatch(request.id, f"{request.id} was refused with {request.status}, but a replica wrote for it")
         return True
@@ -68,7 +72,7 @@ class Witnesses:
         if self._again(request.id):
             return Flaw.DOUBLED
         in_order = request.intended_ns <= request.start_ns <= request.end_ns
-        answered = request.outcome is not Outcome.ACKNOWLEDGED or request.status == 200
+        answered = request.outcome not in (Outcome.ACKNOWLEDGED, Outcome.SOLD_OUT) or request.status == 200
         return None if in_order and answered else Flaw.IMPOSSIBLE
 
     def _again(self, name: str) -> bool:

@@ -52,6 +52,8 @@ class Writes:
     def released(self, grant: Grant) -> None:
         if grant.wrote is None and grant.unconfirmed:
             self.unconfirmed.append(grant)
+        elif grant.sold_out:
+            self.written.add_sold_out(grant.replica, grant.request)
 
     def close(self, still_open: Iterable[Grant]) -> None:
         """Compare the writes with the counter in the end: all journals have been read."""

@@ -13,6 +13,7 @@ class Written:
         self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values, where there are several
         self._times: Counter[str] = Counter()  # of the requests that wrote more than once
         self._turns: dict[tuple[str, str], set[int]] = {}  # in which the request wrote, where it is not the first alone
+        self._sold_out: set[tuple[str, str]] = set()  # replica and request, where the request found nothing left to sell
 
     def add(self, replica: str, request: str, value: int, turn: int = 1) -> bool:
         """Add one confirmed write. Return whether the request has written before, in any replica."""
@@ -26,6 +27,14 @@ class Written:
                 self._earlier.setdefault((replica, request), set()).add(mine[request])
         mine[request] = value
         return again
+
+    def add_sold_out(self, replica: str, request: str) -> None:
+        """Add a request that found nothing left to sell."""
+        self._sold_out.add((replica, request))
+
+    def was_sold_out(self, replica: str, request: str) -> bool:
+        """Return whether the request found nothing left to sell in this replica."""
+        return (replica, request) in self._sold_out
 
     def __contains__(self, request: str) -> bool:
         """Return whether any replica wrote for the request."""

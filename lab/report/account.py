@@ -54,8 +54,11 @@ def account(result: Result) -> LossAccount:
 
 def sentence(judgement: Judgement, start: int = 0) -> str:
     """Return what the clients were promised, what the counter says, and how many increments are gone."""
-    requests = "request was" if judgement.acknowledged == 1 else "requests were"
-    parts = [f"{thousands(judgement.acknowledged)} {requests} answered “done”."]
+    parts = [f"{_requests(judgement.acknowledged)} answered “done”."]
+    if judgement.stock is not None:
+        parts.append(f"{_items(judgement.stock)} there to sell: {_oversold(judgement.oversold)}")
+        number = judgement.sold_out
+        parts.append(f"{thousands(number)} {'request' if number == 1 else 'requests'} got the answer that nothing is left.")
     again, unclear = judgement.duplicated, judgement.writes - judgement.acknowledged - judgement.duplicated
     if again:
         parts.append(f"{_writes(again)} made again for a request that had its increment already.")
@@ -70,6 +73,18 @@ def sentence(judgement: Judgement, start: int = 0) -> str:
         parts.append(f"The counter says {thousands(judgement.final)}.{began}")
     parts.append(f"{thousands(judgement.lost) if judgement.lost else 'None'} {'are' if judgement.lost > 1 else 'is'} gone.")
     return " ".join(parts)
+
+
+def _requests(number: int) -> str:
+    return f"{thousands(number)} {'request was' if number == 1 else 'requests were'}"
+
+
+def _oversold(number: int) -> str:
+    return f"{_items(number)} oversold." if number else "none was oversold."
+
+
+def _items(number: int) -> str:
+    return f"{thousands(number)} {'item was' if number == 1 else 'items were'}"
 
 
 def _writes(number: int) -> str:

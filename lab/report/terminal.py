@@ -80,7 +80,11 @@ def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[st
     Acknowledged, plus what was written without being acknowledged for the first time, minus the counter, is what is gone.
     """
     unanswered = judgement.writes - judgement.acknowledged - judgement.duplicated
-    yield str(judgement.acknowledged), 'increments were acknowledged (the client got the answer "done")'
+    if judgement.stock is None:
+        yield str(judgement.acknowledged), 'increments were acknowledged (the client got the answer "done")'
+    else:
+        yield str(judgement.stock), "items were there to sell"
+        yield str(judgement.acknowledged), 'items were sold (the client got the answer "done")'
     if judgement.duplicated:
         yield f"+{judgement.duplicated}", "were written again for a request that had been written already"
     if unanswered > 0:
@@ -94,6 +98,12 @@ def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[st
     yield str(judgement.lost), f"{'is' if judgement.lost == 1 else 'are'} gone{', because of:' if causes else ''}"
     for mechanism, lost in causes.items():
         yield "", f"{lost:>6}  {mechanism}"
+    if judgement.stock is not None:
+        yield str(judgement.oversold), f"{_items(judgement.oversold)} oversold: sold, and not there"
+        yield (
+            str(judgement.sold_out),
+            f"{'request' if judgement.sold_out == 1 else 'requests'} got the answer that nothing is left",
+        )
     if judgement.failed:
         yield str(judgement.failed), f"{_requests(judgement.failed)} refused: nothing was written for them"
     if judgement.unknown:
@@ -102,6 +112,10 @@ def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[st
 
 def _requests(number: int) -> str:
     return "request was" if number == 1 else "requests were"
+
+
+def _items(number: int) -> str:
+    return "item was" if number == 1 else "items were"
 
 
 def _price(judgement: Judgement, has_lock: bool) -> str:

@@ -28,6 +28,8 @@ def _load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
         yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
     if "users" in given and users > requests:
         yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}"
+    if scenario.stock is not None and scenario.stock >= requests:
+        yield f"stock = {scenario.stock} is never sold out by requests = {requests}; give at most {requests - 1}"
     if "rate" not in given and users < scenario.processes:
         yield f"processes = {scenario.processes} cannot share users = {users}; give at most {users}"
 

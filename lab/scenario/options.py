@@ -163,6 +163,15 @@ OPTIONS: dict[str, Option] = {
             label=Label("work {} ms", none="no work"),
         ),
         Option(
+            name="stock",
+            help="Number of items to sell: a request buys one, unless nothing is left. Without it, the counter only grows.",
+            least=1,
+            most=MOST,
+            form=FormField.LAB,
+            reaches_replica=True,
+            label=Label("{} items to sell", "1 item to sell", "no stock"),
+        ),
+        Option(
             name="retry_ms",
             help="Pause of a waiter between two tries.",
             unit="ms",

@@ -150,6 +150,7 @@ MEASURES = {
     "outlived_freezes": "requests that were stopped longer than the TTL by a fault, and went on",
     "reentered": "requests that entered a lock which a failed request had left behind",
     "refused": "writes that the resource refused",
+    "answered_beyond_stock": "requests that were answered, done or sold out, beyond one for each item of the stock",
     "served_percent": "requests that were acknowledged, in percent of all",
     "sessions_ended": "sessions that were ended at the lock's store",
     "struck": "faults that were injected",

@@ -50,6 +50,7 @@ class Scenario:
     retry_ms: int = 30
     lease_ms: int | None = None  # an explicit lease time; None: the stage's default
     work_ms: int = 0
+    stock: int | None = None  # how many items there are to sell; None for a counter that only grows
     nested: str = ""  # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
     receipts: bool = False  # whether the work writes twice: the counter, and a receipt
     store_persists: bool = False  # whether the lock's store writes every change to a file

@@ -459,6 +459,7 @@ def test_up_offers_what_reaches_servers(said):
         "replicas",
         "ttl_ms",
         "work_ms",
+        "stock",
         "retry_ms",
         "wait_ms",
     }

@@ -8,9 +8,12 @@ import msgspec
 import pytest
 
 from app.increment import Increment
-from app.journal import AnyEvent, Got, Journal, Released, Writing, Wrote, WroteAgain
+from app.journal import AnyEvent, Got, Journal, Released, SoldOut, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant
+from app.locks import stages
 from app.resource import Write
+from app.resources import stock_of_a_grant
+from app.settings import Settings
 
 
 class Number:
@@ -108,3 +111,36 @@ def test_writes_are_journaled_at_the_commit(tmp_path):
     Increment("r1", Pending(), Journal(tmp_path / "journal"), 0, receipts=Pending()).run(Sound())
 
     assert [type(event) for event in events(tmp_path / "journal")][1:] == [Got, Writing, Wrote, WroteAgain, Released]
+
+
+class Shop(Number):
+    """A shop that has sold three items."""
+
+    def read(self, grant: Grant) -> int:
+        return 3
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        return Write(value=4, overwrote=3)
+
+
+class Held:
+    """A lock that grants at once."""
+
+    def run(self, work):
+        return work(Grant("lock"))
+
+
+@pytest.mark.parametrize(("stock", "sold_out"), [(None, False), (4, False), (3, True)])
+def test_sells_only_what_is_left(tmp_path, stock, sold_out):
+    """A request sells an item only if one is left. Otherwise it writes nothing, and is answered."""
+    answer = Increment("r1", Shop(), Journal(tmp_path / "journal"), 0, stock=stock).run(Held())
+
+    assert answer.sold_out is sold_out
+    done = [SoldOut] if sold_out else [Writing, Wrote]
+    assert [type(event) for event in events(tmp_path / "journal")][1:] == [Got, *done, Released]
+
+
+@pytest.mark.parametrize(("stage", "stock"), [("lua", 2000), ("bucketed", 250)])
+def test_bucket_sells_its_share(stage, stock):
+    """A stock of eight buckets is an eighth for each."""
+    assert stock_of_a_grant(stages()[stage], Settings(stock=2000)) == stock
