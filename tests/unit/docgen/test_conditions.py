@@ -80,6 +80,16 @@ def test_kept_in_all_rows(made_cells):
     ]
 
 
+def test_a_long_list_names_the_others(made_cells):
+    """Where nearly all stages keep a claim, the row names the few that do not."""
+    names = list(stages())
+    made_cells(*(("fair", name, "KEPT", 0) for name in names[2:]))
+
+    assert conditions.PARTS["keep_all"]("fair") == (
+        f"all but `{names[0]}`, `{names[1]}` ({len(names) - 2} of {len(names)} stages)"
+    )
+
+
 def test_an_unknown_claim_is_refused():
     """A marker with a claim that does not exist is an error with the nearest name."""
     with pytest.raises(BadInput, match="reentrant"):
