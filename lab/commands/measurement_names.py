@@ -15,6 +15,7 @@ OF_THE_LAB = {
 OF_THE_LOCKS = {
     "locks": "all stages without replicas; lua compared with redis-py's lock",
     "fences": "the price of a fence, and of a fence with an owner",
+    "asking": "Redlock asked in turn, compared with all at once",
     "votes": "Redlock's random pause, compared with a fixed one",
     "syncs": "the price of Redis's syncs, and what they save",
     "waits": "pubsub and queued, compared with lua",
