@@ -7,7 +7,7 @@ increments writes overwrote and brought back, are in the exact account only.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -56,9 +56,7 @@ def sentence(judgement: Judgement, start: int = 0) -> str:
     """Return what the clients were promised, what the counter says, and how many increments are gone."""
     parts = [f"{_requests(judgement.acknowledged)} answered “done”."]
     if judgement.stock is not None:
-        parts.append(f"{_items(judgement.stock)} there to sell: {_oversold(judgement.oversold)}")
-        number = judgement.sold_out
-        parts.append(f"{thousands(number)} {'request' if number == 1 else 'requests'} got the answer that nothing is left.")
+        parts = [*_shop(judgement, judgement.stock)]
     again, unclear = judgement.duplicated, judgement.writes - judgement.acknowledged - judgement.duplicated
     if again:
         parts.append(f"{_writes(again)} made again for a request that had its increment already.")
@@ -79,12 +77,14 @@ def _requests(number: int) -> str:
     return f"{thousands(number)} {'request was' if number == 1 else 'requests were'}"
 
 
-def _oversold(number: int) -> str:
-    return f"{_items(number)} oversold." if number else "none was oversold."
-
-
-def _items(number: int) -> str:
-    return f"{thousands(number)} {'item was' if number == 1 else 'items were'}"
+def _shop(judgement: Judgement, stock: int) -> Iterator[str]:
+    """Yield what a shop had, what it sold, and how many requests found nothing left."""
+    items = "item" if stock == 1 else "items"
+    too_many = thousands(judgement.oversold) if judgement.oversold else "none"
+    yield f"The shop had {thousands(stock)} {items} and sold {thousands(judgement.acknowledged)}: {too_many} too many."
+    if judgement.sold_out:
+        requests = "request" if judgement.sold_out == 1 else "requests"
+        yield f"{thousands(judgement.sold_out)} {requests} got the answer that nothing is left."
 
 
 def _writes(number: int) -> str:

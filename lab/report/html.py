@@ -37,4 +37,5 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
     environment.filters["thousands"] = thousands
     environment.filters["facts"] = msgspec.to_builtins
     environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
-    return environment.get_template(template).render(**values)
+    text = environment.get_template(template).render(**values)
+    return text.replace("\u2009", "\u202f")  # a number must not break at the end of a line

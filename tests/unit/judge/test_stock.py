@@ -32,7 +32,9 @@ def test_oversold(made):
     judgement, _ = judge(made.folder)
 
     assert (judgement.stock, judgement.oversold, judgement.sold_out, judgement.lost) == (1, 1, 1, 1)
-    assert "1 item was there to sell: 1 item was oversold." in sentence(judgement)
+    assert sentence(judgement).startswith(
+        "The shop had 1 item and sold 2: 1 too many. 1 request got the answer that nothing is left. "
+    )
     assert judgement.verdict == "ADMITTED"
 
 
