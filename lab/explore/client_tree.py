@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from lab.explore.memory import remembered
-from lab.explore.operation import Ended, Mark, Operation, Releasing, Writing, Wrote, waits_in_server
+from lab.explore.operation import Command, Ended, Mark, Nap, Operation, Releasing, Writing, Wrote, waits_in_server
 from lab.explore.program import Program
 from lab.explore.replica import Replica
 
@@ -47,6 +47,8 @@ class Node(NamedTuple):
     writing: bool
     # when the request ended; meaningless while it goes on
     ended_ms: int = 0
+    # whether the request begins a try: it has sent no command since its start, or since its last nap
+    is_fresh: bool = True
 
     @property
     def at_ms(self) -> int:
@@ -118,7 +120,7 @@ class ClientTree:
         number = len(self.nodes)
         if memory is not None:
             times = (node.at_ms, node.ended_ms) if _minds_the_time(node) else None
-            number = self._by_memory.setdefault((memory, node.marks, node.ended, node.writing, times), number)
+            number = self._by_memory.setdefault((memory, node.marks, node.ended, node.writing, node.is_fresh, times), number)
         if number == len(self.nodes):
             self.nodes.append(node)
             self.rests.append(number)
@@ -136,7 +138,15 @@ class ClientTree:
 def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> Node:
     pending, marks = tuple(one.pending for one in replica.threads), tuple(replica.marks)
     ended, ended_ms = _how_ended(marks, before), before.ended_ms if before and before.ended else replica.now_ms
-    return Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms)
+    fresh = before is None or _is_fresh(before, inputs[-1].thread)
+    return Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms, fresh)
+
+
+def _is_fresh(before: Node, thread: int) -> bool:
+    """Return whether the request begins a try after a step of a thread."""
+    if thread:
+        return before.is_fresh
+    return isinstance(before.pending[0], Nap) or (before.is_fresh and not isinstance(before.pending[0], Command))
 
 
 def _minds_the_time(node: Node) -> bool:

@@ -45,18 +45,20 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         super().__init__(**options)
         self.server = server
         self.unread: deque[tuple[bytes, ...]] = deque()
+        self.follows = False  # whether others of the same pipeline were answered
         self.confirmed: deque[bytes] = deque()  # what a transaction answers before EXEC
         self.listening = False
 
     def remembered(self) -> tuple[Any, ...]:
         """Return what the connection holds for the thread that uses it."""
-        return self.server, tuple(self.unread), tuple(self.confirmed), self.listening
+        return self.server, tuple(self.unread), tuple(self.confirmed), self.listening, self.follows
 
     def connect(self) -> None:
         """Do nothing: the connection is there."""
 
     def disconnect(self, *_: Any, **__: Any) -> None:
         self.unread.clear()
+        self.follows = False
         self.confirmed.clear()
 
     def _connect(self) -> Any:
@@ -91,7 +93,7 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         return [self._words(args) for args in commands]
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
-        """Send a pipeline: each command is executed by itself. A transaction is executed as a whole."""
+        """Send a pipeline: its commands travel together, and each is executed by itself. A transaction is executed as a whole."""
         if not isinstance(command, list) or not all(isinstance(words, tuple) for words in command):
             raise NotExplored("it sends what it has packed itself")
         if command and command[0] == (transaction.MULTI,):
@@ -113,10 +115,15 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         if self.confirmed:
             return self._decoded(self.confirmed.popleft(), disable_decoding)
         here = replica.current()
-        reply = here.wait(Command(self.server, self.unread.popleft(), *_line()) if self.unread else Listen(None))
+        reply = here.wait(self._next() if self.unread else Listen(None))
         if isinstance(reply, Failure):
             raise ERRORS[reply.kind](reply.message)
         return self._decoded(reply, disable_decoding)
+
+    def _next(self) -> Command:
+        words, follows = self.unread.popleft(), self.follows
+        self.follows = bool(self.unread)
+        return Command(self.server, words, *_line(), tuple(self.unread), follows)
 
     def _decoded(self, reply: Reply, raw: bool) -> Any:
         if isinstance(reply, tuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.explore.client_tree import ClientTree
+from lab.explore.parking import AWAKE
 from lab.explore.state import DEAD, State
 
 
@@ -27,7 +28,7 @@ def forgotten(state: State, trees: Sequence[ClientTree]) -> State:
         ghosts = ghosts._replace(written=tuple(one._replace(client=-1) for one in ghosts.written))
     if any(dead):
         state = state._replace(
-            parked=tuple(one and not gone for one, gone in zip(state.parked, dead, strict=True)),
+            parked=tuple(AWAKE if gone else one for one, gone in zip(state.parked, dead, strict=True)),
             channels=tuple(() if gone else one for one, gone in zip(state.channels, dead, strict=True)),
             inboxes=tuple(() if gone else one for one, gone in zip(state.inboxes, dead, strict=True)),
         )

@@ -17,6 +17,10 @@ class Command(NamedTuple):
     # the file and line of the stage that sent it; empty and 0 where another file did
     file: str = ""
     line: int = 0
+    # of a pipeline: what was sent with it, and is executed after it
+    behind: tuple[tuple[bytes, ...], ...] = ()
+    # whether others were sent with it, and have been executed
+    follows: bool = False
 
 
 class Until(NamedTuple):

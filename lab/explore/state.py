@@ -23,8 +23,8 @@ class State(NamedTuple):
     nodes: tuple[int, ...]
     # RUNS, PAUSED or DEAD
     modes: tuple[int, ...]
-    # the clients whose nap need not end before the lock's store changes
-    parked: tuple[bool, ...]
+    # of each client: AWAKE, PARKED or TRYING (``parking``)
+    parked: tuple[int, ...]
     # the lock's store and the counter, in their tables
     lock: int
     counter: int

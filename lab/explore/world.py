@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore import rules
+from lab.explore import in_flight, rules
 from lab.explore.budget import Budget
 from lab.explore.client_tree import ClientTree, Input, Node
 from lab.explore.event import (
@@ -41,6 +41,7 @@ from lab.explore.operation import (
     Until,
     waits_in_server,
 )
+from lab.explore.parking import AWAKE, PARKED, after_change, after_step
 from lab.explore.program import Program
 from lab.explore.replica import NeverWaits
 from lab.explore.rules import Finding
@@ -96,7 +97,7 @@ class World:
         for client, tree in enumerate(self.trees):  # a stage without a store is in its work at once
             marks = tree.nodes[0].marks
             ghosts, _ = rules.executed(ghosts, rules.Executed(client, False, (), (), marks, 0, 0, False, False), self.known)
-        return State((0,) * n, (RUNS,) * n, (False,) * n, 0, 0, ((),) * n, ((),) * n, 0, budget, ghosts)
+        return State((0,) * n, (RUNS,) * n, (AWAKE,) * n, 0, 0, ((),) * n, ((),) * n, 0, budget, ghosts)
 
     def moves(self, state: State, budget: Budget, horizon_ms: int) -> list[Move]:
         """Return everything that can happen in a state, and what it breaks."""
@@ -175,7 +176,7 @@ class World:
                 match operation:
                     case Until(at_ms) if at_ms is not None and at_ms <= state.now_ms:
                         yield client, thread
-                    case Nap() if not state.parked[client]:
+                    case Nap() if state.parked[client] != PARKED:
                         yield client, thread
                     case Listen() if state.inboxes[client] and state.inboxes[client][0][0] != MESSAGE:
                         yield client, thread  # nothing that another client does can come between
@@ -204,25 +205,30 @@ class World:
             yield self._resume(subscribed(state, client, command), Event(STEP, client, thread), None)
             return
         words = (POPPING[name], command.words[1]) if name in POPPING else command.words
-        after, reply = self._execute(state, command.server, words)
+        after, reply = self.execute(state, command.server, words)
         if name in POPPING:
             if reply is None:
                 return  # it waits in the server; see _deadlines
             reply = (command.words[1], reply)
         yield self._resume(after, Event(STEP, client, thread), reply, state)
-        if command.server == LOCK and state.left.lost_replies:
+        if command.server != LOCK:
+            return
+        after = in_flight.with_those_behind(self, after, command)
+        if state.left.lost_replies:
             faulted = rules.faulted(state.ghosts, client)
             spent = after._replace(left=state.left.without("lost_replies"), ghosts=faulted)
             yield self._resume(spent, Event(LOST_REPLY, client, thread), LOST, state)
-            if after.lock != state.lock:  # otherwise it makes no difference whether the server executed it
+            # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
+            if after.lock != state.lock and not command.follows:
                 unsent = state._replace(left=state.left.without("lost_replies"), ghosts=faulted)
                 yield self._resume(unsent, Event(LOST_COMMAND, client, thread), LOST, state)
-        if command.server == LOCK and state.left.resends:
-            twice, reply = self._execute(after, command.server, words)
+        if state.left.resends and not command.follows:  # a pipeline is sent again as a whole
+            twice, reply = self.execute(after, command.server, words)
             spent = twice._replace(left=state.left.without("resends"), ghosts=state.ghosts._replace(resent=client))
             yield self._resume(spent, Event(RESEND, client, thread), reply, state)
 
-    def _execute(self, state: State, server: str, words: tuple[bytes, ...]) -> tuple[State, Reply]:
+    def execute(self, state: State, server: str, words: tuple[bytes, ...]) -> tuple[State, Reply]:
+        """Return the state after a server has executed a command, and its reply."""
         if server == COUNTER:
             answer = self.counter.answer(state.counter, words)
             return state._replace(counter=answer.state), answer.reply
@@ -251,9 +257,9 @@ class World:
             was_over=bool(old.ended) and old.ended_ms < state.now_ms,  # a command on its way at the end is not one too many
         )
         ghosts, found = rules.executed(state.ghosts, step, self.known)
-        parked = (False,) * len(state.parked) if changed else state.parked
+        parked = after_change(len(state.parked), changed, state.parked)
         if event.thread == 0:
-            parked = put(parked, client, isinstance(node.pending[0], Nap))
+            parked = put(parked, client, after_step(state.parked[client], old, operation, node))
         after = state._replace(nodes=put(state.nodes, client, number), parked=parked, ghosts=ghosts)
         return Move(
             event,
@@ -271,17 +277,20 @@ class World:
             if mode == PAUSED:
                 yield Move(Event(RESUME, client), state._replace(modes=put(state.modes, client, RUNS)), ())
             elif mode == RUNS and not self.node(state, client).ended:
-                if left.pauses:
+                if left.pauses and not in_flight.of_client(
+                    self, state, client
+                ):  # a pause in a pipeline is the same as one after it: the server goes on
                     ghosts = rules.paused(state.ghosts, client, self.node(state, client).writing)
                     after = state._replace(modes=put(state.modes, client, PAUSED), left=left.without("pauses"), ghosts=ghosts)
                     yield Move(Event(PAUSE, client), after, ())
                 if left.crashes:
-                    ghosts = rules.crashed(state.ghosts, client)
-                    after = state._replace(modes=put(state.modes, client, DEAD), left=left.without("crashes"), ghosts=ghosts)
-                    yield Move(Event(CRASH, client), after, ())
+                    after, found = in_flight.arrived(self, state, client)
+                    modes, ghosts = put(after.modes, client, DEAD), rules.crashed(after.ghosts, client)
+                    spent = after._replace(modes=modes, left=left.without("crashes"), ghosts=ghosts)
+                    yield Move(Event(CRASH, client), spent, found)
         if left.restarts and self.lock.contents[state.lock] and not self._all_over(state):
             ghosts = rules.restarted(state.ghosts, state.now_ms)
-            awake = (False,) * len(state.parked)
+            awake = (AWAKE,) * len(state.parked)
             after = state._replace(lock=0, left=left.without("restarts"), ghosts=ghosts, parked=awake)
             yield Move(Event(RESTART), after, ())
 
@@ -305,7 +314,7 @@ class World:
                 self.lock.contents[lock], state.now_ms, then_ms, self.program.ttl_ms, used, idle, self.program.nested
             )
             ghosts, found = rules.passed(state.ghosts, about)
-            woken = tuple(lock == state.lock and one for one in state.parked)
+            woken = after_change(len(state.parked), lock != state.lock, state.parked)
             after = state._replace(lock=lock, now_ms=then_ms, ghosts=ghosts, parked=woken)
             yield Move(Event(CLOCK, NOBODY, 0, then_ms), after, tuple(found))
 

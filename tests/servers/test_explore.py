@@ -294,6 +294,40 @@ def test_pipelines(transaction, real, tmp_path):
     assert (Claim.exclusive in question.found.broken) is not transaction
 
 
+IN_ONE_GO = textwrap.dedent(
+    '''\
+    """Sets the key and its TTL {how}."""
+    import time
+    from app.locks import setnx
+    class Lock(setnx.Lock):
+        def acquire(self):
+            while not self.tried():
+                time.sleep(0.03)
+        def tried(self):
+            with self.store.pipeline(transaction=False) as pipe:
+                if {one_by_one}:
+                    return self.store.setnx(self.key, "locked") and self.store.pexpire(self.key, 3000)
+                return pipe.setnx(self.key, "locked").pexpire(self.key, 3000).execute()[0]
+    STAGE = setnx.STAGE.__class__(lock=Lock, store="redis")
+    '''
+)
+
+
+@pytest.mark.parametrize("fault", ["lost_replies", "crashes", "resends"])
+@pytest.mark.parametrize("one_by_one", [True, False], ids=["two commands", "a pipeline"])
+def test_a_pipeline_arrives_as_a_whole(one_by_one, fault, real, tmp_path):
+    """Where the reply to a pipeline is lost, or its client is killed, the server still executes all of it."""
+    own = tmp_path / "one_go.py"
+    own.write_text(IN_ONE_GO.format(how="one by one" if one_by_one else "in one go", one_by_one=one_by_one), encoding="utf-8")
+    asked = [Question(Budget(**{fault: 1}), 0, horizon_ms(2, TTL_MS, 0))]
+
+    (question,) = decide(find_stage(str(own)), 2, TTL_MS, asked, real, WITHIN_S).questions
+
+    assert question.found.complete
+    lasting = [broken for broken in question.found.broken.values() if broken.mechanism == "a request waits for ever"]
+    assert bool(lasting) is one_by_one
+
+
 def test_watch_is_not_explored(real):
     """What WATCH does depends on the connection, so such a lock is refused and not decided."""
     with pytest.raises(NotExplored, match="WATCH"):
