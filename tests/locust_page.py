@@ -70,9 +70,16 @@ class Ui(Page):
         if not self.welcome:
             raise AssertionError(f"lab ui did not start: {self.process.communicate(timeout=30)[1]}")
         super().__init__(self.welcome.split()[0])
+        self.earlier_verdicts, self.earlier_folders = 0, 0
+
+    def begin(self) -> None:
+        """Wait for the runs of earlier tests to end, and leave them out of the verdicts and the folders from now on."""
+        wait_for(lambda: self.at_rest() and not self.recording())
+        self.earlier_verdicts, self.earlier_folders = 0, 0
+        self.earlier_verdicts, self.earlier_folders = len(self.verdicts()), len(self.folders())
 
     def verdicts(self) -> list[dict[str, Any]]:
-        return self.get("/lab")["verdicts"]
+        return self.get("/lab")["verdicts"][self.earlier_verdicts :]
 
     def run(self, **fields: str) -> dict[str, Any]:
         """Press Start and wait for the verdict that the page gets."""
@@ -80,12 +87,16 @@ class Ui(Page):
         assert self.press(**fields)["success"] is True
         return wait_for(lambda: self.verdicts()[before:])[0]
 
+    def recording(self) -> list[Path]:
+        """Folders of the run under way."""
+        return list(self.cwd.glob("reports/runs/.*.part"))
+
     def recorded(self) -> int:
         """Requests of the run under way."""
         return sum(path.read_bytes().count(b"\n") for path in self.cwd.glob("reports/runs/.*.part/requests.jsonl"))
 
     def folders(self) -> list[Path]:
-        return sorted(self.cwd.glob("reports/runs/2*"))
+        return sorted(self.cwd.glob("reports/runs/2*"))[self.earlier_folders :]
 
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)

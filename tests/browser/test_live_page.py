@@ -54,6 +54,14 @@ def lab(tmp_path) -> Iterator[Lab]:
         one.end()
 
 
+@pytest.fixture(scope="module")
+def resting(tmp_path_factory) -> Iterator[Lab]:
+    """A ``lab ui`` for the tests that start no run."""
+    one = Lab(tmp_path_factory.mktemp("resting"))
+    yield one
+    one.end()
+
+
 def start(page, stage: str, requests: str = "600") -> None:
     """Fill in Locust's form and press Start, as a reader does."""
     page.get_by_label("Number of users").fill("50")
@@ -223,8 +231,11 @@ def test_votes_reach_every_page(pages):
 
 
 def test_late_reader_sees_the_whole_run(browser, lab):
-    """A reader who opens the live page during a run sees what has happened and what happens next."""
-    lab.press(stage="lua", work_ms="20", requests="9000")
+    """A reader who opens the live page during a run sees what has happened and what happens next.
+
+    Locust's page cannot change the run: it says so, and the run goes on.
+    """
+    lab.press(stage="lua", work_ms="20", requests="9000", user_count="15", spawn_rate="15")
     wait_for(lambda: lab.recorded() > 100)
 
     live = browser.open(lab.live)
@@ -235,38 +246,36 @@ def test_late_reader_sees_the_whole_run(browser, lab):
     assert live.evaluate("document.getElementById('envelope').width") > 0
     assert live.evaluate(STRIP) > 20  # also the bins of the time before this page was opened
     browser.look(live, "live-during", sizes=("wide", "phone", "projector"))
+    refused_to_change(browser.open(lab.address))
+    before = lab.recorded()
+    wait_for(lambda: lab.recorded() > before)
     lab.stop()
     live.locator("#outcome").filter(has_text="VOID").wait_for(timeout=30_000)
     assert "no prediction counts" in live.locator("#against").inner_text()
 
 
-def test_change_of_a_running_test_is_refused(browser, lab):
-    """Locust's page cannot change a run under way: it says so, and the run goes on."""
-    lab.press(stage="lua", work_ms="20", requests="9000")
-    wait_for(lambda: lab.recorded() > 20)
-    locust = browser.open(lab.address)
+def refused_to_change(locust) -> None:
+    """Try to change a run under way on Locust's page, and wait until the page states that it cannot be changed."""
     locust.get_by_role("button", name="Edit").click()
-
     locust.get_by_role("button", name="Update").click()
-
     locust.get_by_role("alert").filter(has_text="Not changed: a run is under way").wait_for()
-    lab.stop()
 
 
-def test_wrong_stage_is_shown_at_the_button(browser, lab):
+def test_wrong_stage_is_shown_at_the_button(browser, resting):
     """A wrong stage is refused, and the page shows the reason above the button."""
-    locust = browser.open(lab.address)
+    locust = browser.open(resting.address)
     locust.locator("select[name=stage]").evaluate("(one) => { one.options[0].value = 'lau'; one.value = 'lau'; }")
 
     locust.get_by_role("button", name="Start").click()
 
     locust.get_by_text("there is no stage 'lau'. Did you mean 'lua'?").wait_for()
-    assert lab.at_rest()
+    assert resting.at_rest()
 
 
-def test_live_page_by_keyboard(browser, lab):
+def test_live_page_by_keyboard(pages):
     """Everything on the live page can be done with the keyboard."""
-    live = browser.open(lab.live)
+    _, opened = pages
+    live = opened()
     live.locator("select[name=stage]").focus()
     live.keyboard.type("lua")
     for _ in range(3):  # scenario, name, it loses none
@@ -279,19 +288,19 @@ def test_live_page_by_keyboard(browser, lab):
 
 
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset"])
-def test_other_site_cannot_control_runs(lab, path):
+def test_other_site_cannot_control_runs(resting, path):
     """A page of another site can neither start nor stop a run."""
-    request = urllib.request.Request(f"{lab.address}{path}", data=b"stage=none", headers={"Origin": "http://evil.example"})
+    request = urllib.request.Request(f"{resting.address}{path}", data=b"stage=none", headers={"Origin": "http://evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(request, timeout=10)
-    with urllib.request.urlopen(lab.address, timeout=10) as answer:
+    with urllib.request.urlopen(resting.address, timeout=10) as answer:
         assert not [name for name in answer.headers if name.lower().startswith("access-control")]
         assert answer.headers["X-Frame-Options"] == "DENY"
-    assert lab.at_rest()
-    assert lab.verdicts() == []
+    assert resting.at_rest()
+    assert resting.verdicts() == []
 
 
-def test_other_origin_in_a_browser(browser, lab, tmp_path):
+def test_other_origin_in_a_browser(browser, resting, tmp_path):
     """A page of another origin cannot start a run from a real browser."""
     browser.excused = ["CORS policy", "Failed to load resource"]
     stranger = tmp_path / "stranger.html"
@@ -300,17 +309,17 @@ def test_other_origin_in_a_browser(browser, lab, tmp_path):
     answer = browser.open(stranger).evaluate(
         """(address) => fetch(address, { method: "POST", body: new URLSearchParams({ stage: "none", user_count: 1 }) })
         .then((answer) => answer.status, () => "not answered")""",
-        f"{lab.address}/swarm",
+        f"{resting.address}/swarm",
     )
 
     assert answer == "not answered"
-    assert lab.at_rest()
-    assert not (tmp_path / "reports").exists()
-    assert lab.asked("POST", "/live/prediction", {}, origin="http://evil.example")[0] == 403  # a name in whatever case
-    assert lab.asked("GET", "/live", Host="evil.example")[0] == 403
+    assert resting.at_rest()
+    assert not (resting.cwd / "reports").exists()
+    assert resting.asked("POST", "/live/prediction", {}, origin="http://evil.example")[0] == 403  # a name in whatever case
+    assert resting.asked("GET", "/live", Host="evil.example")[0] == 403
 
 
-def test_bad_prediction_is_refused(lab):
+def test_bad_prediction_is_refused(resting):
     """A prediction that makes no sense is refused, and the answer lists what is allowed."""
     said = {"reader": "1", "stage": "lua", "scenario": "rush", "choice": 1}
     wrong = {
@@ -323,15 +332,15 @@ def test_bad_prediction_is_refused(lab):
     }
 
     for words, posted in wrong.items():
-        status, text = lab.asked("POST", "/live/prediction", posted)
+        status, text = resting.asked("POST", "/live/prediction", posted)
         assert (status, words in text) == (400, True), text
-    assert "[0,0]" in lab.asked("GET", "/live/ladder?stage=lua&scenario=rush")[1]
-    assert lab.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
-    assert lab.asked("POST", "/live", said)[0] == 404
+    assert "[0,0]" in resting.asked("GET", "/live/ladder?stage=lua&scenario=rush")[1]
+    assert resting.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
+    assert resting.asked("POST", "/live", said)[0] == 404
 
 
 @pytest.mark.parametrize(
     "path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/runs/..%2f..%2f..%2fetc/passwd", "/runs/.hidden"]
 )
-def test_no_path_leads_out_of_the_runs(lab, path):
-    assert lab.asked("GET", path)[0] == 404
+def test_no_path_leads_out_of_the_runs(resting, path):
+    assert resting.asked("GET", path)[0] == 404

@@ -23,12 +23,23 @@ from tests.command import LAB, wait_for
 from tests.locust_page import Ui
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Iterator[list[Ui]]:
+    """Every ``lab ui`` that tests shared: the last is in use, and another follows where a test has ended it."""
+    several: list[Ui] = []
+    yield several
+    for one in several:
+        if one.process.poll() is None:
+            one.end()
+
+
 @pytest.fixture
-def ui(tmp_path) -> Iterator[Ui]:
-    one = Ui(tmp_path)
-    yield one
-    if one.process.poll() is None:
-        one.end()
+def ui(made, tmp_path) -> Ui:
+    """A page at rest. It goes on after a run, so the next test uses it too."""
+    if not made or made[-1].process.poll() is not None:
+        made.append(Ui(tmp_path))
+    made[-1].begin()
+    return made[-1]
 
 
 def verdict_of(folder: Path) -> dict[str, Any]:
@@ -39,56 +50,14 @@ def record_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "run.json").read_text(encoding="utf-8"))
 
 
-def test_each_start_is_a_whole_run(ui):
-    """Each press of Start is a whole run, in the same page."""
-    options = ui.options()
-    assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
-    assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == list(scenario_names())
-    assert list(options) == ["stage", "scenario", "replicas", "ttl_ms", "work_ms", "requests", "rate"]  # the lab's, then Locust's
-
-    none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
-
-    assert (none["verdict"], none["acknowledged"], none["requests"]) == ("ADMITTED", 600, 600)
-    assert none["lost"] > 0
-    assert (lua["verdict"], lua["requests"], lua["lost"], lua["counter"]) == ("KEPT", 601, 0, lua["acknowledged"])
-    folders = [(ui.cwd / one["report"]).parent for one in (none, lua)]
-    assert ui.folders() == folders
-    for folder, facts in zip(folders, (none, lua), strict=True):
-        assert verdict_of(folder)["lost"] == facts["lost"]
-        assert len(list(History(folder).requests())) == facts["requests"]
-        assert (folder / "report.html").exists()
-    record = record_of(folders[1])
-    assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
-    assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
-
-    with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
-        assert b"/increment" in answer.read()  # Locust's own report
-    wait_for(ui.at_rest)  # the page looks again as long as the test runs
-    (tab,) = ui.stats()["extended_stats"]
-    assert [row["stage"] for row in tab["data"]] == ["lua", "none"]
-    status, out, err = ui.end()
-    assert status == 0
-    assert "lua under rush: 601 acknowledged, the counter reads 601; 0 lost" in out
-    assert "nothing is left running" in err
-
-
-def test_scenario_faults_are_injected(ui):
-    """The faults of the chosen scenario are injected."""
-    facts = ui.run(stage="watchdog", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
-
-    assert facts["verdict"] != "VOID"
-    (record,) = History(ui.folders()[0]).faults()
-    assert record.kind == "freeze"
-
-
 def test_processes_send_the_number_asked(tmp_path):
     """Several processes together send the number of requests that was asked for, run after run."""
     several = Ui(tmp_path, "--processes", "2")
     try:
-        first, again = several.run(stage="incr", requests="601"), several.run(stage="lua", requests="300")
+        first, again = several.run(stage="queued", requests="601"), several.run(stage="queued", requests="400")
 
         assert (first["requests"], first["counter"], first["verdict"]) == (601, 601, "KEPT")
-        assert (again["requests"], again["counter"], again["verdict"]) == (300, 300, "KEPT")
+        assert (again["requests"], again["counter"], again["verdict"]) == (400, 400, "KEPT")
         record = record_of(several.folders()[0])
         assert (record["ended"], record["scenario"]["processes"]) == ("complete", 2)
         several.press(stage="lua", work_ms="50")
@@ -149,9 +118,9 @@ def test_wrong_form_is_refused(ui):
     assert "50 users cannot share 40 requests" in refused["users"]["message"]
     assert "requests must be a whole number, not 'many'" in refused["number"]["message"]
     assert "the stage none does not have it" in refused["misfit"]["message"]
-    assert ui.stats()["state"] == "ready"
+    assert ui.at_rest()
     assert ui.verdicts() == []
-    assert not (ui.cwd / "reports").exists()
+    assert [*ui.folders(), *ui.recording()] == []
     assert ui.run(stage="incr")["lost"] == 0  # and a right one still runs
 
 
@@ -170,7 +139,7 @@ def test_stop_during_a_run(ui):
     assert record_of(folder)["ended"] == "stopped by hand"
     assert verdict_of(folder)["verdict"] == "VOID"
     assert verdict_of(folder)["lost"] == 0  # the counter was read when those still inside had written
-    whole = ui.run(stage="incr")
+    whole = ui.run(stage="queued")
     assert (whole["verdict"], whole["requests"], whole["counter"]) == ("KEPT", 600, 600)
 
 
@@ -193,7 +162,7 @@ def test_stop_at_a_rate(ui):
 def test_stop_while_servers_start(ui):
     """Stop while the servers start sends no request."""
     ui.press(stage="lua")
-    wait_for(lambda: list(ui.cwd.glob("reports/runs/.*.part")))
+    wait_for(ui.recording)
 
     ui.stop()
 
@@ -212,7 +181,103 @@ def test_dead_server_ends_only_the_run(ui):
     (facts,) = wait_for(ui.verdicts)
     assert facts["verdict"] == "VOID"
     assert "lost a server in the middle of the run: nginx" in facts["why"]
-    assert ui.run(stage="incr")["verdict"] == "KEPT"
+    assert ui.run(stage="queued")["verdict"] == "KEPT"
+
+
+def test_page_at_rest(tmp_path):
+    """The form is preselected with what the command line asked for. The page listens on loopback alone, and no process
+    outlives an interrupt at rest.
+    """
+    ui = Ui(tmp_path, "--stage", "ttl", "--scenario", "slow_holder")
+    options, family = ui.options(), ui.family()
+    listening = [
+        one for one in psutil.net_connections("inet") if one.pid in {process.pid for process in family} and not one.raddr
+    ]
+
+    status, out, _ = ui.end()
+
+    said = {name: options[name]["default_value"].partition(":")[0] for name in ("stage", "scenario")}
+    assert said == {"stage": "ttl", "scenario": "slow_holder"}
+    assert {one.laddr.ip for one in listening} == {"127.0.0.1"}
+    assert psutil.wait_procs(family, timeout=1)[1] == []
+    assert status == 0
+    assert out == ""  # beyond the address
+
+
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [LAB, "ui", "--port", str(port)], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
+        )
+
+    assert done.returncode == 2
+    assert f"port {port} of 127.0.0.1" in done.stderr
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_form_starts_a_small_scenario(ui):
+    """The form as it stands starts a scenario of few users."""
+    facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(AT_ONCE))
+
+    assert (facts["verdict"], facts["requests"]) == ("KEPT", 6)
+
+
+def test_users_do_not_leak_into_the_next_run(ui):
+    """After a run with users that the visitor typed, the form opens as at first, and the next run has its scenario's users.
+
+    The fault of the first run's scenario is injected, and none of it is in the next run.
+    """
+    at_first = {name: ui.template()[name] for name in ("num_users", "user_count", "spawn_rate")}
+    ui.press(stage="lua", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
+    wait_for(lambda: ui.recorded() > 0)
+    during = {name: ui.template()[name] for name in at_first}
+    wait_for(ui.verdicts)
+    wait_for(ui.at_rest)
+    after = {name: ui.template()[name] for name in at_first}
+
+    ui.run(stage="lua", requests="200", user_count=str(after["num_users"]), spawn_rate=str(after["spawn_rate"]))
+
+    assert at_first == during == after == {"num_users": USERS, "user_count": 0, "spawn_rate": AT_ONCE}
+    records = [record_of(folder) for folder in ui.folders()]
+    assert [record["scenario"]["users"] for record in records] == [20, 100]
+    assert "--users" not in records[1]["command"]
+    frozen, rush = (list(History(folder).faults()) for folder in ui.folders())
+    assert ([record.kind for record in frozen], rush) == (["freeze"], [])
+
+
+def test_each_start_is_a_whole_run(ui):
+    """Each press of Start is a whole run, in the same page."""
+    options = ui.options()
+    assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
+    assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == list(scenario_names())
+    assert list(options) == ["stage", "scenario", "replicas", "ttl_ms", "work_ms", "requests", "rate"]  # the lab's, then Locust's
+
+    none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
+
+    assert (none["verdict"], none["acknowledged"], none["requests"]) == ("ADMITTED", 600, 600)
+    assert none["lost"] > 0
+    assert (lua["verdict"], lua["requests"], lua["lost"], lua["counter"]) == ("KEPT", 601, 0, lua["acknowledged"])
+    folders = [(ui.cwd / one["report"]).parent for one in (none, lua)]
+    assert ui.folders() == folders
+    for folder, facts in zip(folders, (none, lua), strict=True):
+        assert verdict_of(folder)["lost"] == facts["lost"]
+        assert len(list(History(folder).requests())) == facts["requests"]
+        assert (folder / "report.html").exists()
+    record = record_of(folders[1])
+    assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
+    assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
+
+    with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
+        assert b"/increment" in answer.read()  # Locust's own report
+    wait_for(ui.at_rest)  # the page looks again as long as the test runs
+    (tab,) = ui.stats()["extended_stats"]
+    assert [row["stage"] for row in tab["data"][:2]] == ["lua", "none"]
+    status, out, err = ui.end()
+    assert status == 0
+    assert "lua under rush: 601 acknowledged, the counter reads 601; 0 lost" in out
+    assert "nothing is left running" in err
 
 
 def test_interrupt_keeps_the_run(ui):
@@ -230,21 +295,6 @@ def test_interrupt_keeps_the_run(ui):
     assert folder.name in out
 
 
-def test_page_listens_on_loopback(ui):
-    """The page listens on loopback alone, and no process outlives an interrupt at rest."""
-    family = ui.family()
-    listening = [
-        one for one in psutil.net_connections("inet") if one.pid in {process.pid for process in family} and not one.raddr
-    ]
-
-    status, out, _ = ui.end()
-
-    assert {one.laddr.ip for one in listening} == {"127.0.0.1"}
-    assert psutil.wait_procs(family, timeout=1)[1] == []
-    assert status == 0
-    assert out == ""  # beyond the address
-
-
 def test_a_locust_that_ends_is_reported(ui):
     locust = next(one for one in ui.family() if "locust" in one.cmdline())
 
@@ -253,53 +303,3 @@ def test_a_locust_that_ends_is_reported(ui):
     _, err = ui.process.communicate(timeout=120)
     assert ui.process.returncode == 4
     assert "Locust ended with status -9" in err
-
-
-def test_a_port_that_is_taken_is_named(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = subprocess.run(
-            [LAB, "ui", "--port", str(port)], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
-        )
-
-    assert done.returncode == 2
-    assert f"port {port} of 127.0.0.1" in done.stderr
-    assert "--port" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_form_is_preselected(tmp_path):
-    """The form is preselected with what the command line asked for."""
-    ui = Ui(tmp_path, "--stage", "ttl", "--scenario", "slow_holder")
-    try:
-        options = ui.options()
-    finally:
-        ui.end()
-
-    said = {name: options[name]["default_value"].partition(":")[0] for name in ("stage", "scenario")}
-    assert said == {"stage": "ttl", "scenario": "slow_holder"}
-
-
-def test_form_starts_a_small_scenario(ui):
-    """The form as it stands starts a scenario of few users."""
-    facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(AT_ONCE))
-
-    assert (facts["verdict"], facts["requests"]) == ("KEPT", 6)
-
-
-def test_users_do_not_leak_into_the_next_run(ui):
-    """After a run with users that the visitor typed, the form opens as at first, and the next run has its scenario's users."""
-    at_first = {name: ui.template()[name] for name in ("num_users", "user_count", "spawn_rate")}
-    ui.press(stage="lua", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
-    wait_for(lambda: ui.recorded() > 0)
-    during = {name: ui.template()[name] for name in at_first}
-    wait_for(ui.verdicts)
-    wait_for(ui.at_rest)
-    after = {name: ui.template()[name] for name in at_first}
-
-    ui.run(stage="lua", requests="200", user_count=str(after["num_users"]), spawn_rate=str(after["spawn_rate"]))
-
-    assert at_first == during == after == {"num_users": USERS, "user_count": 0, "spawn_rate": AT_ONCE}
-    records = [record_of(folder) for folder in ui.folders()]
-    assert [record["scenario"]["users"] for record in records] == [20, 100]
-    assert "--users" not in records[1]["command"]
