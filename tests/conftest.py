@@ -23,7 +23,7 @@ TESTS = Path(__file__).parent
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let ``tests/servers/test_endings.py`` end more runs."""
     counts = "how many runs to end by an interrupt, a kill of the lab, a kill of the supervisor, and a kill of both"
-    parser.addoption("--endings", metavar="N,N,N,N", default="6,4,2,2", help=counts)
+    parser.addoption("--endings", metavar="N,N,N,N", default="3,2,1,1", help=counts)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -362,7 +362,7 @@ def test_names_of_statements(lab):
 @pytest.mark.parametrize("name", ["redis_blpop", "redis_watch", "mysql_get_lock"])
 def test_rush_keeps(tmp_path, name):
     """A sound lock of a library is kept under a small rush, and was counted."""
-    done = run("rush", str(FOREIGN / f"{name}.py"), tmp_path, requests=900, users=20)
+    done = run("rush", str(FOREIGN / f"{name}.py"), tmp_path, requests=700, users=20)
 
     assert (done.status, done.verdict["verdict"]) == (0, "KEPT"), done.verdict["why"]
     assert done.verdict["sent_per_increment"] >= 2
@@ -371,6 +371,6 @@ def test_rush_keeps(tmp_path, name):
 @pytest.mark.parametrize("name", ["redis_pipeline", "kazoo_lock", "etcd3gw_lock"])
 def test_release_is_interrupted(tmp_path, name):
     """A fault that needs the last command of a release is injected into the release of a library."""
-    done = run("release_race", str(FOREIGN / f"{name}.py"), tmp_path)
+    done = run("release_race", str(FOREIGN / f"{name}.py"), tmp_path, requests=15)
 
     assert (done.status, done.verdict["verdict"]) == (0, "KEPT")

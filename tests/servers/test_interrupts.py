@@ -19,8 +19,9 @@ from tests.command import Started, gone, lab, wait_for
 
 @pytest.fixture
 def started(request, tmp_path) -> Iterator[Started]:
-    """A long run under load; of the stage that the test names, if it names one."""
-    one = Started(tmp_path, "run", "rush", "--stage", getattr(request, "param", "lua"), "--requests", "100000")
+    """A long run under load; of the stage that the test names, if it names one. It is not drawn: `test_endings.py` draws."""
+    stage = getattr(request, "param", "lua")
+    one = Started(tmp_path, "run", "rush", "--stage", stage, "--requests", "100000", "--no-draw")
     wait_for(lambda: one.requests_done() > 100)
     yield one
     with contextlib.suppress(ProcessLookupError):
@@ -141,12 +142,12 @@ def test_two_runs_at_once_do_not_meet(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    words = ("run", "rush", "--stage", "lua", "--requests", "800", "--wait-ms", "60000")  # who polls may be overtaken for long
-    pair = [Started(folder, *words) for folder in folders]
+    words = ("--requests", "700", "--wait-ms", "60000", "--no-draw")  # who polls may be overtaken for long
+    pair = [Started(folder, "run", "rush", "--stage", "lua", *words) for folder in folders]
 
     for one in pair:
         done = one.end()
-        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 800, 0)
+        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 700, 0)
 
 
 def test_only_loopback_and_unusual_ports(started):

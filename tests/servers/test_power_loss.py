@@ -23,3 +23,4 @@ def test_an_old_lock_loses_power(syncs, tmp_path):
 
     assert verdict["danger"]["struck"]["seen"] == 1
     assert (verdict["lost"] > 0) == (syncs == "no"), verdict["why"]
+    assert (verdict["verdict"] == "ADMITTED") == (syncs == "no"), verdict["why"]
