@@ -26,6 +26,7 @@ from lab.explore.copies import shared
 from lab.explore.operation import Command, Failure, Listen, Reply
 from lab.explore.overlay import Event
 from lab.explore.server_table import RealRedis
+from lab.explore.transaction import UNWATCH, WATCH
 
 SUBSCRIBING = {b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE"}
 SHELF = str(Path(locks.__file__).parent)
@@ -48,6 +49,7 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         self.follows = False  # whether others of the same pipeline were answered
         self.confirmed: deque[bytes] = deque()  # what a transaction answers before EXEC
         self.listening = False
+        self.watched_by: Any = None  # the thread that watches keys on it
 
     def remembered(self) -> tuple[Any, ...]:
         """Return what the connection holds for the thread that uses it."""
@@ -59,6 +61,8 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
     def disconnect(self, *_: Any, **__: Any) -> None:
         self.unread.clear()
         self.follows = False
+        if self.watched_by is not None:
+            self.watched_by.watcher = self.watched_by = None
         self.confirmed.clear()
 
     def _connect(self) -> Any:
@@ -97,19 +101,37 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
         if not isinstance(command, list) or not all(isinstance(words, tuple) for words in command):
             raise NotExplored("it sends what it has packed itself")
         if command and command[0] == (transaction.MULTI,):
+            self._alone_watches("it executes a transaction on one connection, and watches keys on another")
             self.unread.append(transaction.as_one(command[1:-1]))
             self.confirmed.extend([b"OK", *[b"QUEUED"] * (len(command) - 2)])
         else:
             self.unread.extend(command)
 
     def _send(self, words: tuple[bytes, ...]) -> None:
-        if words[0].upper() == b"WATCH":  # what it does depends on the connection, and not on the keys alone
-            raise NotExplored("it watches keys, with WATCH")
+        if words[0].upper() == WATCH:
+            self._watch()
         if words[0].upper() in SUBSCRIBING:  # nobody waits for the reply: it is a message
             self.listening = True
             replica.current().wait(Command(self.server, words, *_line()))
         else:
             self.unread.append(words)
+
+    def _watch(self) -> None:
+        self._alone_watches("it watches keys on two connections at once")
+        self.watched_by = replica.current().thread
+        self.watched_by.watcher = self
+
+    def _alone_watches(self, otherwise: str) -> None:
+        if replica.current().thread.watcher not in (None, self):
+            raise NotExplored(otherwise)
+
+    def _watches_until(self, words: tuple[bytes, ...]) -> bool:
+        """Return whether the connection watches keys before a command is executed; after some it does not any more."""
+        thread = replica.current().thread
+        watches = thread.watcher is self and words[0].upper() != WATCH
+        if watches and (words[0].upper() == UNWATCH or transaction.is_one(words)):
+            thread.watcher = None
+        return watches
 
     def read_response(self, disable_decoding: bool = False, **_: Any) -> Any:
         if self.confirmed:
@@ -123,7 +145,7 @@ class Connection(AbstractConnection):  # type: ignore[misc] # redis-py has no ty
     def _next(self) -> Command:
         words, follows = self.unread.popleft(), self.follows
         self.follows = bool(self.unread)
-        return Command(self.server, words, *_line(), tuple(self.unread), follows)
+        return Command(self.server, words, *_line(), tuple(self.unread), follows, self._watches_until(words))
 
     def _decoded(self, reply: Reply, raw: bool) -> Any:
         if isinstance(reply, tuple):

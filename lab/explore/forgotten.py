@@ -30,6 +30,7 @@ def forgotten(state: State, trees: Sequence[ClientTree]) -> State:
         state = state._replace(
             parked=tuple(AWAKE if gone else one for one, gone in zip(state.parked, dead, strict=True)),
             channels=tuple(() if gone else one for one, gone in zip(state.channels, dead, strict=True)),
+            watched=tuple(one for one in state.watched if not dead[one.client]),
             inboxes=tuple(() if gone else one for one, gone in zip(state.inboxes, dead, strict=True)),
         )
     return state._replace(nodes=nodes, ghosts=ghosts)

@@ -75,6 +75,7 @@ class Reader:
         self.found += [replica.inside, replica.drawn]
         for thread in replica.threads:
             self.read(thread.pending)
+            self.read(thread.watcher)
             self.read(thread.ready)
             self.read([(name, value) for (_, name), value in thread.local.items()])
             if thread.started and not thread.greenlet.dead:
@@ -231,7 +232,7 @@ READERS: dict[type, Callable[[Reader, Any], None]] = {
     ContextVar: _is("variable", lambda value: value.name),
     Stage: _is("stage"),
     Replica: _is("replica"),
-    Thread: _is("thread", lambda value: value.number),
+    Thread: _is("thread", lambda value: (value.number, value.watcher)),
     Connection: _is("connection", Connection.remembered),
     type(threading.Lock()): _is("lock", lambda value: value.locked()),
     type(threading.RLock()): _is("lock", lambda value: repr(value).partition(" at ")[0]),

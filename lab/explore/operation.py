@@ -21,6 +21,8 @@ class Command(NamedTuple):
     behind: tuple[tuple[bytes, ...], ...] = ()
     # whether others were sent with it, and have been executed
     follows: bool = False
+    # whether its connection watches keys
+    watches: bool = False
 
 
 class Until(NamedTuple):

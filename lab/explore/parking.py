@@ -13,10 +13,13 @@ from lab.explore.operation import Command, Nap, Operation
 AWAKE, PARKED, TRYING = range(3)
 
 
-def after_step(was: int, before: Node, operation: Operation | None, node: Node) -> int:
-    """Return whether a client is parked or trying after a step of its request. was: what it was before."""
+def after_step(was: int, before: Node, operation: Operation | None, node: Node, lost: bool) -> int:
+    """Return whether a client is parked or trying after a step of its request.
+
+    was: what it was before. lost: whether its command or the reply was lost. Then nobody has refused it.
+    """
     sent = isinstance(operation, Command)
-    undisturbed = was == TRYING or before.is_fresh
+    undisturbed = (was == TRYING or before.is_fresh) and not lost
     if node.inside or node.ended:
         return AWAKE
     if isinstance(node.pending[0], Nap):

@@ -54,6 +54,10 @@ class Rehearsed(ServerTable):
         self._note(state, passing, NOTHING, Answer(after, b"PONG", ()))
         return after
 
+    def touches(self, state: int, command: tuple[bytes, ...], key: bytes) -> bool:
+        """Return whether a command touches a key in a state."""
+        return self.table.touches(state, command, key)
+
     def _note(self, state: int, first: list[tuple[Any, ...]], command: tuple[bytes, ...], found: Answer) -> None:
         before = [] if state == self.state else loading(self.contents[state])  # another state: the server lost its data
         contents = self.contents[found.state]

@@ -37,6 +37,7 @@ class Thread:
         self.pending: Operation | None = None  # None before it starts, and when it has ended
         self.ready: Callable[[], bool] | None = None  # what another thread of this replica can make true
         self.local: dict[Any, Any] = {}
+        self.watcher: Any = None  # the connection on which it watches keys
         self.started = False
 
 

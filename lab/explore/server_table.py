@@ -18,6 +18,7 @@ from lab.explore import transaction
 from lab.explore.operation import Failure, Reply
 from lab.explore.overlay import GRID_MS, on_grid
 
+SCRATCH_DATABASE = 15
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
 
 
@@ -68,6 +69,7 @@ class RealRedis:
         self.host, self.port = host, port
         self._client = redis.Redis(host=host, port=port, protocol=2, single_connection_client=False)
         self._connection = self._client.connection_pool.get_connection()
+        self._watching: Any = None  # a second connection, once a key is watched
         self._subscription = self._client.pubsub()
         self._subscription.psubscribe("*")
         self._subscription.get_message(timeout=5)
@@ -85,12 +87,15 @@ class RealRedis:
 
     def send(self, *commands: Sequence[Any]) -> list[Reply]:
         """Send commands, and return their replies."""
-        self._connection.send_packed_command(self._connection.pack_commands(commands))
-        return [self._read() for _ in commands]
+        return self._send_on(self._connection, commands)
 
-    def _read(self) -> Reply:
+    def _send_on(self, connection: Any, commands: Sequence[Sequence[Any]]) -> list[Reply]:
+        connection.send_packed_command(connection.pack_commands(commands))
+        return [self._read(connection) for _ in commands]
+
+    def _read(self, connection: Any) -> Reply:
         try:
-            return _frozen(self._connection.read_response(disable_decoding=True))
+            return _frozen(connection.read_response(disable_decoding=True))
         except redis.ResponseError as error:
             return Failure("ResponseError", str(error))
 
@@ -116,6 +121,22 @@ class RealRedis:
         *_, reply, keys = self.send(*first, *transaction.as_sent(command), READ_ALL)
         self.took_ms = (time.monotonic() - began_s) * 1000
         return reply, in_grid(keys), self.published() if self.publishes(command) else ()
+
+    def touches(self, first: Sequence[Sequence[Any]], command: tuple[bytes, ...], key: bytes) -> bool:
+        """Return whether a command touches a key. A second connection watches it: the server says whether in vain."""
+        database = self.database
+        self.select(SCRATCH_DATABASE)
+        self.send(*first)
+        if self._watching is None:
+            self._watching = self._client.connection_pool.get_connection()
+            self._send_on(self._watching, [("SELECT", SCRATCH_DATABASE)])
+        self._send_on(self._watching, [("WATCH", key)])
+        self.send(*transaction.as_sent(command))
+        *_, done = self._send_on(self._watching, [("MULTI",), ("PING",), ("EXEC",)])
+        if self.publishes(command):
+            self.published()
+        self.select(database)
+        return done is None
 
     def publishes(self, command: tuple[bytes, ...]) -> bool:
         """Return whether a command may publish something."""
@@ -157,6 +178,7 @@ class ServerTable:
         self._numbers: dict[Contents, int] = {(): 0}
         self._answers: dict[tuple[int, tuple[bytes, ...]], Answer] = {}
         self._later: dict[tuple[int, int], int] = {}
+        self._touched: dict[tuple[int, tuple[bytes, ...], bytes], bool] = {}
 
     @property
     def asked(self) -> int:
@@ -172,6 +194,13 @@ class ServerTable:
             while self.real.took_ms >= MOST_MS:
                 reply, contents, published = self.real.execute(command, loading(self.contents[state]))
             found = self._answers[state, command] = Answer(self._number(contents), reply, published)
+        return found
+
+    def touches(self, state: int, command: tuple[bytes, ...], key: bytes) -> bool:
+        """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
+        found = self._touched.get((state, command, key))
+        if found is None:
+            found = self._touched[state, command, key] = self.real.touches(loading(self.contents[state]), command, key)
         return found
 
     def later(self, state: int, passed_ms: int) -> int:

@@ -11,6 +11,7 @@ from lab.explore.ghosts import Ghosts, put
 from lab.explore.operation import Command, Reply
 from lab.explore.rules import Finding
 from lab.explore.server_table import Message
+from lab.explore.watching import Watch
 
 RUNS, PAUSED, DEAD = range(3)
 SUBSCRIBE, UNSUBSCRIBE, MESSAGE = b"SUBSCRIBE", b"UNSUBSCRIBE", b"message"
@@ -34,6 +35,8 @@ class State(NamedTuple):
     now_ms: int
     left: Budget
     ghosts: Ghosts
+    # the keys that threads watch
+    watched: tuple[Watch, ...] = ()
 
 
 class Move(NamedTuple):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 Words = tuple[bytes, ...]
 NAME, MULTI, EXEC = b"TRANSACTION", b"MULTI", b"EXEC"
+WATCH, UNWATCH = b"WATCH", b"UNWATCH"
 
 
 def as_one(commands: Sequence[Words]) -> Words:

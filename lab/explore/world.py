@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore import in_flight, rules
+from lab.explore import in_flight, rules, watching
 from lab.explore.budget import Budget
 from lab.explore.client_tree import ClientTree, Input, Node
 from lab.explore.event import (
@@ -47,6 +47,7 @@ from lab.explore.replica import NeverWaits
 from lab.explore.rules import Finding
 from lab.explore.server_table import ServerTable
 from lab.explore.state import DEAD, MESSAGE, PAUSED, RUNS, SUBSCRIBE, UNSUBSCRIBE, Move, State, published, subscribed
+from lab.explore.transaction import UNWATCH, WATCH
 
 MOST_WAKES = 1000
 ALONE_UNTIL_MS = 1_000_000
@@ -204,12 +205,16 @@ class World:
         if name in (SUBSCRIBE, UNSUBSCRIBE):
             yield self._resume(subscribed(state, client, command), Event(STEP, client, thread), None)
             return
+        if name in (WATCH, UNWATCH):
+            yield self._resume(watching.begun_or_ended(state, client, thread, command), Event(STEP, client, thread), watching.OK)
+            return
         words = (POPPING[name], command.words[1]) if name in POPPING else command.words
-        after, reply = self.execute(state, command.server, words)
+        command = command._replace(words=words)
+        after, reply = watching.executed(self, state, client, thread, command)
         if name in POPPING:
             if reply is None:
                 return  # it waits in the server; see _deadlines
-            reply = (command.words[1], reply)
+            reply = (words[1], reply)
         yield self._resume(after, Event(STEP, client, thread), reply, state)
         if command.server != LOCK:
             return
@@ -217,13 +222,16 @@ class World:
         if state.left.lost_replies:
             faulted = rules.faulted(state.ghosts, client)
             spent = after._replace(left=state.left.without("lost_replies"), ghosts=faulted)
-            yield self._resume(spent, Event(LOST_REPLY, client, thread), LOST, state)
+            yield self._resume(watching.cut(spent, client, thread, command), Event(LOST_REPLY, client, thread), LOST, state)
             # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
             if after.lock != state.lock and not command.follows:
                 unsent = state._replace(left=state.left.without("lost_replies"), ghosts=faulted)
-                yield self._resume(unsent, Event(LOST_COMMAND, client, thread), LOST, state)
-        if state.left.resends and not command.follows:  # a pipeline is sent again as a whole
-            twice, reply = self.execute(after, command.server, words)
+                yield self._resume(
+                    watching.cut(unsent, client, thread, command), Event(LOST_COMMAND, client, thread), LOST, state
+                )
+        # a pipeline is sent again as a whole; a client that watches keys raises an error instead
+        if state.left.resends and not command.follows and not command.watches:
+            twice, reply = watching.executed(self, after, client, thread, command)
             spent = twice._replace(left=state.left.without("resends"), ghosts=state.ghosts._replace(resent=client))
             yield self._resume(spent, Event(RESEND, client, thread), reply, state)
 
@@ -259,15 +267,10 @@ class World:
         ghosts, found = rules.executed(state.ghosts, step, self.known)
         parked = after_change(len(state.parked), changed, state.parked)
         if event.thread == 0:
-            parked = put(parked, client, after_step(state.parked[client], old, operation, node))
+            parked = put(parked, client, after_step(state.parked[client], old, operation, node, lost=result is LOST))
         after = state._replace(nodes=put(state.nodes, client, number), parked=parked, ghosts=ghosts)
-        return Move(
-            event,
-            after,
-            () if self.program.nested else tuple(found),
-            operation if isinstance(operation, Command) else None,
-            result,
-        )
+        command = operation if isinstance(operation, Command) else None
+        return Move(event, after, () if self.program.nested else tuple(found), command, result)
 
     # what can be done to them
 
@@ -277,22 +280,21 @@ class World:
             if mode == PAUSED:
                 yield Move(Event(RESUME, client), state._replace(modes=put(state.modes, client, RUNS)), ())
             elif mode == RUNS and not self.node(state, client).ended:
-                if left.pauses and not in_flight.of_client(
-                    self, state, client
-                ):  # a pause in a pipeline is the same as one after it: the server goes on
+                # a pause in a pipeline is the same as one after it: the server goes on
+                if left.pauses and not in_flight.of_client(self, state, client):
                     ghosts = rules.paused(state.ghosts, client, self.node(state, client).writing)
                     after = state._replace(modes=put(state.modes, client, PAUSED), left=left.without("pauses"), ghosts=ghosts)
                     yield Move(Event(PAUSE, client), after, ())
                 if left.crashes:
                     after, found = in_flight.arrived(self, state, client)
                     modes, ghosts = put(after.modes, client, DEAD), rules.crashed(after.ghosts, client)
-                    spent = after._replace(modes=modes, left=left.without("crashes"), ghosts=ghosts)
+                    spent = watching.closed(after, client)._replace(modes=modes, left=left.without("crashes"), ghosts=ghosts)
                     yield Move(Event(CRASH, client), spent, found)
         if left.restarts and self.lock.contents[state.lock] and not self._all_over(state):
             ghosts = rules.restarted(state.ghosts, state.now_ms)
             awake = (AWAKE,) * len(state.parked)
             after = state._replace(lock=0, left=left.without("restarts"), ghosts=ghosts, parked=awake)
-            yield Move(Event(RESTART), after, ())
+            yield Move(Event(RESTART), watching.expired(after, self.lock.contents[state.lock], ()), ())
 
     # time
 
@@ -316,6 +318,7 @@ class World:
             ghosts, found = rules.passed(state.ghosts, about)
             woken = after_change(len(state.parked), lock != state.lock, state.parked)
             after = state._replace(lock=lock, now_ms=then_ms, ghosts=ghosts, parked=woken)
+            after = watching.expired(after, self.lock.contents[state.lock], self.lock.contents[lock])
             yield Move(Event(CLOCK, NOBODY, 0, then_ms), after, tuple(found))
 
     def _deadlines(self, state: State) -> Iterator[int]:

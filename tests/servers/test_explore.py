@@ -17,7 +17,6 @@ from lab.commands.explore import redis_server
 from lab.errors import ExitStatus
 from lab.explore import replay
 from lab.explore.budget import Budget
-from lab.explore.connection import NotExplored
 from lab.explore.decision import Question, decide, horizon_ms, questions
 from lab.explore.event import parse, short
 from lab.explore.operation import COUNTER, LOCK, Command, Nap
@@ -328,10 +327,82 @@ def test_a_pipeline_arrives_as_a_whole(one_by_one, fault, real, tmp_path):
     assert bool(lasting) is one_by_one
 
 
-def test_watch_is_not_explored(real):
-    """What WATCH does depends on the connection, so such a lock is refused and not decided."""
-    with pytest.raises(NotExplored, match="WATCH"):
-        searched(real, str(BROKEN.parent / "sound" / "transactions.py"))
+WATCHES = """\
+        with self.store.pipeline() as pipe:
+            pipe.watch(self.key)
+            if pipe.get(self.key) != token:
+                return False
+"""
+BY_WATCH = {
+    "as it is": (WATCHES, True),
+    "looks first": (
+        WATCHES.replace("pipe.watch(self.key)\n            if pipe", "if self.store").replace(
+            "n False", "n False\n            pipe.watch(self.key)"
+        ),
+        False,
+    ),
+    "watches another key": (WATCHES.replace("watch(self.key)", "watch('another')"), False),
+    "forgets it": (WATCHES.replace("pipe.watch(self.key)\n            if pipe", "if self.store"), False),
+    "unwatches": (WATCHES.replace("n False", "n False\n            pipe.unwatch()"), False),
+}
+
+
+@pytest.mark.parametrize("how", BY_WATCH)
+def test_a_lock_by_watch(how, real, tmp_path):
+    """A lock by WATCH, MULTI and EXEC is as good as a script; one that does not watch its key while it looks is no lock."""
+    text = (BROKEN.parent / "sound" / "transactions.py").read_text(encoding="utf-8")
+    assert WATCHES in text
+    watches, is_sound = BY_WATCH[how]
+    (tmp_path / "watches.py").write_text(text.replace(WATCHES, watches), encoding="utf-8")
+
+    decision = decide(find_stage(str(tmp_path / "watches.py")), 2, TTL_MS, fresh(SINGLE_FAULTS), real, WITHIN_S)
+
+    assert all(one.found and one.found.complete for one in decision.questions)
+    assert (Claim.exclusive not in decision.broken_promises) is is_sound
+    assert not is_sound or not decision.broken_promises
+
+
+BY_TRANSACTION = textwrap.dedent(
+    '''\
+    """Looks and sets in a function that redis-py repeats until nobody has touched the key."""
+    from app.locks import lua
+    class Lock(lua.Lock):
+        def acquire(self):
+            import time
+            while not self.store.transaction(self.look, *{watched}, value_from_callable=True):
+                time.sleep(0.03)
+        def look(self, pipe):
+            free = (pipe if pipe.watching else self.store).get(self.key) is None
+            pipe.multi()
+            if free:
+                pipe.set(self.key, self.token, px=self.ttl_ms)
+            return free
+    STAGE = lua.STAGE.__class__(lock=Lock, store="redis")
+    '''
+)
+
+
+@pytest.mark.parametrize("watched", ["[self.key]", "[]"])
+def test_transaction_of_redis_py(watched, real, tmp_path):
+    """``transaction`` repeats a function that was overtaken. Where it watches no key, it repeats nothing."""
+    (tmp_path / "repeats.py").write_text(BY_TRANSACTION.format(watched=watched), encoding="utf-8")
+
+    (question,) = decide(find_stage(str(tmp_path / "repeats.py")), 2, TTL_MS, fresh(SINGLE_FAULTS[:1]), real, WITHIN_S).questions
+
+    assert question.found.complete
+    assert (Claim.exclusive in question.found.broken) is (watched == "[]")
+
+
+TOUCHES = {"SET L one": True, "PEXPIRE L 3000": True, "DEL L": True, "GET L": False, "SET M one": False, "SET L two NX": False}
+
+
+@pytest.mark.parametrize("command", TOUCHES)
+def test_what_touches_a_key(command, real):
+    """The server decides what touches a watched key: also a command that leaves it as it was."""
+    table = ServerTable(real)
+    state = table.answer(0, (b"SET", b"L", b"one")).state
+
+    assert table.touches(state, tuple(command.encode().split()), b"L") is TOUCHES[command]
 
 
 def test_an_impossible_event_is_named(real):
