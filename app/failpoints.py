@@ -14,6 +14,7 @@ The moments of a phase are:
   renewal: the phase has no beginning;
 - ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count).
   Of a script only the lock knows which answer is a yes, so it is learned from the requests that entered their work before;
+- ``after_second``: after the answer to the second command, whatever the answer is;
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
 The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
@@ -41,7 +42,13 @@ from typing import ClassVar
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
-BEFORE, AFTER_FIRST, BEFORE_LAST, AFTER = MOMENTS = ("before", "after_first", "before_last", "after")
+BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS = (
+    "before",
+    "after_first",
+    "after_second",
+    "before_last",
+    "after",
+)
 
 
 class Meaning(Enum):
@@ -286,6 +293,8 @@ class RequestContext(threading.local):
             self.said_yes = True
             if self.failpoints is not None:
                 self.failpoints.reach(self.phase, AFTER_FIRST, self.request)
+        if self.commands == 2 and self.failpoints is not None:
+            self.failpoints.reach(self.phase, AFTER_SECOND, self.request)
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""

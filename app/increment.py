@@ -60,6 +60,7 @@ class Increment:
         self.receipt = Write(value=0, overwrote=0)  # what the second write did, where the work has two
         self.turn = 0  # how often the work was started: a stage may do it more than once
         self.ended = "ok"  # how the last turn of the work ended
+        self.broke: BaseException | None = None  # the error with which the work ended last
         self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
         self.failed_in = ""  # the phase in which the request failed
 
@@ -68,7 +69,7 @@ class Increment:
         self.asked_ns = monotonic_ns()
         request_context.begin(self.request)
         try:
-            write = lock.run(self.work)
+            write = self.run_lock(lock)
             if write.pending:
                 self.wrote(write)
             if self.receipt.pending:
@@ -92,6 +93,18 @@ class Increment:
             held_ms=(self.releasing_ns - self.got_ns) / 1e6,
             sold_out=write.sold_out,
         )
+
+    def run_lock(self, lock: Lock) -> Write:
+        """Do the work under the lock. A release that fails after the work did does not hide the error of the work."""
+        try:
+            return lock.run(self.work)
+        except Exception as error:
+            first: BaseException | None = error
+            while first is not None and first is not self.broke:
+                first = first.__context__
+            if first is None or first is error:
+                raise
+            raise first from error
 
     def work(self, grant: Grant) -> Write:
         """Run the critical section once. All of it is between the stamps got and releasing."""
@@ -118,7 +131,8 @@ class Increment:
         )
         try:
             return self.critical_section(grant)
-        except BaseException:  # the lock may release before it passes the error on
+        except BaseException as error:  # the lock may release before it passes the error on
+            self.broke = error
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             raise
 

@@ -25,6 +25,7 @@ class Claim(Enum):
     exclusive = "Two requests are never inside the lock at the same time, whichever replicas serve them."
     acquires_atomically = "If anything goes wrong during the acquire, the lock is free again within its TTL and half a second."
     held_to_the_end = "The holder keeps the lock until its work is done, however long the work takes."
+    survives_a_failed_renewal = "The holder keeps the lock until its work is done, also where one of its renewals fails."
     held_past_an_explicit_lease = (
         "The holder keeps the lock until its work is done, also where the request has set the lease time itself."
     )
@@ -90,6 +91,7 @@ class Claim(Enum):
         "Two holders that each wait for the other's lock get out of the deadlock within twice the TTL and half a second."
     )
     prompt_handover = "A lock that is free is granted to a waiter at once."
+    loses_no_wakeup = "A waiter wakes up also when the lock was released in the moment between its look and its wait."
     fair = "Requests get the lock in the order in which they ask, whichever replicas serve them."
     fair_in_process = "Requests of one replica get the lock in the order in which they ask."
 

@@ -19,12 +19,16 @@ from app.lock import Stage, Story
 # The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
 PARTS: dict[str, tuple[str, ...]] = {
     "Do you need a lock?": ("none", "local", "incr"),
-    "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "ttl", "uuid", "lua"),
-    "A holder with a name": ("reentrant", "request_owner", "watchdog", "watchdog_abort", "fencing", "fencing_owner"),
+    "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "setnx_finally", "ttl", "uuid", "lua"),
+    "A holder with a name": (
+        *("reentrant", "request_owner", "idempotent"),
+        *("watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort"),
+        *("fencing", "fencing_owner"),
+    ),
     "Waiting well": ("pubsub", "queued", "bucketed"),
     "Several Redis servers": ("redlock_no_jitter", "redlock"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
-    "Consensus": ("zookeeper", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced"),
+    "Consensus": ("zookeeper", "zookeeper_no_recheck", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced"),
 }
 
 

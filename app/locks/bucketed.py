@@ -43,9 +43,10 @@ class Lock:
 
     def run(self, work):
         bucket = self.acquire()
-        result = work(Grant(bucket))
-        self.release(bucket)
-        return result
+        try:
+            return work(Grant(bucket))
+        finally:
+            self.release(bucket)
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
@@ -83,6 +84,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         freed_after_hang
         breaks_deadlock
         survives_persisted_restart

@@ -9,7 +9,6 @@ read as at a write. In the same step it refuses a write with an older number. So
 - A replica that lacks only the last grant makes its number again when it takes over: the resource accepts both holders.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
 - The resource has to take part: it must keep a number, compare it and write, all in one step.
-- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run frozen_before_write --stage fencing`
@@ -20,9 +19,8 @@ read as at a write. In the same step it refuses a write with an older number. So
 """
 
 import time
-from contextlib import suppress
 
-from app.lock import Grant, NotAcquired, NotOwner, Refused, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
 from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
@@ -76,11 +74,10 @@ class Lock:
                 RENEWER.watch(self)
             try:
                 result = work(Grant(self.key, fence=fence, owner=self.owner))
-            except Refused:  # the lock may still be held: release it
-                with suppress(NotOwner):
-                    self.release()
-                raise
-            self.release()
+            finally:  # also after a refusal: the lock may still be held
+                was_held = self.release()
+            if not was_held:
+                raise NotOwner(self.key, self.owner)
             return result
 
     def acquire(self):
@@ -95,9 +92,9 @@ class Lock:
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
+        """Return whether the lock was still held."""
         RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
-        if self.release_script([self.key], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        return self.release_script([self.key], [self.owner]) is not None
 
 
 STAGE = Stage(
@@ -111,12 +108,14 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         reentrant
         survives_a_freeze
         survives_a_late_freeze

@@ -8,7 +8,6 @@ owner. Here the resource also keeps the owner that was the first to show the num
 - The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.
 - The resource has to take part: it must keep number and owner, compare them and write, all in one step.
-- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run failover_last_grant --stage fencing_owner`

@@ -40,9 +40,10 @@ class Lock:
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.release()
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
@@ -70,6 +71,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         freed_after_hang
         breaks_deadlock
         survives_persisted_restart

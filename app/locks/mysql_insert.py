@@ -31,9 +31,10 @@ class Lock:
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.release()
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
@@ -70,6 +71,7 @@ STAGE = Stage(
         all_or_nothing
         survives_clock_jump
         waiters_may_leave
+        freed_after_failure
         freed_after_a_lost_release
     """),
 )

@@ -25,9 +25,10 @@ class Lock:
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.release()
 
     def acquire(self):
         self.store.execute(UPSERT, self.key)

@@ -9,7 +9,6 @@ connection a replica listens for all its threads, and a message wakes one of the
 - A message does not decide which waiter comes next: a waiter can be overtaken again and again.
 - Each release wakes one waiter in every replica, and all but one of them try in vain.
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
-- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage pubsub`
@@ -71,8 +70,12 @@ class Lock:
             self.acquire()
             if self.lease_ms is None:  # an explicit lease time turns the renewal off
                 RENEWER.watch(self)
-            result = work(Grant(self.key))
-            self.release()
+            try:
+                result = work(Grant(self.key))
+            finally:
+                was_held = self.release()
+            if not was_held:
+                raise NotOwner(self.key, self.owner)
             return result
 
     def acquire(self):
@@ -96,9 +99,9 @@ class Lock:
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
+        """Return whether the lock was still held."""
         RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
-        if self.release_script([self.key, self.channel], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        return self.release_script([self.key, self.channel], [self.owner]) is not None
 
 
 STAGE = Stage(
@@ -112,12 +115,14 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         reentrant
         survives_persisted_restart
         prompt_handover

@@ -6,7 +6,6 @@ waiter is overtaken by a later one of its own replica.
 **Still**
 - There is no queue between replicas: a release wakes the head of each queue, and the heads race for the lock.
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
-- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run rush --stage queued`
@@ -73,8 +72,12 @@ class Lock:
             self.acquire()
             if self.lease_ms is None:  # an explicit lease time turns the renewal off
                 RENEWER.watch(self)
-            result = work(Grant(self.key))
-            self.release()
+            try:
+                result = work(Grant(self.key))
+            finally:
+                was_held = self.release()
+            if not was_held:
+                raise NotOwner(self.key, self.owner)
             return result
 
     def acquire(self):
@@ -104,9 +107,9 @@ class Lock:
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
+        """Return whether the lock was still held."""
         RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
-        if self.release_script([self.key, self.channel], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        return self.release_script([self.key, self.channel], [self.owner]) is not None
 
 
 STAGE = Stage(
@@ -120,12 +123,14 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         reentrant
         survives_persisted_restart
         prompt_handover

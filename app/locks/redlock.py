@@ -45,9 +45,10 @@ class Lock:
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.key, still_mine=self.still_mine))
-        self.release()
-        return result
+        try:
+            return work(Grant(self.key, still_mine=self.still_mine))
+        finally:
+            self.release()
 
     def still_mine(self):
         return time.monotonic() < self.valid_until_s
@@ -85,6 +86,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         freed_after_hang
         survives_persisted_restart
         survives_a_lost_reply

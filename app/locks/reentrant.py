@@ -5,7 +5,8 @@
 subtracts one and deletes the key at zero. To release a lock that is not held is an error. The owner is the process and thread.
 **Source** Redisson, RedissonLock: the same hash and the same two scripts.
 **Still**
-- Threads are pooled: when a request fails before its release, the next request on its thread re-enters its lock.
+- Threads are pooled: when a release fails, the next request on its thread re-enters the lock that is left.
+- A command that is sent twice counts twice: after an acquire whose reply was lost, one release does not free the lock.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - Every entry restarts the TTL: a short inner entry can shorten the time that the outer entry relies on.
 **See it**
@@ -58,8 +59,12 @@ class Lock:
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.key))
-        self.release()
+        try:
+            result = work(Grant(self.key))
+        finally:
+            was_held = self.release()
+        if not was_held:  # raised after the `finally`: inside it, it would hide the error of work that failed
+            raise NotOwner(self.key, self.owner)
         return result
 
     def acquire(self):
@@ -70,8 +75,8 @@ class Lock:
             time.sleep(self.retry_ms / 1000)
 
     def release(self):
-        if self.release_script([self.key], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        """Return whether the lock was still held."""
+        return self.release_script([self.key], [self.owner]) is not None
 
 
 STAGE = Stage(
@@ -89,6 +94,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         freed_after_hang
         breaks_deadlock
         reentrant

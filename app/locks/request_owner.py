@@ -1,11 +1,12 @@
 """An owner for each request: a lock that a failed request leaves behind lets no other request in.
 
-**Problem** Threads are pooled: when a request fails before its release, the next request on its thread re-enters its lock.
+**Problem** Threads are pooled: when a release fails, the next request on its thread re-enters the lock that is left.
 **Idea** The owner is a random token of the request, and not its thread. The outermost lock of a key makes the token. A lock
 inside it finds the token in a context variable, and is the same owner. When the outermost lock ends, in any way, the token
 goes with it. So no later request has it, and the lock that was left behind ends with its TTL.
 **Source** Python, contextvars. Redisson, `lockAsync(threadId)`: its caller chooses the owner.
 **Still**
+- A command that is sent twice counts twice: after an acquire whose reply was lost, one release does not free the lock.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - Every entry restarts the TTL: a short inner entry can shorten the time that the outer entry relies on.
 **See it**
@@ -57,8 +58,12 @@ class Lock:
     def run(self, work):
         with request_owner(self.key) as self.owner:
             self.acquire()
-            result = work(Grant(self.key))
-            self.release()
+            try:
+                result = work(Grant(self.key))
+            finally:
+                was_held = self.release()
+            if not was_held:
+                raise NotOwner(self.key, self.owner)
             return result
 
     def acquire(self):
@@ -69,8 +74,8 @@ class Lock:
             time.sleep(self.retry_ms / 1000)
 
     def release(self):
-        if self.release_script([self.key], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        """Return whether the lock was still held."""
+        return self.release_script([self.key], [self.owner]) is not None
 
 
 @contextmanager
@@ -99,6 +104,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         freed_after_hang
         breaks_deadlock
         reentrant

@@ -10,7 +10,7 @@
 - `lab run holder_crash --stage ttl`
 - `lab run work_outlasts_ttl --stage ttl`
 - `lab run slow_holder --stage ttl`
-- `lab diff setnx ttl`
+- `lab diff setnx_finally ttl`
 """
 
 import time
@@ -28,9 +28,10 @@ class Lock:
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.key))
-        self.release()
-        return result
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.release()
 
     def acquire(self):
         deadline_s = time.monotonic() + self.wait_ms / 1000
@@ -45,7 +46,7 @@ class Lock:
 
 STAGE = Stage(
     lock=Lock,
-    follows="setnx",
+    follows="setnx_finally",
     store="redis",
     ttl_ms=3000,
     claims=claims("""
@@ -56,6 +57,7 @@ STAGE = Stage(
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         freed_after_hang
         breaks_deadlock
         survives_persisted_restart

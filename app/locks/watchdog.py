@@ -7,7 +7,8 @@ owner first. A holder that dies stops renewing, so the TTL still frees its lock.
 **Still**
 - A process that is stopped renews nothing: when it resumes, it works on without the lock.
 - A renewal that fails, or comes late, is reported to nobody: the work goes on.
-- Work that fails leaves its lock behind, and the lock is renewed for ever: the release is not in a `finally`.
+- The renewal is easily written wrong: it ends with its first failure, or with the time limit of the acquire.
+- A command that is sent twice counts twice, as in `request_owner`.
 - The lock of a thread that hangs in a living process is renewed for ever.
 - Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
 **See it**
@@ -69,8 +70,12 @@ class Lock:
             self.acquire()
             if self.lease_ms is None:  # an explicit lease time turns the renewal off
                 RENEWER.watch(self)
-            result = work(Grant(self.key))
-            self.release()
+            try:
+                result = work(Grant(self.key))
+            finally:
+                was_held = self.release()
+            if not was_held:
+                raise NotOwner(self.key, self.owner)
             return result
 
     def acquire(self):
@@ -84,9 +89,9 @@ class Lock:
         return self.renew_script([self.key], [self.owner, self.ttl_ms])
 
     def release(self):
+        """Return whether the lock was still held."""
         RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
-        if self.release_script([self.key], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        return self.release_script([self.key], [self.owner]) is not None
 
 
 class Renewer:
@@ -148,12 +153,14 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         reentrant
         survives_persisted_restart
         waiters_may_leave

@@ -2,7 +2,7 @@
 
 **Problem** A renewal that fails, or comes late, is reported to nobody: the work goes on.
 **Idea** The lease counts from the moment at which the last successful renewal was sent, by the holder's own clock. The work
-asks before it writes, and is abandoned when the lease is over. Work that fails is no longer renewed.
+asks before it writes, and is abandoned when the lease is over.
 **Source** Kubernetes, client-go leader election: a leader that has not renewed by its `RenewDeadline` stops.
 **Still**
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
@@ -68,10 +68,10 @@ class Lock:
                 RENEWER.watch(self)
             try:
                 result = work(Grant(self.key, still_mine=self.still_mine))
-            except BaseException:
-                RENEWER.forget(self)
-                raise
-            self.release()
+            finally:
+                was_held = self.release()
+            if not was_held:
+                raise NotOwner(self.key, self.owner)
             return result
 
     def still_mine(self):
@@ -95,9 +95,9 @@ class Lock:
         return True
 
     def release(self):
+        """Return whether the lock was still held."""
         RENEWER.forget(self)  # first: if the release fails, the lock must not be renewed any more
-        if self.release_script([self.key], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        return self.release_script([self.key], [self.owner]) is not None
 
 
 STAGE = Stage(
@@ -110,12 +110,14 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
         serves_most_requests
         answers_a_try_at_once
         freed_after_crash
+        freed_after_failure
         reentrant
         survives_a_freeze
         stops_when_lost

@@ -9,6 +9,7 @@ heartbeats stop, and its nodes are deleted with it.
 - A process that is stopped sends no heartbeats: its session ends, and when it resumes, it works on without the lock.
 - A session can end while its process lives: the client learns of it, and the work goes on.
 - A thread that hangs in a living process keeps its lock: the session belongs to the process, not to the request.
+- The watch is easily written wrong: the node before can be deleted between the look at the queue and the watch.
 - A holder that acquires its own lock again waits for itself.
 - Each step of the queue is on the disks of a majority before it is answered: the queue costs more than a key.
 **See it**
@@ -112,6 +113,7 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
@@ -122,6 +124,7 @@ STAGE = Stage(
         freed_after_crash
         freed_after_failure
         prompt_handover
+        loses_no_wakeup
         fair
         fair_in_process
         answers_a_try_at_once

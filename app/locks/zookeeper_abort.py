@@ -118,6 +118,7 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
@@ -131,6 +132,7 @@ STAGE = Stage(
         freed_after_crash
         freed_after_failure
         prompt_handover
+        loses_no_wakeup
         fair
         fair_in_process
         answers_a_try_at_once

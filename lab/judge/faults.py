@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from app.failpoints import ACQUIRE
 from app.journal import Renewed
 from lab.evidence.fault_record import FaultRecord
 from lab.judge.entitlement import AT_THE_STORE
@@ -32,6 +33,8 @@ class Faults:
         for outcome in self.outcomes:
             outcome.released(grant.request, grant.released_ns)
             self.measures["asked_while_struck"] += grant.wrote is not None and outcome.during(grant.asked_ns)
+            in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
+            self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         for outcome in self.outcomes:

@@ -34,9 +34,9 @@ def _asks(stage: Stage) -> bool:
 
 
 def _releases_late(stage: Stage) -> bool:
-    """Return whether a holder whose lease ended in the work still comes to its release.
+    """Return whether a holder whose lease ended in the work still does the work, and then releases.
 
-    A lock without renewal that looks at its lease before the write gives the work up, and the release with it.
+    A lock without renewal that looks at its lease before the write gives the work up: no request would be served.
     """
     return Claim.held_to_the_end in stage.claims or Claim.survives_a_freeze not in stage.claims
 
@@ -149,6 +149,7 @@ MEASURES = {
     "outlived_failed_renewals": "failed renewals after which the holder went on for longer than the TTL",
     "outlived_freezes": "requests that were stopped longer than the TTL by a fault, and went on",
     "reentered": "requests that entered a lock which a failed request had left behind",
+    "released_before_a_wait": "holders that released while another request was held up in its acquire, before its wait",
     "refused": "writes that the resource refused",
     "answered_beyond_stock": "requests that were answered, done or sold out, beyond one for each item of the stock",
     "served_percent": "requests that were acknowledged, in percent of all",

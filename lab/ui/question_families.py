@@ -106,6 +106,15 @@ def deadlock() -> Question:
     )
 
 
+def wakeup() -> Question:
+    """Return the question of a waiter whose lock is released just before it begins to wait."""
+    return Question(
+        text="The lock is released just before a waiter begins to wait. Does the waiter get it?",
+        choices=("yes", "it sleeps until it gives up"),
+        answering=_waited,
+    )
+
+
 def _waited(judgement: Judgement, broken: list[Violation]) -> Answer:
     """Return how many requests gave up waiting, or the longest wait."""
     waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]

@@ -18,10 +18,11 @@ from tests.command import assert_counts_agree, run
 WHOLE = ("lua",)
 ON_REDIS = ("setnx", "ttl", "uuid", "reentrant", "setnx_expire", "watchdog", "watchdog_abort", "pubsub", "queued", "fencing")
 ON_REDIS += ("request_owner", "fencing_owner")
+IN_SHORT = ("setnx_finally", "idempotent", "watchdog_once", "watchdog_cancelled", "zookeeper_no_recheck")  # as a stage above
 SELDOM_HANDED_OVER = ("incr", "bucketed", "mysql_version")
 MANY_SERVERS = ("mysql_insert", "mysql_for_update", "redlock_no_jitter", "redlock")
 MANY_SERVERS += ("zookeeper", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced")
-REQUESTS = dict.fromkeys(WHOLE, 5000) | dict.fromkeys(ON_REDIS, 700)
+REQUESTS = dict.fromkeys(WHOLE, 5000) | dict.fromkeys(ON_REDIS, 700) | dict.fromkeys(IN_SHORT, 500)
 REQUESTS |= dict.fromkeys(SELDOM_HANDED_OVER, 1000) | dict.fromkeys(MANY_SERVERS, 500)
 
 

@@ -36,7 +36,7 @@ CELLS = {
     "frozen_before_write": ("setnx", "watchdog_abort", "mysql_version", "fencing"),
     "renewal_stalls": ("watchdog", "watchdog_abort"),
     "cut_off": ("watchdog", "watchdog_abort", "zookeeper_abort", "etcd_fenced"),
-    "work_fails": ("lua", "zookeeper"),
+    "work_fails": ("setnx", "watchdog"),
     "work_hangs": ("watchdog", "lua"),
     "lost_reply": ("lua", "reentrant", "mysql_for_update"),
     "store_restart": ("lua",),

@@ -203,6 +203,23 @@ def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
     assert acquire() == [0, 0, 1]
 
 
+def test_after_the_second_command(tmp_path, monkeypatch):
+    """The moment after the second command comes once in a phase, whatever the store has answered."""
+    failpoints = Recorded(tmp_path)
+    monkeypatch.setattr(RequestContext, "failpoints", failpoints)
+    one = RequestContext()
+    one.begin("r1")
+
+    reached = []
+    for _ in range(3):
+        one.sending("GET")
+        one.answered("GET", None)
+        reached.append(failpoints.reached.count("acquire.after_second"))
+    one.end()
+
+    assert reached == [0, 1, 1]
+
+
 def test_yes_of_another_script_is_not_learned(tmp_path):
     """What was learned of one script says nothing about another: there a positive answer looks like a yes."""
     failpoints = Failpoints(tmp_path, "replica-1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic_ns
 
 import msgspec
@@ -9,7 +10,7 @@ import pytest
 
 from app.increment import Increment
 from app.journal import AnyEvent, Got, Journal, Released, SoldOut, Writing, Wrote, WroteAgain
-from app.lock import Abandoned, Grant
+from app.lock import Abandoned, Grant, NotAcquired, NotOwner
 from app.locks import stages
 from app.resource import Write
 from app.resources import stock_of_a_grant
@@ -52,6 +53,45 @@ def test_failed_work_ends_before_its_release(tmp_path):
     events = [decode(line) for line in (tmp_path / "journal").read_bytes().splitlines()]
     (released,) = (event for event in events if isinstance(event, Released))
     assert 0 < released.releasing_ns <= lock.release_began_ns
+
+
+class FailsInRelease(LostLock):
+    """A lock whose release fails after the work has failed, in a plain `finally`."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def run(self, work):
+        try:
+            return super().run(work)
+        finally:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [NotOwner("lock", "r1"), ConnectionError("the store is down")], ids=["not_owner", "store"])
+def test_failed_release_does_not_hide_the_work(tmp_path, error):
+    """The client gets the error of the work, and no acknowledgement, also where the release fails after it."""
+    with pytest.raises(Abandoned):
+        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(FailsInRelease(error))
+
+    events = map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines())
+    (released,) = (event for event in events if isinstance(event, Released))
+    assert released.result.startswith("error: Abandoned")
+
+
+class TriesAgain:
+    """A lock that forgets the error of its work, and then fails in another way."""
+
+    def run(self, work):
+        with suppress(Abandoned):
+            work(Grant("lock", still_mine=lambda: False))
+        raise NotAcquired("lock", 10)
+
+
+def test_error_of_an_earlier_turn_is_past(tmp_path):
+    """The error of a turn that the lock has dealt with is not the answer of the request."""
+    with pytest.raises(NotAcquired):
+        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(TriesAgain())
 
 
 class Ends:

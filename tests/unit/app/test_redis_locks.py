@@ -7,12 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from app.lock import NotAcquired
+from app.lock import NotAcquired, NotOwner
 from app.locks import stages
 from app.locks.watchdog import RENEWER
 from tests.fake_redis import PERSISTENT, FakeRedis
 
-RENEWED = ["watchdog", "watchdog_abort", "pubsub", "queued", "fencing"]
+RENEWED = ["watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort", "pubsub", "queued", "fencing"]
 SUBSCRIBED = ["pubsub", "queued"]
 
 
@@ -43,6 +43,31 @@ def test_failed_release_ends_the_renewal(name, when, store, key):
     assert len(RENEWER.held) == before
 
 
+@pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])
+def test_failed_work_releases(name, store, key):
+    """Where the work fails, the lock is released, nothing is renewed any more, and the error is that of the work."""
+    before = len(RENEWER.held)
+
+    with pytest.raises(ZeroDivisionError):
+        lock(name, store, key).run(lambda grant: 1 / 0)
+
+    assert (store.holds, len(RENEWER.held)) == ({}, before)
+
+
+@pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])
+def test_failed_work_whose_lock_is_gone(name, store, key):
+    """Where the work fails and its lock is gone, the error is that of the work. Where it succeeds, it is that of the release."""
+
+    def lose(grant):
+        store.holds.clear()
+        return 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        lock(name, store, key).run(lose)
+    with pytest.raises(NotOwner):
+        lock(name, store, key).run(lambda grant: store.holds.clear())
+
+
 @pytest.mark.parametrize("name", RENEWED)
 def test_inner_release_keeps_the_renewal(name, store, key):
     """An inner release leaves the renewal of the outer lock as it is."""
@@ -54,6 +79,31 @@ def test_inner_release_keeps_the_renewal(name, store, key):
 
     assert lock(name, store, key).run(work) == before + 1
     assert len(RENEWER.held) == before
+
+
+@pytest.mark.parametrize(("name", "again"), [("watchdog", True), ("watchdog_once", False)])
+def test_renewal_that_fails_once(name, again, store, key):
+    """After a renewal that failed, the lock is renewed again; only `watchdog_once` gives up renewing it."""
+    made = lock(name, store, key)
+    store.fails = ("renew", "before")
+
+    def work(grant):
+        RENEWER.renew(made)
+        return made in RENEWER.held
+
+    assert made.run(work) is again
+
+
+def test_renewal_beyond_the_time_limit(store, key):
+    """In `watchdog_cancelled`, the time limit of the acquire is over when the work begins, and no renewal is sent."""
+    made = lock("watchdog_cancelled", store, key, wait_ms=60_000)
+
+    def work(grant):
+        with pytest.raises(store.Error, match="time limit"):
+            made.renew()
+        return made in RENEWER.held
+
+    assert made.run(work)
 
 
 @pytest.mark.parametrize("name", SUBSCRIBED)

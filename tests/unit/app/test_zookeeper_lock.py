@@ -74,6 +74,23 @@ def test_held_lock_is_refused_to_a_try(name, store):
     assert lock(name, store).run(work) == 1
 
 
+@pytest.mark.parametrize(("name", "gets_it"), [("zookeeper", True), ("zookeeper_no_recheck", False)])
+def test_node_before_goes_before_the_watch(name, gets_it, store, monkeypatch):
+    """A waiter whose predecessor left between its look and its watch gets the lock, if it heeds what `exists` answers."""
+    predecessor, _ = store.create_ephemeral_sequential("/lab:test/other-")
+    look = store.exists
+
+    def exists(path, watch=None):
+        store.delete(predecessor)
+        return look(path, watch)
+
+    monkeypatch.setattr(store, "exists", exists)
+
+    with contextlib.nullcontext() if gets_it else pytest.raises(NotAcquired):
+        lock(name, store, wait_ms=100).run(lambda grant: None)
+    assert store.nodes == {}
+
+
 def suspend(store):
     store.connected = False
 

@@ -177,3 +177,26 @@ def test_refused_requests_are_no_grants(made):
 
     made.increment("b", 0, 0)
     assert made.analyse(final=1).measures["granted"] == 1
+
+
+@pytest.mark.parametrize(
+    ("releasing_ms", "gives_up", "danger", "claims"),
+    [
+        (500, False, 1, []),
+        (500, True, 1, ["loses_no_wakeup"]),
+        (5, False, 0, []),  # released before the fault
+    ],
+)
+def test_release_before_a_wait(made, releasing_ms, gives_up, danger, claims):
+    """A holder releases while a waiter is held up before its wait: the waiter gets the lock, or it sleeps on."""
+    made.increment("holder", 0, 0, at=(0, 1, releasing_ms, releasing_ms + 1), replica="replica-2")
+    if gives_up:
+        left(made, "waiter", 6, 4010)
+    else:
+        made.increment("waiter", 1, 1, at=(1010, 1011, 1012, 1013), asked=6)
+    made.fault("slow", "waiter", 10, 1000, "acquire.after_second")
+
+    findings = made.analyse(final=2 - gives_up, ttl_ms=10_000, wait_ms=4000, tests="loses_no_wakeup")
+
+    assert findings.measures["released_before_a_wait"] == danger
+    assert [claim for claim, _ in found(findings)] == claims

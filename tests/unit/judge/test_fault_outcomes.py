@@ -257,6 +257,18 @@ def test_order_of_requests_that_ask_at_once(made):
     assert found(made.analyse(final=12, tests="fair", users=2)) == []
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_failed_renewal(made, fails):
+    """Work that outlasts the lease breaks one claim where nothing failed, and another where a renewal had failed."""
+    outlived(made)
+    if fails:
+        made.fault("fail_renewal", "", 110, 110, "renew.before")
+
+    claims = {claim for claim, _ in found(made.analyse(final=1, ttl_ms=300))}
+
+    assert claims == {"survives_a_failed_renewal" if fails else "held_to_the_end"}
+
+
 @pytest.mark.parametrize("explicit", [False, True])
 def test_explicit_lease(made, explicit):
     """Work that outlasts the lease breaks one claim where the stage chose the lease, and another where the request did."""
