@@ -42,13 +42,8 @@ from typing import ClassVar
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
-BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS = (
-    "before",
-    "after_first",
-    "after_second",
-    "before_last",
-    "after",
-)
+MOMENTS = ("before", "after_first", "after_second", "before_last", "after")
+BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
 
 
 class Meaning(Enum):
@@ -263,18 +258,13 @@ class RequestContext(threading.local):
             last = self.commands < failpoints.usual_commands.get(self.phase, 0) <= self.commands + commands
             if renewing or last:
                 try:
-                    self._reach_before_command(failpoints, renewing, last)
+                    for moment in (*[BEFORE] * renewing, *[BEFORE_LAST] * last):
+                        failpoints.reach(self.phase, moment, self.request)
                 except CommandFailed as failed:
                     raise error(str(failed)) from failed
         self.commands += commands
         self.command, self.answer = command, ""
         self.sent_ns = monotonic_ns()
-
-    def _reach_before_command(self, failpoints: Failpoints, renewing: bool, last: bool) -> None:
-        if renewing:
-            failpoints.reach(RENEW, BEFORE, self.request)
-        if last:
-            failpoints.reach(self.phase, BEFORE_LAST, self.request)
 
     def answered(self, command: str, answer: object, meaning: Meaning = OPEN, script: str = "") -> None:
         """Note that the lock's store has answered a command. ``script`` names a script: only the lock knows its answers."""

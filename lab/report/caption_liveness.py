@@ -153,6 +153,15 @@ def _breaks_deadlock(findings: Findings) -> ClaimStory | None:
     return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
 
 
+def _loses_no_wakeup(findings: Findings) -> ClaimStory | None:
+    if not findings.in_vain:
+        return None
+    wait = findings.in_vain[0]
+    words = f"{wait.request} at {wait.replica} began to wait when the lock was released already, and gave up after {_ms(wait.ms)}"
+    title = f"{wait.request} slept for {_ms(wait.ms)} next to a free lock, and gave up"
+    return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
+
+
 def _held_and_wanted(wait: Wait) -> str:
     return f"{wait.request} held {_named(wait.holding)} and waited for {_named(wait.wanted)}"
 
@@ -173,4 +182,5 @@ STORIES: dict[str, Callable[[Findings], ClaimStory | None]] = {
     Claim.reentrant.name: _reentrant,
     Claim.reenters_only_its_own.name: _reenters_only_its_own,
     Claim.breaks_deadlock.name: _breaks_deadlock,
+    Claim.loses_no_wakeup.name: _loses_no_wakeup,
 }

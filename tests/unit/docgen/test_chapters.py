@@ -22,7 +22,7 @@ from tests.pictures import assert_same_picture
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 WITHIN_A_SENTENCE = re.compile(r"<!-- generated: [^\n]+? -->(?!\n)")
-SMALL_BYTES = 6_000_000  # about 150 kB a picture: it draws each command from when it was sent to its answer
+SMALL_BYTES = 7_000_000  # about 150 kB a picture: it draws each command from when it was sent to its answer
 
 
 def name_of(path: Path) -> str:

@@ -50,6 +50,15 @@ def test_longest_idle_lock(made):
     )
 
 
+def test_waiter_that_slept_on(made):
+    """The caption names the waiter that waited for a release which had happened."""
+    waits(made, "a", 0, 5, 0).gave_up("b", 4010)
+
+    assert "b at replica-1 began to wait when the lock was released already, and gave up after" in liveness_caption(
+        made, 1, "loses_no_wakeup", wait_ms=4000
+    )
+
+
 def test_lock_that_was_left(made):
     """The caption names the request that failed, and what became of the lock that it left."""
     made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent").key_event("hincrby", 1)
