@@ -9,6 +9,5 @@ first, so what it finds is shortest, and counts all schedules. ``rules`` and ``g
 ``replay`` runs each finding again from an empty server, without tables, where it can in one round trip (``rehearsal``).
 ``decision`` asks one budget of faults after the other; ``result`` says what was decided. A schedule in words is ``story``; as
 an observer sees it, it is a ``scene`` after the other, with the ``deed`` of each event. From these come the sentences
-(``narrative``), the ``picture`` and the ``lanes`` on a terminal. Not in it: stages on other stores, whose states cannot be
-loaded.
+(``narrative``), the ``picture`` and the ``lanes`` on a terminal. Not in it: stores whose states cannot be loaded.
 """
