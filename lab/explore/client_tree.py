@@ -17,7 +17,7 @@ from lab.explore.operation import Command, Ended, Mark, Nap, Operation, Releasin
 from lab.explore.program import Program
 from lab.explore.replica import Replica
 
-MOST_STANDING = 2000  # some 20 KiB each
+MOST_STANDING = 500  # some 20 KiB each
 
 
 class Input(NamedTuple):

@@ -11,7 +11,7 @@ from lab.explore.budget import Budget, from_cheapest
 from lab.explore.event import Event
 from lab.explore.program import Program
 from lab.explore.replay import confirm, random_schedules
-from lab.explore.search import Cycle, Searched, search
+from lab.explore.search import MOST_STATES, Cycle, Searched, search
 from lab.explore.server_table import RealRedis, ServerTable
 from lab.explore.world import World
 
@@ -130,7 +130,8 @@ def _answer(question: Question, world: World, real: RealRedis, until_s: float, c
         question.undecided = "a schedule returns to where it was: their number has no end"
         return
     if not found.complete:
-        question.undecided = f"the time was over after {found.states} states"
+        end = "memory" if found.states >= MOST_STATES else "time"
+        question.undecided = f"the {end} was over after {found.states} states"
     doubtful = [broken.events for broken in found.broken.values()]
     if found.complete:  # with other names: that no client is treated otherwise is not believed either
         doubtful += random_schedules(found, CHECKED_OF_BROKEN if found.broken else CHECKED, SEED)

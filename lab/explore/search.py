@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.lock import Claim
 from lab.explore.budget import Budget
@@ -19,6 +20,8 @@ from lab.explore.rules import Finding
 from lab.explore.state import Move, State
 from lab.explore.symmetry import folded
 from lab.explore.world import World
+
+MOST_STATES = 100_000  # of some 1.8 kB each: a search with more would need more than 300 MB
 
 
 @dataclass
@@ -60,10 +63,11 @@ def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: 
     began_s = time.monotonic()
     start = world.start(budget)
     result = Searched(budget, folded=fold, start=start)
-    numbers = {start: 0}
+    numbers, states = {start: 0}, [start]
+    one_of: dict[Any, Any] = {}  # of objects that are equal, one is enough: memory is what ends first
     seen = _Seen([(0, Event(STEP))])
     queue = deque([start])
-    while queue and (len(result.graph) % 256 or time.monotonic() < until_s):
+    while queue and len(states) < MOST_STATES and (len(result.graph) % 256 or time.monotonic() < until_s):
         state = queue.popleft()
         number = len(result.graph)  # states leave the queue in the order of their numbers
         moves = world.moves(state, budget, horizon_ms)
@@ -72,11 +76,15 @@ def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: 
             seen.stuck[number] = finding.claim
             _note(result, seen, finding, number, None)
         leads_to = []
-        for move in moves:
-            after = numbers.setdefault(move.state, len(numbers))
-            if after == len(seen.came_from):
+        for place, move in enumerate(moves):
+            after = numbers.get(move.state)
+            if after is None:
+                new = move.state._replace(ghosts=one_of.setdefault(move.state.ghosts, move.state.ghosts))
+                after = numbers[new] = len(states)
+                states.append(new)
                 seen.came_from.append((number, move.event))
-                queue.append(move.state)
+                queue.append(new)
+            moves[place] = move._replace(state=states[after], event=one_of.setdefault(move.event, move.event))
             leads_to.append(after)
             for finding in move.found:
                 _note(result, seen, finding, number, move.event)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import textwrap
+import tracemalloc
 from pathlib import Path
 from time import monotonic
 
@@ -15,14 +16,16 @@ from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import redis_server
 from lab.errors import ExitStatus
+from lab.explore import decision as decisions
 from lab.explore import replay
+from lab.explore import search as searches
 from lab.explore.budget import Budget
 from lab.explore.decision import Question, decide, horizon_ms, questions
 from lab.explore.event import parse, short
 from lab.explore.operation import COUNTER, LOCK, Command, Nap
 from lab.explore.program import Program
 from lab.explore.replay import Differs, NotPossible, confirm, random_schedules, walk_live
-from lab.explore.search import search
+from lab.explore.search import MOST_STATES, search
 from lab.explore.server_table import ServerTable
 from lab.explore.world import World
 from lab.scenario.stages import find_stage
@@ -220,6 +223,35 @@ def test_a_wrong_table_is_noticed(what, real):
 
     with contextlib.nullcontext() if what == "nothing" else pytest.raises(Differs):
         confirm(world, world.program, schedule, Budget(), horizon_ms(2, TTL_MS, 0), real)
+
+
+MOST_MB = 300
+OF_THE_REST_MB = 100  # Python, what is imported, the tables, and the replicas that stand somewhere
+
+
+def test_memory_of_a_search(real):
+    """A search ends before it needs more than 300 MB. What a state needs is measured."""
+    world = World(Program(stage("setnx_no_else"), TTL_MS, 0, real), 3, ServerTable(real), ServerTable(real), merge=True)
+    about = Budget(), horizon_ms(3, TTL_MS, 0), monotonic() + WITHIN_S
+    search(world, *about)  # now all is learned
+    tracemalloc.start()
+    found = search(world, *about)
+    bytes_a_state = tracemalloc.get_traced_memory()[1] / found.states
+    tracemalloc.stop()
+
+    assert found.states > 1000
+    assert bytes_a_state * MOST_STATES / 1e6 < MOST_MB - OF_THE_REST_MB, bytes_a_state
+
+
+def test_a_search_ends_with_the_memory(real, monkeypatch):
+    """A search that has too many states decides nothing, and the reason is given."""
+    monkeypatch.setattr(searches, "MOST_STATES", 50)
+    monkeypatch.setattr(decisions, "MOST_STATES", 50)
+
+    (question,) = decide(stage("uuid"), 2, TTL_MS, fresh(SINGLE_FAULTS[2:3]), real, WITHIN_S).questions
+
+    assert not question.found.complete
+    assert question.undecided.startswith("the memory was over after 5")
 
 
 def test_one_round_trip(real, monkeypatch):
