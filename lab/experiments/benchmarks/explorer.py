@@ -1,4 +1,7 @@
-"""All orders of clients that race for a counter: the explorer, each schedule by itself, and frontrun.
+"""What ``lab explore`` costs: the seconds for a stage with all its faults, the memory, and the time of one schedule.
+
+The time of a schedule is measured with clients that race for a counter: by the explorer, with each schedule by itself, and by
+frontrun.
 
 frontrun explores three threads of one process, on a counter in its memory: 90 schedules of the same race. It is no dependency
 of the lab. Where the program is missing, the comparison is left out, and a remark states it.
@@ -6,6 +9,7 @@ of the lab. Where the program is missing, the comparison is left out, and a rema
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,8 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.locks import stages
+from lab.errors import ExitStatus
 from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
-from lab.experiments.statistics import mean_of_ratios
+from lab.experiments.statistics import mean, mean_of_ratios
 from lab.explore.budget import Budget
 from lab.explore.program import Program
 from lab.explore.replay import random_schedules, walk_live
@@ -27,6 +32,8 @@ from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.supervisor import Supervisor
 
+ANSWERS, ANSWERS_WITHIN_S = "uuid", 2.0
+HEAVIEST, MOST_MIB = "pubsub", 300.0  # the stage whose searches have most states
 CLIENTS, SCHEDULES = 4, 2520
 THREADS = 3  # of frontrun: with four it takes minutes
 ONE_BY_ONE = 20  # schedules that are run by themselves
@@ -46,7 +53,34 @@ print(found.num_explored, time.monotonic() - began_s)
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    """Measure seconds for a schedule, as ratios."""
+    """Measure the seconds of a decision, its memory, and the seconds for a schedule as ratios."""
+    samples = [_explored(ANSWERS)[0] for _ in range(pairs)]
+    value, low, high = mean(samples)
+    what, promise = f"`lab explore {ANSWERS}` from start to end, {pairs} times", Promise(at_most=ANSWERS_WITHIN_S)
+    yield Measured(
+        name="explorer seconds", what=what, unit="s", value=value, low=low, high=high, promise=promise, samples=samples
+    )
+    _, most = _explored(HEAVIEST)
+    what, promise = f"memory of `lab explore {HEAVIEST}` at its highest", Promise(at_most=MOST_MIB)
+    yield Measured(name="explorer memory", what=what, unit="MiB", value=most, promise=promise, samples=[most])
+    yield from _per_schedule(pairs)
+
+
+def _explored(stage: str) -> tuple[float, float]:
+    """Return how many seconds ``lab explore`` takes, and its memory in MiB at its highest. Raises Unmeasured."""
+    began_s = time.monotonic()
+    command = [sys.executable, "-m", "lab.cli", "explore", stage, "--json"]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None  # noqa: S101 - a pipe was asked for
+    words = running.stderr.read()
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode not in (ExitStatus.GOOD, ExitStatus.BROKEN):
+        raise Unmeasured(f"lab explore {stage} ended with {running.returncode}: {words[-200:]}")
+    return time.monotonic() - began_s, used.ru_maxrss / 1024
+
+
+def _per_schedule(pairs: int) -> Iterator[Measured]:
     supervisor, rival = Supervisor(), shutil.which("frontrun")
     try:
         with tempfile.TemporaryDirectory(prefix="lab-bench-") as folder:
@@ -68,8 +102,9 @@ def _ratio(other: str, at_least: float, both: list[tuple[float, float]], remark:
     value, low, high = mean_of_ratios(ratios)
     what = f"time of {other} for a schedule, as a multiple of the explorer's, {len(ratios)} pairs"
     promise = Promise(at_least=at_least)
+    name = f"explorer against {other}"
     return Measured(
-        name="explorer", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
+        name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
     )
 
 
