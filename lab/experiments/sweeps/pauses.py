@@ -15,19 +15,21 @@ PAUSE_MS = 900  # of the scenario's fault
 
 
 def finding(curves: Sequence[Curve]) -> str:
-    """Return, for each stage, up to which pause a stopped holder kept its lock, and from which on it lost it."""
-    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+    """Return up to which pause a stopped holder kept its lock, and from which on it lost it. Stages with one answer are one."""
+    stages: dict[str, list[str]] = {}
+    for curve in curves:
+        if said := _of(curve):
+            stages.setdefault(said, []).append(curve.stage)
+    return "; ".join(f"{', '.join(names)}: {said}" for said, names in stages.items()) or "Nothing was soundly measured"
 
 
 def _of(curve: Curve) -> str:
     known = curve.known(LOST_LOCK)
-    if not known:
-        return ""
     losers = [(value, share.value) for value, share in known if share.value > 0]
     safe = [value for value, share in known if share.value == 0 and (not losers or value < losers[0][0])]
-    kept = [f"never loses its lock up to a pause of {safe[-1]:g} × TTL"] if safe else []
-    lost = [f"loses it in {per_cent(losers[0][1])} of the runs at {losers[0][0]:g} × TTL"] if losers else []
-    return f"{curve.stage} {' and '.join(kept + lost)}"
+    words = [f"no lock is lost up to a pause of {safe[-1]:g} × TTL"] if safe else []
+    words += [f"it is lost in {per_cent(losers[0][1])} of the runs at {losers[0][0]:g} × TTL"] if losers else []
+    return ", and ".join(words)
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -15,18 +15,18 @@ WAIT = "wait_max_ms"
 
 
 def finding(curves: Sequence[Curve]) -> str:
-    """Return, for each stage, how much longer than the TTL the others wait after a crash, over all TTLs."""
-    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+    """Return how much longer than the TTL the others wait after a crash, for each stage over all TTLs."""
+    known = [said for curve in curves if (said := _of(curve))]
+    return (
+        f"After a crash the others wait for the TTL, and longer: {', '.join(known)}" if known else "Nothing was soundly measured"
+    )
 
 
 def _of(curve: Curve) -> str:
-    known = curve.known(WAIT)
-    if not known:
+    more = [round(wait.value - ttl_ms) for ttl_ms, wait in curve.known(WAIT)]
+    if not more:
         return ""
-    more = [round(wait.value - ttl_ms) for ttl_ms, wait in known]
-    span = f"{min(more)} to {max(more)}" if len(more) > 1 else f"{more[0]}"
-    ttls = f"TTLs of {known[0][0]:g} to {known[-1][0]:g} ms" if len(known) > 1 else f"a TTL of {known[0][0]:g} ms"
-    return f"{curve.stage}: after a crash the others wait for the TTL and {span} ms more, with {ttls}"
+    return f"with {curve.stage} by {min(more)} to {max(more)} ms" if len(more) > 1 else f"with {curve.stage} by {more[0]} ms"
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -136,10 +136,10 @@ def test_finding_of_the_ttl_sweep(points, message):
     [
         (
             [stopped(0.5, False), stopped(0.9, False), stopped(1.1, True), stopped(1.1, False), stopped(2, True)],
-            "lua never loses its lock up to a pause of 0.9 × TTL and loses it in 50 % of the runs at 1.1 × TTL",
+            "lua: no lock is lost up to a pause of 0.9 × TTL, and it is lost in 50 % of the runs at 1.1 × TTL",
         ),
-        ([stopped(0.5, True, "watchdog")], "watchdog loses it in 100 % of the runs at 0.5 × TTL"),
-        ([stopped(2, False)], "lua never loses its lock up to a pause of 2 × TTL"),
+        ([stopped(0.5, True, "watchdog")], "watchdog: it is lost in 100 % of the runs at 0.5 × TTL"),
+        ([stopped(2, False), stopped(2, False, "watchdog")], "lua, watchdog: no lock is lost up to a pause of 2 × TTL"),
     ],
 )
 def test_finding_of_the_pauses_sweep(points, message):
@@ -151,10 +151,9 @@ def test_finding_of_the_pauses_sweep(points, message):
     ("points", "message"),
     [
         (
-            [crashed(300, 380), crashed(4000, 4020)],
-            "lua: after a crash the others wait for the TTL and 20 to 80 ms more, with TTLs of 300 to 4000 ms",
+            [crashed(300, 380), crashed(4000, 4020), crashed(300, 400, "watchdog")],
+            "After a crash the others wait for the TTL, and longer: with lua by 20 to 80 ms, with watchdog by 100 ms",
         ),
-        ([crashed(500, 600)], "lua: after a crash the others wait for the TTL and 100 ms more, with a TTL of 500 ms"),
     ],
 )
 def test_finding_of_the_takeover_sweep(points, message):
