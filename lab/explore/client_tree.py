@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from lab.explore.memory import remembered
+from lab.explore.memory import Memory, remembered
 from lab.explore.operation import Command, Ended, Mark, Nap, Operation, Releasing, Writing, Wrote, waits_in_server
 from lab.explore.program import Program
 from lab.explore.replica import Replica
@@ -59,8 +59,8 @@ class Node(NamedTuple):
 class ClientTree:
     """All that one client can do, as far as it has been learned."""
 
-    def __init__(self, program: Program, number: int, merge: bool = False) -> None:
-        """Take what the client does. merge: make one node of all in which the code remembers the same."""
+    def __init__(self, program: Program, number: int, merge: bool = False, known: dict[Any, int] | None = None) -> None:
+        """Take what the client does. merge: make one node of all in which the code remembers the same. known: by all clients."""
         self.program = program
         self.number = number
         self.merge = merge
@@ -73,6 +73,9 @@ class ClientTree:
         self.nodes: list[Node] = []
         # of each node, the one that differs in its marks only: once they are taken in, they make no difference
         self.rests: list[int] = []
+        # of each node, what is the same for the same node of another client; None where that is not known
+        self.labels: list[int | None] = []
+        self._known: dict[Any, int] = {} if known is None else known
         self._number(self._start(), (), None)
 
     def step(self, node: int, happened: Input) -> int:
@@ -116,14 +119,18 @@ class ClientTree:
         self._stand(rest, replica)
         return number
 
-    def _of(self, memory: bytes | None, node: Node) -> int:
-        number = len(self.nodes)
+    def _of(self, memory: Memory | None, node: Node) -> int:
+        number, label = len(self.nodes), None
         if memory is not None:
             times = (node.at_ms, node.ended_ms) if _minds_the_time(node) else None
-            number = self._by_memory.setdefault((memory, node.marks, node.ended, node.writing, node.is_fresh, times), number)
+            all_of_it = memory.digest, node.marks, node.ended, node.writing, node.is_fresh, times
+            number = self._by_memory.setdefault(all_of_it, number)
+            if not memory.has_strange_token:
+                label = self._known.setdefault(all_of_it, len(self._known))
         if number == len(self.nodes):
             self.nodes.append(node)
             self.rests.append(number)
+            self.labels.append(label)
         return number
 
     def _stand(self, number: int, replica: Replica) -> None:

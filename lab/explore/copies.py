@@ -6,6 +6,7 @@ process, and stand-ins for the modules in ``overlay.MODULES``. All other imports
 
 from __future__ import annotations
 
+import ast
 import builtins
 import importlib
 import importlib.util
@@ -22,10 +23,30 @@ COPIED = ("app.locks.",)
 # may be shared by all replicas: classes that ask for the time or start threads, and nothing that a process keeps
 SHARED = ("app.increment", "app.nested_lock", "app.fair_mutex", "app.stores.redis_subscriptions", "redis.lock")
 
+ITERATOR = "_iterator_"  # how the names of their iterators begin
+
 
 @cache
 def _code(path: str) -> CodeType:
-    return compile(Path(path).read_bytes(), path, "exec")
+    tree = ast.parse(Path(path).read_bytes(), path)
+    return compile(ast.fix_missing_locations(_Iterators().visit(tree)), path, "exec")
+
+
+class _Iterators(ast.NodeTransformer):
+    """Puts the iterator of each ``for`` loop into a variable before the loop begins: where a loop stands is then seen."""
+
+    number = 0
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        self.generic_visit(node)
+        self.number += 1
+        name = f"{ITERATOR}{self.number}"
+        made = ast.Call(ast.Name("iter", ast.Load()), [node.iter], [])
+        before = ast.Assign([ast.Name(name, ast.Store())], made)
+        node.iter = ast.copy_location(ast.Name(name, ast.Load()), node.iter)
+        for one in (made.func, made, before.targets[0], before):
+            ast.copy_location(one, node.iter)
+        return [before, node]
 
 
 @cache

@@ -6,7 +6,7 @@ So the tree of a stage's code, in which each history has its own node, is a grap
 All is read that the replica's threads can reach: the variables of each function that runs, the globals of the replica's own
 copies of modules, and every object behind them. Three things cannot be read, and each has its answer:
 
-- An object whose content Python does not show, and the iterator of a ``for`` loop: then the replica is like no other.
+- An object whose content Python does not show, and the iterator of a library's ``for`` loop: then the replica is like no other.
 - What the real clock read in redis-py, which measures its own speed there: it is left out, for it decides nothing.
 - An intermediate value of an expression that another thread or a variable does not hold as well: it is left out.
 
@@ -40,7 +40,9 @@ import redis
 
 from app.lock import Stage
 from lab.explore.connection import Connection
+from lab.explore.copies import ITERATOR
 from lab.explore.replica import Replica, Thread
+from lab.explore.tokens import MOST_CLIENTS, has_token, renamed_to
 
 VALUES = frozenset({int, str, bytes, float, bool, type(None)})
 CODE = (property, staticmethod, classmethod, MemberDescriptorType, GetSetDescriptorType)
@@ -51,12 +53,23 @@ class Unreadable(Exception):  # noqa: N818 - states what is so
     """An object does not show what it holds."""
 
 
-def remembered(replica: Replica) -> bytes | None:
-    """Return the hash of all that a replica remembers; None where some of it cannot be read."""
+class Memory(NamedTuple):
+    """What a replica remembers."""
+
+    # the hash of it
+    digest: bytes
+    # whether it has a token that another replica has drawn; its own is not in the hash, so that all replicas are alike
+    has_strange_token: bool
+
+
+def remembered(replica: Replica) -> Memory | None:
+    """Return what a replica remembers; None where some of it cannot be read."""
     try:
-        return Reader(replica).digest()
+        data = Reader(replica).read_all()
     except Unreadable:
         return None
+    nobody = [0 if client == replica.number else client + 1 for client in range(MOST_CLIENTS)]
+    return Memory(hashlib.blake2b(renamed_to(data, nobody), digest_size=16).digest(), has_token(data, replica.number))
 
 
 class Reader:
@@ -70,7 +83,8 @@ class Reader:
         self.own = {id(module.__dict__) for module in replica.copies.loaded}
         self.modules = {module.__name__ for module in replica.copies.loaded}
 
-    def digest(self) -> bytes:
+    def read_all(self) -> bytes:
+        """Return all that the replica remembers."""
         replica = self.replica
         self.found += [replica.inside, replica.drawn]
         for thread in replica.threads:
@@ -84,7 +98,7 @@ class Reader:
         self.read(list(replica.kept.values()))
         for module in replica.copies.loaded:
             self._names({name: value for name, value in module.__dict__.items() if name != "__builtins__"})
-        return hashlib.blake2b(marshal.dumps(self.found, 2), digest_size=16).digest()
+        return marshal.dumps(self.found, 2)
 
     def _frames(self, frame: FrameType | None) -> None:
         while frame is not None:
@@ -245,7 +259,7 @@ class _Known(NamedTuple):
     code: CodeType
     # identifies it, in whichever copy of its module it is
     name: str
-    # where each ``for`` loop begins and ends
+    # where each ``for`` loop begins and ends whose iterator is in no variable
     loops: list[tuple[int, int]]
 
 
@@ -256,6 +270,8 @@ def _known(code: CodeType) -> _Known:
     found = _all_known.get(id(code))
     if found is None:
         loops = [(one.offset, one.argval) for one in dis.get_instructions(code) if one.opname == "FOR_ITER"]
+        if len(loops) == sum(name.startswith(ITERATOR) for name in code.co_varnames):
+            loops = []
         found = _all_known[id(code)] = _Known(code, _long_name(code), loops)
     return found
 

@@ -30,7 +30,7 @@ class Increment(_Increment):  # type: ignore[misc] # a copy of app.increment, wh
     """The request of ``app/increment.py``. It leaves marks for the search in place of a journal."""
 
     def __init__(self, replica: Replica, resource: Any, work_ms: int) -> None:
-        super().__init__(f"r{replica.number + 1}", resource, None, work_ms)
+        super().__init__("request", resource, None, work_ms)
         self.replica = replica
 
     def work(self, grant: Grant) -> Any:

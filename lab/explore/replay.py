@@ -172,11 +172,11 @@ def random_schedules(found: Searched, number: int, seed: int) -> list[list[Event
     schedules: dict[tuple[Event, ...], None] = {}
     for _ in range(number):
         events: list[Event] = []
-        state = found.start
+        state, called = found.start, list(range(len(found.start.nodes) if found.start else 0))
         while state is not None and (moves := found.graph[state]):
             (move,) = chance.choices(moves, [move.ways for move in moves])
-            events.append(move.event)
-            state = move.state
+            events += renamed([move.event], called)
+            state, called = move.state, [called[name] for name in move.names] if move.names else called
         names = other_names(chance, len(found.start.nodes)) if found.folded and found.start else None
         schedules[tuple(renamed(events, names) if names else events)] = None
     return [list(events) for events in schedules]

@@ -16,11 +16,13 @@ from typing import Any
 from app.lock import Claim
 from lab.explore.budget import Budget
 from lab.explore.event import STEP, Event
+from lab.explore.likeness import Like, Likeness, names_between
 from lab.explore.rules import Finding
 from lab.explore.state import Move, State
 from lab.explore.symmetry import folded
 from lab.explore.world import World
 
+PAIR = 2  # of so few clients, it takes longer to compare the names than to search both
 MOST_STATES = 100_000  # of some 1.8 kB each: a search with more would need more than 300 MB
 
 
@@ -58,12 +60,18 @@ class Searched:
 def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: bool = False) -> Searched:
     """Search all schedules with these faults. Stop at a moment of the monotonic clock: then the result is not complete.
 
-    fold: let one client stand for all that have done nothing yet. The graph has then fewer states.
+    fold: let one client stand for all that have done nothing yet. The graph has then fewer states. With more than two clients,
+    one state stands for all that differ from it in the names of the clients only.
     """
     began_s = time.monotonic()
     start = world.start(budget)
     result = Searched(budget, folded=fold, start=start)
-    numbers, states = {start: 0}, [start]
+    likeness = Likeness(world.trees, world.lock, world.counter) if fold and world.merge and len(start.nodes) > PAIR else None
+
+    def like(state: State) -> Like:
+        return likeness.of(state) if likeness else Like(state, ())
+
+    numbers, states, orders = {like(start).key: 0}, [start], [like(start).order]
     one_of: dict[Any, Any] = {}  # of objects that are equal, one is enough: memory is what ends first
     seen = _Seen([(0, Event(STEP))])
     queue = deque([start])
@@ -77,14 +85,17 @@ def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: 
             _note(result, seen, finding, number, None)
         leads_to = []
         for place, move in enumerate(moves):
-            after = numbers.get(move.state)
+            which, order = like(move.state)
+            after = numbers.get(which)
             if after is None:
                 new = move.state._replace(ghosts=one_of.setdefault(move.state.ghosts, move.state.ghosts))
-                after = numbers[new] = len(states)
+                after = numbers[which if likeness else new] = len(states)
                 states.append(new)
+                orders.append(order)
                 seen.came_from.append((number, move.event))
                 queue.append(new)
-            moves[place] = move._replace(state=states[after], event=one_of.setdefault(move.event, move.event))
+            names = names_between(orders[after], order)
+            moves[place] = move._replace(state=states[after], event=one_of.setdefault(move.event, move.event), names=names)
             leads_to.append(after)
             for finding in move.found:
                 _note(result, seen, finding, number, move.event)

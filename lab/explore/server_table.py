@@ -78,6 +78,7 @@ class RealRedis:
         self.database = 0  # the one that is in use
         self.took_ms = 0.0  # the last execution: longer than the grid, and a key has less to live than it should
         self.register(ALL_KEYS)
+        self.send(("CONFIG", "SET", "rdbcompression", "no"))  # so that what DUMP returns can be read
         self.version: str = self._client.info("server")["redis_version"]
 
     def close(self) -> None:

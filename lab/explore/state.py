@@ -50,6 +50,8 @@ class Move(NamedTuple):
     reply: Reply = None
     # for how many moves it stands in a folded search, itself included
     ways: int = 1
+    # where its state is one that differs in names: which client each client of that state is; None where it is the same
+    names: tuple[int, ...] | None = None
 
 
 def subscribed(state: State, client: int, command: Command) -> State:

@@ -6,6 +6,7 @@ Time is an actor: the clock moves to the next deadline, and only when no client 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from lab.explore import in_flight, rules, watching
 from lab.explore.budget import Budget
@@ -61,7 +62,8 @@ class World:
         """Take what the clients do, and the two servers. merge: histories after which the code remembers the same are one."""
         self.program = program
         self.merge = merge
-        self.trees = [ClientTree(program, number, merge) for number in range(clients)]
+        known: dict[Any, int] = {}
+        self.trees = [ClientTree(program, number, merge, known) for number in range(clients)]
         self.lock = table
         self.counter = counter
         if program.lock_keys is None:

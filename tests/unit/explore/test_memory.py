@@ -114,10 +114,36 @@ def test_what_is_not_remembered(what, tmp_path):
     assert second == third is not None
 
 
-@pytest.mark.parametrize("loop", ["for _ in range(5):", "for _ in [1, 2, 3, 4]:"])
+@pytest.mark.parametrize("loop", ["for _ in range(5):", "for _ in [1, 2, 3, 4]:", "for _ in iter([1] * 5):"])
 def test_a_loop_over_something(loop, tmp_path):
-    """The iterator of a loop is in no variable. So a replica in such a loop is like no other."""
-    assert after_tries(program(tmp_path, "pass", loop)) == [None, None]
+    """How often a loop still goes round is remembered, although no variable of the code has it."""
+    second, third = after_tries(program(tmp_path, "pass", loop))
+
+    assert second is not None is not third
+    assert second.digest != third.digest
+
+
+def test_a_loop_of_a_library(tmp_path):
+    """The iterator of a library's loop is in no variable. So a replica in such a loop is like no other."""
+    started = program(tmp_path, "self.store.pipeline(transaction=False).get('a').get('b').execute()")
+    replica = started.start(0)
+    replica.resume(0, None, 0)
+
+    assert replica.threads[0].pending.words == (b"GET", b"a")
+    assert remembered(replica) is None
+
+
+def test_no_names(tmp_path):
+    """All replicas remember the same but for their tokens; one that has the token of another is known."""
+    started = program(tmp_path, "self.seen = str(uuid.uuid4()) + uuid.uuid4().hex + str(self.store.get('other'))")
+    first, second = (started.start(number) for number in (0, 1))
+    token = f"{1:016x}{7:016x}"  # of the first replica
+    for replica in (first, second):
+        for result in (None, token.encode()):
+            replica.resume(0, result, 0)
+
+    assert [remembered(one).has_strange_token for one in (first, second)] == [False, True]
+    assert remembered(started.start(0)) == remembered(started.start(1))
 
 
 def test_all_replicas_alike(tmp_path):
