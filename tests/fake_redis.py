@@ -34,6 +34,8 @@ class FakeRedis:
         self.ttls_ms: dict[str, int] = {}
         self.messages = FakeChannel()
         self.subscriptions = self
+        # the roles of the scripts that were run
+        self.ran: list[str] = []
         # the role of the script that fails, and whether it fails before or after the server has run it
         self.fails: tuple[str, str] = ("", "")
 
@@ -42,12 +44,13 @@ class FakeRedis:
         yield self.messages
 
     def register_script(self, script: str) -> Callable[[list[str], list[Any]], Any]:
-        role = "release" if "publish" in script or "-1)" in script else "acquire" if "'exists'" in script else "renew"
+        role = _role(script)
         run = getattr(self, f"_{role}")
 
         def call(keys: list[str], args: list[Any]) -> Any:
             if self.fails == (role, "before"):
                 raise ConnectionError(f"{role} was not sent")
+            self.ran.append(role)
             answer = run(script, keys[0], *args)
             if self.fails == (role, "after"):
                 raise ConnectionError(f"the reply to {role} was lost")
@@ -55,7 +58,7 @@ class FakeRedis:
 
         return call
 
-    def _acquire(self, script: str, key: str, owner: str, ttl_ms: int) -> Any:
+    def _acquire(self, script: str, key: str, owner: str, ttl_ms: int, *_: Any) -> Any:
         hold = self.holds.setdefault(key, {})
         if hold and owner not in hold:
             return self.ttls_ms[key] if "pttl" in script else 0
@@ -63,8 +66,11 @@ class FakeRedis:
         self.ttls_ms[key] = ttl_ms
         return None if "pttl" in script else 1
 
-    def _renew(self, script: str, key: str, owner: str, ttl_ms: int) -> int:
+    def _renew(self, script: str, key: str, owner: str, ttl_ms: int, *_: Any) -> int:
         return int(owner in self.holds.get(key, {}))
+
+    def _leave(self, script: str, key: str, owner: str) -> None:
+        """Leave the queue: here is none."""
 
     def _release(self, script: str, key: str, owner: str) -> int | None:
         hold = self.holds.get(key, {})
@@ -75,3 +81,12 @@ class FakeRedis:
             return 0
         del self.holds[key]
         return 1
+
+
+def _role(script: str) -> str:
+    """Return what a script is for."""
+    if "lrem" in script:
+        return "leave"
+    if "-1)" in script.rpartition("hincrby")[2]:
+        return "release"
+    return "acquire" if "'hincrby'" in script else "renew"

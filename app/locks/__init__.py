@@ -25,8 +25,8 @@ PARTS: dict[str, tuple[str, ...]] = {
         *("watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort"),
         *("fencing", "fencing_owner"),
     ),
-    "Waiting well": ("pubsub", "queued", "bucketed"),
-    "Several Redis servers": ("redlock_no_jitter", "redlock"),
+    "Waiting well": ("pubsub", "queued", "fair", "cohort", "bucketed"),
+    "Several Redis servers": ("redlock_no_jitter", "redlock", "redlock_cohort"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
     "Consensus": ("zookeeper", "zookeeper_no_recheck", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced"),
 }

@@ -10,6 +10,7 @@
 - Work that outlasts the validity is abandoned before its write: nothing extends it, and the next holder is inside already.
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
 - A holder that acquires its own lock again waits for itself.
+- Every waiting request asks all servers again and again: the more requests compete, the more votes are split.
 **See it**
 - `lab run rush --stage redlock`
 - `lab run amnesia --stage redlock`

@@ -18,7 +18,7 @@ OF_THE_LOCKS = {
     "asking": "Redlock asked in turn, compared with all at once",
     "votes": "Redlock's random pause, compared with a fixed one",
     "syncs": "the price of Redis's syncs, and what they save",
-    "waits": "pubsub and queued, compared with lua",
+    "waits": "each way of waiting, compared with another",
 }
 
 

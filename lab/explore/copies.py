@@ -21,7 +21,14 @@ from lab.explore.overlay import MODULES
 # each replica has its own: the stages with what they keep in their process
 COPIED = ("app.locks.",)
 # may be shared by all replicas: classes that ask for the time or start threads, and nothing that a process keeps
-SHARED = ("app.increment", "app.nested_lock", "app.fair_mutex", "app.stores.redis_subscriptions", "redis.lock")
+SHARED = (
+    "app.increment",
+    "app.nested_lock",
+    "app.fair_mutex",
+    "app.cohort_mutex",
+    "app.stores.redis_subscriptions",
+    "redis.lock",
+)
 
 ITERATOR = "_iterator_"  # how the names of their iterators begin
 

@@ -73,6 +73,7 @@ def most_servers(needs: Collection[str], store_nodes: int, standby: bool = False
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a lock with a time to live (TTL)", lambda stage: stage.ttl_ms is not None),
+    "queue": ("a queue over all replicas", lambda stage: _keeps_out(stage) and Claim.fair in stage.claims),
     "lock": (
         "a lock for which requests wait",
         lambda stage: _keeps_out(stage) or (stage.store is None and _asks(stage)),

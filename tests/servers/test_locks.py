@@ -26,6 +26,7 @@ SHARED = [name for name in LOCKS if ALL[name].store == "redis"]
 LEASED = [name for name in SHARED if ALL[name].ttl_ms]
 REENTRANT = [name for name in LOCKS if Claim.reentrant in ALL[name].claims]
 HASHES = [name for name in REENTRANT if ALL[name].store == "redis"]  # their key is a hash of owner and count
+COUNTED = [name for name in HASHES if name != "cohort"]  # it counts entries in the process: there the store is not asked again
 
 
 @pytest.fixture(scope="module")  # a renewal may be on its way when a test ends: nobody closes the client under it
@@ -174,7 +175,7 @@ def test_reentry_holds_until_the_last_leave(name, store, key):
     assert attempt()
 
 
-@pytest.mark.parametrize("name", HASHES)
+@pytest.mark.parametrize("name", COUNTED)
 def test_reentry_of_a_thread(name, store, key):
     """The same thread can enter again, and must release as often as it entered."""
 

@@ -17,13 +17,15 @@ from tests.command import assert_counts_agree, run
 # Of the other numbers, each brings about three times as many hand-overs between replicas as the scenario demands.
 WHOLE = ("lua",)
 ON_REDIS = ("setnx", "ttl", "uuid", "reentrant", "setnx_expire", "watchdog", "watchdog_abort", "pubsub", "queued", "fencing")
-ON_REDIS += ("request_owner", "fencing_owner")
+ON_REDIS += ("request_owner", "fencing_owner", "fair")
 IN_SHORT = ("setnx_finally", "idempotent", "watchdog_once", "watchdog_cancelled", "zookeeper_no_recheck")  # as a stage above
 SELDOM_HANDED_OVER = ("incr", "bucketed", "mysql_version")
 MANY_SERVERS = ("mysql_insert", "mysql_for_update", "redlock_no_jitter", "redlock")
 MANY_SERVERS += ("zookeeper", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced")
+COHORTS = ("cohort", "redlock_cohort")  # one hand-over in seventeen is between replicas
 REQUESTS = dict.fromkeys(WHOLE, 5000) | dict.fromkeys(ON_REDIS, 700) | dict.fromkeys(IN_SHORT, 500)
 REQUESTS |= dict.fromkeys(SELDOM_HANDED_OVER, 1000) | dict.fromkeys(MANY_SERVERS, 500)
+REQUESTS |= dict.fromkeys(COHORTS, 3000)
 
 
 @pytest.mark.parametrize("stage", REQUESTS)

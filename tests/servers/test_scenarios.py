@@ -70,6 +70,7 @@ CELLS = {
     "renewal_fails_once": ("watchdog_once", "etcd"),
     "slow_asking": ("lua", "redlock"),
     "waiter_gives_up": ("queued", "zookeeper"),
+    "waiters_die": ("fair",),
     "nested_contended": ("lua", "reentrant"),
     "pooled_thread": ("reentrant", "request_owner"),
     "failed_release": ("setnx", "watchdog"),

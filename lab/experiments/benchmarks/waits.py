@@ -1,47 +1,113 @@
-"""The gain of each way of waiting through the whole stack: rush with pubsub and queued, compared with lua in turn."""
+"""The gain of each way of waiting through the whole stack: each stage compared with another in turn.
+
+``rush`` compares pubsub, queued and cohort with lua, fair with pubsub, and redlock_cohort with redlock. ``waiters_die`` compares
+fair with pubsub while a replica dies with its waiters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from lab.experiments.benchmark import Measured, Promise, Unmeasured
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
 from lab.experiments.child_run import NoVerdict, child_run
 from lab.experiments.statistics import mean_of_ratios
-from lab.judge.judgement import Judgement
+from lab.judge.judgement import Judgement, Verdict
 
 REQUESTS = 2000
 ROUNDS = 5
-STAGES = ("lua", "pubsub", "queued")
+STAGES = ("lua", "pubsub", "queued", "fair", "cohort")
+VOTED_REQUESTS = 500  # redlock serves few requests a second
+ALL_REQUESTS = 5000
 Figure = Callable[[Judgement], float]
+Pair = tuple[Judgement, Judgement]
+
+PER_S: tuple[str, Figure] = "throughput", lambda judgement: judgement.kept_per_s
+SENT: tuple[str, Figure] = "commands sent to the lock's store", lambda judgement: judgement.sent_per_increment
+P99: tuple[str, Figure] = "p99 of the wait", lambda judgement: judgement.wait_ms["p99"]
+LONGEST: tuple[str, Figure] = "longest wait", lambda judgement: judgement.wait_ms["max"]
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    """Measure rounds of all three stages; every second round is in reverse order."""
-    rounds = [
-        {name: _rush(name) for name in (STAGES if number % 2 else STAGES[::-1])} for number in range(max(3, min(pairs, ROUNDS)))
-    ]
+    """Measure rounds of all stages; every second round is in reverse order."""
+    number = max(3, min(pairs, ROUNDS))
+    rounds = [{name: _rush(name) for name in (STAGES if place % 2 else STAGES[::-1])} for place in range(number)]
 
-    def ratio(name: str, of: str, figure: Figure, promise: Promise) -> Measured:
-        ratios = [figure(one[of]) / figure(one["lua"]) for one in rounds]
-        value, low, high = mean_of_ratios(ratios)
-        what = f"{name} of {of}, as a share of lua's, {len(ratios)} rounds of {REQUESTS} requests"
-        about = f"waits {of} {name.split(maxsplit=1)[0]}"
-        return Measured(name=about, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+    def ratio(figure: tuple[str, Figure], of: str, base: str, promise: Promise) -> Measured:
+        return _ratio(figure, of, base, [(one[of], one[base]) for one in rounds], f"rounds of {REQUESTS} requests", promise)
 
-    yield ratio("throughput", "pubsub", lambda judgement: judgement.kept_per_s, Promise(at_least=0.9))
-    yield ratio(
-        "commands sent to the lock's store", "pubsub", lambda judgement: judgement.sent_per_increment, Promise(at_most=1.0)
+    yield ratio(PER_S, "pubsub", "lua", Promise(at_least=0.9))
+    yield ratio(SENT, "pubsub", "lua", Promise(at_most=1.0))
+    yield ratio(PER_S, "queued", "lua", Promise(at_least=1.0))
+    yield ratio(P99, "queued", "lua", Promise(at_most=0.6))
+    yield ratio(LONGEST, "queued", "lua", Promise(at_most=0.5))
+    yield ratio(PER_S, "fair", "pubsub", Promise(at_least=0.6))
+    yield ratio(PER_S, "cohort", "lua", Promise(at_least=1.6))
+    yield ratio(P99, "cohort", "lua", Promise(at_most=0.35))
+    yield ratio(SENT, "cohort", "lua", Promise(at_most=0.1))
+    crashes = list(pairwise(number, lambda: _with_a_crash("fair"), lambda: _with_a_crash("pubsub")))
+    about = f"pairs of {REQUESTS} requests, where a replica dies with its waiters"
+    yield _ratio(PER_S, "fair", "pubsub", crashes, about, Promise(at_least=0.6), name="crash")
+    votes = list(pairwise(number, lambda: _rush("redlock_cohort", VOTED_REQUESTS), lambda: _voted("redlock")))
+    about = f"pairs of {VOTED_REQUESTS} requests"
+    yield _ratio(PER_S, "redlock_cohort", "redlock", votes, about, Promise(at_least=4.0))
+    yield _refused("redlock_cohort")
+
+
+def _ratio(
+    figure: tuple[str, Figure], of: str, base: str, pairs: Sequence[Pair], about: str, promise: Promise, name: str = ""
+) -> Measured:
+    what, value_of = figure
+    ratios = [value_of(one) / value_of(other) for one, other in pairs]
+    value, low, high = mean_of_ratios(ratios)
+    return Measured(
+        name=f"waits {of} {name or what.split(maxsplit=1)[0]}",
+        what=f"{what} of {of}, as a share of {base}'s, {len(ratios)} {about}",
+        unit="",
+        value=value,
+        low=low,
+        high=high,
+        promise=promise,
+        samples=ratios,
     )
-    yield ratio("throughput", "queued", lambda judgement: judgement.kept_per_s, Promise(at_least=1.0))
-    yield ratio("p99 of the wait", "queued", lambda judgement: judgement.wait_ms["p99"], Promise(at_most=0.6))
-    yield ratio("longest wait", "queued", lambda judgement: judgement.wait_ms["max"], Promise(at_most=0.5))
 
 
-def _rush(stage: str) -> Judgement:
+def _refused(stage: str) -> Measured:
+    """Measure how many of many requests a stage refuses."""
+    failed = float(_run("rush", stage, ALL_REQUESTS).failed)
+    return Measured(
+        name=f"waits {stage} refused",
+        what=f"requests of {ALL_REQUESTS} that {stage} refused",
+        unit="",
+        value=failed,
+        promise=Promise(at_most=0.0),
+        samples=[failed],
+    )
+
+
+def _rush(stage: str, requests: int = REQUESTS) -> Judgement:
+    judgement = _voted(stage, requests)
+    if judgement.acknowledged != requests:
+        raise Unmeasured(f"rush on {stage} failed {judgement.failed} of {requests} requests: {judgement.why}")
+    return judgement
+
+
+def _voted(stage: str, requests: int = VOTED_REQUESTS) -> Judgement:
+    """Make a run in which requests may be refused, but none is lost."""
+    judgement = _run("rush", stage, requests)
+    if judgement.lost:
+        raise Unmeasured(f"rush on {stage} lost {judgement.lost}: {judgement.why}")
+    return judgement
+
+
+def _with_a_crash(stage: str) -> Judgement:
+    judgement = _run("waiters_die", stage, REQUESTS, "--users", "100", "--work-ms", "0")
+    if judgement.verdict not in (Verdict.KEPT, Verdict.ADMITTED):
+        raise Unmeasured(f"waiters_die on {stage} was {judgement.verdict}: {judgement.why}")
+    return judgement
+
+
+def _run(scenario: str, stage: str, requests: int, *more: str) -> Judgement:
     try:
-        judgement = child_run(["rush", "--stage", stage, "--requests", str(REQUESTS), "--no-draw"])
+        return child_run([scenario, "--stage", stage, "--requests", str(requests), "--no-draw", *more])
     except NoVerdict as failure:
         raise Unmeasured(str(failure)) from None
-    if judgement.acknowledged != REQUESTS or judgement.lost:
-        raise Unmeasured(f"rush on {stage} lost {judgement.lost} and failed {judgement.failed}: {judgement.why}")
-    return judgement

@@ -12,8 +12,8 @@ from app.locks import stages
 from app.locks.watchdog import RENEWER
 from tests.fake_redis import PERSISTENT, FakeRedis
 
-RENEWED = ["watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort", "pubsub", "queued", "fencing"]
-SUBSCRIBED = ["pubsub", "queued"]
+RENEWED = ["watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort", "pubsub", "queued", "fair", "cohort", "fencing"]
+SUBSCRIBED = ["pubsub", "queued", "fair", "cohort"]
 
 
 @pytest.fixture

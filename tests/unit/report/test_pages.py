@@ -134,6 +134,9 @@ NOT_MEASURED_YET = {
     "watchdog_once",
     "watchdog_cancelled",
     "zookeeper_no_recheck",
+    "fair",
+    "cohort",
+    "redlock_cohort",
 }
 
 

@@ -1,0 +1,179 @@
+"""The stages whose replicas hand their lock over: what they send to the store, and when they do not hand it over."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from app.lock import Grant, NotAcquired, NotOwner
+from app.locks import cohort, redlock_cohort
+from tests.fake_redis import FakeRedis
+
+TTL_MS = 1000
+
+
+class FakeClock:
+    """A monotonic clock that the test moves. Sleeping takes no time, and is counted."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+        self.sleeps = 0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps += 1
+
+
+class FakeNodes:
+    """Five servers that know one key."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.token = ""
+
+    def all(self, command: str, *words: Any) -> list[Any]:
+        self.ran.append("release" if command == "EVAL" else "acquire")
+        if command == "EVAL":
+            self.token = "" if self.token == words[-1] else self.token
+            return [1] * 5
+        if self.token:
+            return [None] * 5
+        self.token = words[1]
+        return ["OK"] * 5
+
+
+@pytest.fixture
+def key() -> str:
+    return uuid4().hex
+
+
+@pytest.fixture
+def clock(monkeypatch) -> FakeClock:
+    made = FakeClock()
+    for stage in (cohort, redlock_cohort):
+        monkeypatch.setattr(stage, "time", made)
+    return made
+
+
+@pytest.fixture(params=[(cohort, FakeRedis), (redlock_cohort, FakeNodes)], ids=["cohort", "redlock_cohort"])
+def case(request, clock) -> tuple[ModuleType, Any]:
+    stage, store = request.param
+    return stage, store()
+
+
+def lock(case, key, wait_ms=10_000):
+    stage, store = case
+    return stage.Lock(store, key, TTL_MS, wait_ms, 1)
+
+
+def holder_and_waiter(case, key: str, work: Callable[[], object]) -> SimpleNamespace:
+    """Let one request do the work while another waits for its lock; return what came of both."""
+    stage, _ = case
+    came: SimpleNamespace = SimpleNamespace(of_holder=None, of_waiter=None)
+
+    def wait() -> None:
+        came.of_waiter = lock(case, key).run(lambda grant: grant.still_mine())
+
+    waiter = threading.Thread(target=wait)
+
+    def hold(grant: Grant) -> object:
+        waiter.start()
+        while len(stage.COHORTS._queues[key]) < 2:
+            threading.Event().wait(0.001)
+        return work()
+
+    try:
+        came.of_holder = lock(case, key).run(hold)
+    except (NotOwner, ZeroDivisionError) as error:
+        came.of_holder = error
+    waiter.join()
+    return came
+
+
+def test_handed_over_without_a_command(case, key):
+    """The next request of the replica gets the lock, and the store is asked once to grant it, and once to free it."""
+    came = holder_and_waiter(case, key, lambda: "done")
+
+    assert (came.of_holder, came.of_waiter) == ("done", True)
+    assert case[1].ran == ["acquire", "release"]
+
+
+def test_work_fails(case, key):
+    """Work that fails hands the lock over as well."""
+    came = holder_and_waiter(case, key, lambda: 1 / 0)
+
+    assert isinstance(came.of_holder, ZeroDivisionError)
+    assert came.of_waiter is True
+    assert case[1].ran == ["acquire", "release"]
+
+
+def test_ended_lease_is_not_handed_over(case, key, clock):
+    """A lock that may have ended is released, and the next request acquires its own."""
+
+    def outlast_the_ttl() -> None:
+        clock.now_s += 1.1 * TTL_MS / 1000
+
+    came = holder_and_waiter(case, key, outlast_the_ttl)
+
+    assert came.of_waiter is True
+    assert case[1].ran == ["acquire", "release", "acquire", "release"]
+
+
+def test_half_of_the_validity_is_left(clock, key):
+    """A majority is handed over only while half of its validity is left for the work of the next holder."""
+    nodes = FakeNodes()
+
+    def take_half() -> None:
+        clock.now_s += 0.55 * TTL_MS / 1000
+
+    holder_and_waiter((redlock_cohort, nodes), key, take_half)
+
+    assert nodes.ran == ["acquire", "release", "acquire", "release"]
+    assert clock.sleeps == 1, "the next competitor of the same replica pauses first"
+
+
+def test_renewed_while_it_is_handed_over(key):
+    """The lock of a cohort is renewed from its grant to its release, whichever thread holds it."""
+    before = len(cohort.RENEWER.held)
+    seen = []
+
+    holder_and_waiter((cohort, FakeRedis()), key, lambda: seen.append(len(cohort.RENEWER.held)))
+
+    assert seen == [before + 1]
+    assert len(cohort.RENEWER.held) == before
+
+
+def test_entered_again(clock, key):
+    """A holder that acquires the lock of its cohort again is inside at once, and the store is not asked."""
+    store = FakeRedis()
+
+    def work(grant: Grant) -> object:
+        return lock((cohort, store), key, wait_ms=0).run(lambda inner: inner.still_mine())
+
+    assert lock((cohort, store), key).run(work) is True
+    assert store.ran == ["acquire", "release"]
+
+
+def test_try_next_to_a_holder(case, key):
+    """A request that does not want to wait is refused at once while its own replica has the lock; the store is not asked."""
+
+    def work(grant: Grant) -> None:
+        refused = threading.Thread(target=try_it)
+        refused.start()
+        refused.join()
+
+    def try_it() -> None:
+        with pytest.raises(NotAcquired):
+            lock(case, key, wait_ms=0).run(lambda grant: None)
+        case[1].ran.append("refused")
+
+    lock(case, key).run(work)
+
+    assert case[1].ran == ["acquire", "refused", "release"]
