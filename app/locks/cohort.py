@@ -1,4 +1,4 @@
-"""Hand-over: a holder leaves the lock to the next waiter of its own replica, before it goes back to the store.
+"""Hand-over: a holder leaves the lock to its own replica, and the store is not asked.
 
 **Problem** Each grant goes through the store and wakes another process: on the way the lock is idle.
 **Idea** The threads of a replica are a cohort with one lock in the store, and one of them queues for it. A release hands the lock
@@ -178,6 +178,7 @@ STAGE = Stage(
         exclusive
         acquires_atomically
         held_to_the_end
+        survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
