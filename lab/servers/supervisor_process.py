@@ -142,6 +142,7 @@ class SupervisorProcess:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if "start" in request:
+            self.reap()
             return self.fork(request) or self.start(request)
         if "prepare" in request:
             with contextlib.suppress(OSError):  # the program is then started, and not forked
@@ -215,6 +216,14 @@ class SupervisorProcess:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
         return True
+
+    def reap(self) -> None:
+        """Take in the exit of each child that has ended. An orphan would stay a zombie while the lab runs."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                if (program := self.started.get(pid)) is not None:
+                    program.returncode = os.waitstatus_to_exitcode(status)
 
     def end_all(self, spared: Collection[int] = ()) -> None:
         """Kill until no descendant is left. SIGKILL also ends stopped processes. On Linux, orphans are our children."""

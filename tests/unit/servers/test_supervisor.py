@@ -119,3 +119,18 @@ def test_stopped_supervisor_is_ended(supervisor, tmp_path):
     with pytest.raises(SupervisorGone), interruptible():
         supervisor.descendants()
     assert not any(map(runs, family))
+
+
+def test_no_zombies_are_left(supervisor, tmp_path):
+    """An orphan that has ended, such as a worker whose master was killed, is taken in; the exit of a program is still known."""
+    program = supervisor.start(
+        ["sh", "-c", "sh -c 'exit 4' & kill -STOP $$; exit 3"], dict(os.environ), tmp_path, tmp_path / "log"
+    )
+    wait_for(lambda: psutil.Process(program).status() == psutil.STATUS_STOPPED and len(supervisor.descendants()) == 2)
+    os.kill(program, signal.SIGCONT)
+    wait_for(lambda: {psutil.Process(one).status() for one in supervisor.descendants()} == {psutil.STATUS_ZOMBIE})
+
+    last = supervisor.start(["sh", "-c", "kill -STOP $$"], dict(os.environ), tmp_path, tmp_path / "log")
+
+    assert supervisor.descendants() == [last]
+    assert supervisor.exit_of(program) == 3
