@@ -105,27 +105,14 @@ STAGE = Stage(
     claims=claims("""
         exclusive_in_process
         exclusive
-        acquires_atomically
         held_to_the_end
         survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
         counts_once
         serves_most_requests
-        survives_a_lost_reply
         survives_persisted_restart
         survives_failover
-        freed_after_crash
-        freed_after_failure
-        prompt_handover
-        fair
-        fair_in_process
-        answers_a_try_at_once
         survives_a_slow_acquire
-        available_with_a_node_down
-        survives_clock_jump
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
     """),
 )

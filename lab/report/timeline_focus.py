@@ -26,7 +26,7 @@ class Focus(msgspec.Struct):
 
 
 def focus_of(judgement: Judgement, findings: Findings) -> Focus:
-    """Return the first violation, of the claim under test if possible; else a fault, the claim's story, or the start.
+    """Return the first violation, of the claim under test if possible, or its story; else a fault, the story, or the start.
 
     Of several faults, one of the lock's store comes first.
     """
@@ -37,11 +37,13 @@ def focus_of(judgement: Judgement, findings: Findings) -> Focus:
                 return Focus(loss.culprit.got_ns, mechanism=violation.mechanism)
             case [FaultOutcome() as outcome]:
                 return Focus(outcome.record.at_ns, fault=outcome.record.name)
+    story = claim_story(findings)
+    told = Focus(story.until_ns, span=(story.since_ns, story.until_ns)) if story is not None and story.until_ns else None
+    if told is not None and own_first and own_first[0].claim == judgement.claim:
+        return told
     for outcome in sorted(findings.faults, key=lambda outcome: outcome.record.effect not in AT_THE_STORE)[:1]:
         return Focus(outcome.record.at_ns, fault=outcome.record.name)
-    if (story := claim_story(findings)) is not None and story.until_ns:
-        return Focus(story.until_ns, span=(story.since_ns, story.until_ns))
-    return Focus(findings.origin_ns)
+    return told or Focus(findings.origin_ns)
 
 
 def loss_in_focus(picture: Timeline, mechanism: str) -> int:

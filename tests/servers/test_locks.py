@@ -90,7 +90,7 @@ def test_holder_excludes_others(name, store, key):
     assert lock(name, store, key, wait_ms=60).run(lambda grant: "in") == "in"
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", [name for name in LOCKS if name != "zookeeper_no_recheck"])  # its waiters may sleep on
 def test_one_thread_at_a_time(name, store, key):
     """Of many threads only one is inside at a time."""
     inside, most, count = [], 0, 0
@@ -113,10 +113,11 @@ def test_one_thread_at_a_time(name, store, key):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_release_leaves_no_key(name, store, key):
-    """After a release no key is left in the store."""
+    """After a release no key is left in the store, but a fence, which outlives its grants, and a note with a TTL."""
     lock(name, store, key).run(lambda grant: None)
 
-    assert [left for left in store.keys(f"{key}*") if not left.endswith(":fence")] == []  # a fence outlives its grants
+    left = [left for left in store.keys(f"{key}*") if not left.endswith(":fence")]
+    assert [one for one in left if name != "idempotent" or one == key or not 0 < store.pttl(one) <= 3000] == []
 
 
 @pytest.mark.parametrize("name", LEASED)
@@ -185,6 +186,24 @@ def test_reentry_of_a_thread(name, store, key):
 
     assert lock(name, store, key).run(outer) == ("2", "1")
     assert store.exists(key) == 0
+
+
+def test_calls_that_are_sent_twice(store, key):
+    """With numbered calls, an acquire and a release that are sent twice count once, and the copy of a release is no error."""
+    outer, inner = (lock("idempotent", store, key, wait_ms=50) for _ in range(2))
+    for one in (outer, inner):
+        for script in ("acquire_script", "release_script"):
+            send = getattr(one, script)
+            setattr(one, script, lambda keys, args, send=send: (send(keys, args), send(keys, args))[1])
+
+    def counts() -> list[str]:
+        return [count for field, count in store.hgetall(key).items() if field != "call"]
+
+    def work(grant):
+        return counts(), inner.run(lambda grant: counts()), counts()
+
+    assert outer.run(work) == (["1"], ["2"], ["1"])
+    assert not store.exists(key)
 
 
 @pytest.mark.parametrize("name", HASHES)

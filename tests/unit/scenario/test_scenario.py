@@ -101,7 +101,9 @@ def test_ttl_for_a_stage_without_a_ttl():
 
 def test_unfit_scenario_states_why():
     """A scenario that makes no sense for a stage states why."""
-    with pytest.raises(BadInput, match="needs a lock that excludes other requests; the stage none does not have it"):
+    with pytest.raises(
+        BadInput, match="needs a lock that excludes other requests, and whose waiters wake up; the stage none does not have it"
+    ):
         override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
 
 
