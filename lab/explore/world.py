@@ -50,8 +50,7 @@ from lab.explore.server_table import ServerTable
 from lab.explore.state import DEAD, MESSAGE, PAUSED, RUNS, SUBSCRIBE, UNSUBSCRIBE, Move, State, published, subscribed
 from lab.explore.transaction import UNWATCH, WATCH
 
-MOST_WAKES = 1000
-ALONE_UNTIL_MS = 1_000_000
+MOST_WAKES, ALONE_UNTIL_MS = 1000, 1_000_000
 LOST = Failure("TimeoutError", "the reply was lost")
 
 

@@ -38,12 +38,12 @@ def focus_of(judgement: Judgement, findings: Findings) -> Focus:
             case [FaultOutcome() as outcome]:
                 return Focus(outcome.record.at_ns, fault=outcome.record.name)
     story = claim_story(findings)
-    told = Focus(story.until_ns, span=(story.since_ns, story.until_ns)) if story is not None and story.until_ns else None
-    if told is not None and own_first and own_first[0].claim == judgement.claim:
-        return told
+    whole = Focus(story.until_ns, span=(story.since_ns, story.until_ns)) if story is not None and story.until_ns else None
+    if whole is not None and own_first and own_first[0].claim == judgement.claim:
+        return whole
     for outcome in sorted(findings.faults, key=lambda outcome: outcome.record.effect not in AT_THE_STORE)[:1]:
         return Focus(outcome.record.at_ns, fault=outcome.record.name)
-    return told or Focus(findings.origin_ns)
+    return whole or Focus(findings.origin_ns)
 
 
 def loss_in_focus(picture: Timeline, mechanism: str) -> int:
