@@ -113,7 +113,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     def _is_taken_from(self, grant: Grant, record: FaultRecord) -> bool:
         """Return whether a fault can have taken the lock from one of the two, before the other came in."""
-        held_from_ns = grant.outer_lease_from_ns if grant.outer_key else grant.lease_from_ns
+        held_from_ns = grant.outer_lease_from_ns if grant.outer_key else grant.at_store_from_ns
         until_ns = grant.wrote_ns if self.elder is self.younger else self.younger.got_ns
         # the lab records an injection when it has finished: the lock may have been gone a moment before
         return record.at_ns < until_ns and can_take_away(record, grant.replica, held_from_ns, self.run.lease_ns)

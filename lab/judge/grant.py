@@ -78,6 +78,8 @@ class Grant(msgspec.Struct, eq=False):
     # what the judge adds: whether the store had answered no command of this request by then, nor one that its process sent
     # outside all requests
     went_in_unasked: bool = False
+    # from when the lease of the store counts, which a holder of its process left to it; 0 where the store granted the lock itself
+    left_lease_from_ns: int = 0
     # whether it entered a lock that a failed request had left behind (lab/judge/reentries.py)
     reentered: bool = False
     # when its process died; 0 if it did not
@@ -134,6 +136,11 @@ class Grant(msgspec.Struct, eq=False):
         self.answer = event.answer
         self.command = event.command
         self.outer_releasing_ns = event.outer_releasing_ns
+
+    @property
+    def at_store_from_ns(self) -> int:
+        """Return from when its lease counts at the store, which knows nothing of a hand-over inside a process."""
+        return self.left_lease_from_ns or self.lease_from_ns
 
     @property
     def is_over(self) -> bool:

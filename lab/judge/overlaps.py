@@ -60,6 +60,8 @@ class Overlaps:
         self.sessions: dict[tuple[str, str], Session] = {}
         # by replica: the session that was renewed last
         self.session_of: dict[str, Session] = {}
+        # by replica and key: the last grant
+        self.last_of: dict[tuple[str, str], Grant] = {}
         # by replica: when its processes started
         self.started_ns: dict[str, list[int]] = {}
         # whether any request sent a command before its grant, as far as the lab sees
@@ -78,6 +80,10 @@ class Overlaps:
         grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
         if self.findings.run.leases_begin_before:
             grant.lease_from_ns = self._began_ns(grant)
+        before = self.last_of.get((grant.replica, grant.key))
+        if not grant.commands and self.asks_are_seen and before is not None:
+            grant.left_lease_from_ns = before.at_store_from_ns
+        self.last_of[grant.replica, grant.key] = grant
         if self.thefts.recent_thieves:
             self.thefts.got(grant)
         if grant.key:
@@ -107,6 +113,7 @@ class Overlaps:
                 continue
             if _renews(event.key, grant.key) and since_ns <= grant.got_ns:
                 grant.lease_from_ns = self._prolonged(grant.lease_from_ns, sent_ns)
+                grant.left_lease_from_ns = grant.left_lease_from_ns and max(grant.left_lease_from_ns, sent_ns)
             if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
 

@@ -90,7 +90,7 @@ class Thefts:
             (
                 max(grant.got_ns, record.at_ns)
                 for record in records
-                if can_take_away(record, grant.replica, grant.lease_from_ns, self.lease_ns)
+                if can_take_away(record, grant.replica, grant.at_store_from_ns, self.lease_ns)
             ),
             default=FOREVER_NS,
         )

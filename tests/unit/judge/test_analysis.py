@@ -711,6 +711,16 @@ def test_handed_over_with_an_old_lease(made, work_until, claim):
     assert {one for one, _ in found(made.analyse(final=2, ttl_ms=60))} == {claim}
 
 
+@pytest.mark.parametrize(("release_commands", "commands", "claim"), [(0, 0, "survives_store_restart"), (1, 1, "exclusive")])
+def test_fault_takes_a_lock_that_is_handed_over(made, release_commands, commands, claim):
+    """A store that forgets a lock takes it from the process: also from the request to which the lock is handed over later."""
+    made.increment("a", 0, 0, at=(5, 6, 7, 290), release_commands=release_commands).fault("restart_redis", "a", 20, 390)
+    made.increment("b", 1, 1, at=(300, 301, 360, 361), commands=commands)
+    made.increment("c", 1, 2, at=(340, 341, 370, 371), replica="replica-2")
+
+    assert {one for one, _ in found(made.analyse(final=2, ttl_ms=3000))} == {claim}
+
+
 def test_every_violation_has_an_example(made):
     """Each violation names a request: also mutual exclusion in one process, where the first conflicts were between replicas."""
     for number in range(12):
