@@ -58,7 +58,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*.js*") if path.is_file()}
 
 
-@pytest.mark.parametrize(("stage", "requests"), [("none", 5000), ("lua", 1500)])
+@pytest.mark.parametrize(("stage", "requests"), [("none", 1000), ("lua", 700)])
 def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
     """A run in containers has the same files and the same verdict as a local run."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -80,10 +80,10 @@ def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
 
 def test_tickets_with_six_replicas(tmp_path):
     """Two workers send each ticket once to six replicas, and all of them take part."""
-    done = contained("rush", "lua", tmp_path, replicas=6, processes=2, requests=2001)
+    done = contained("rush", "lua", tmp_path, replicas=6, processes=2, requests=801)
 
     sent = [json.loads(line)["id"] for line in (done.folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert sorted(sent) == sorted(f"r{number}" for number in range(2001))
+    assert sorted(sent) == sorted(f"r{number}" for number in range(801))
     assert (done.verdict["replicas"], done.verdict["clocks"], done.verdict["verdict"]) == (6, 1, "KEPT")
 
 
@@ -178,7 +178,7 @@ def test_compose_up_serves_the_counter(up, tmp_path):
 
     assert wait_for(lambda: _or_none(serving)) == {"incr"}
     assert wait_for(lambda: _or_none(pages_up)) == [True, True]
-    status = up.run("locust", "lab", "run", "rush", "--stage", "incr", "--requests", "1000")
+    status = up.run("locust", "lab", "run", "rush", "--stage", "incr", "--requests", "500")
 
     folder = (tmp_path / "reports" / "runs" / "latest").resolve()
     assert status == 0
@@ -250,7 +250,7 @@ def test_swarm_of_one_node(swarm):
     """A swarm of one node runs the stack, and its journals are fetched."""
     judge = docker("ps", "--quiet", "--filter", f"name={STACK}_locust.1").strip()
 
-    for stage, requests in (("lua", 1000), ("etcd", 300)):
+    for stage, requests in (("lua", 700), ("etcd", 300)):
         docker("exec", judge, "lab", "run", "rush", "--stage", stage, "--requests", str(requests), "--no-draw")
 
         verdict = json.loads((swarm / "runs" / "latest" / "verdict.json").read_text(encoding="utf-8"))
