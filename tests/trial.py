@@ -79,7 +79,7 @@ def sent(connection: HTTPConnection, numbers: Iterator[int]) -> Iterator[Request
             answer = msgspec.json.decode(body)
         except (OSError, HTTPException, msgspec.DecodeError):  # a proxy's error page, or no answer
             connection.close()  # the next request makes a new connection
-        outcome = outcome_of(status, answer.get("replica", ""))
+        outcome = outcome_of(status, answer.get("replica", ""), answer.get("sold_out", False))
         value = answer.get("value") if outcome is Outcome.ACKNOWLEDGED else None
         times = start_ns, start_ns, monotonic_ns()
         yield Request(f"r{number}", *times, outcome, status, answer.get("replica", ""), value)

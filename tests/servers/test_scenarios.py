@@ -22,6 +22,7 @@ from tests.trial import trial
 CELLS = {
     "rush": ("local",),  # and "none", below
     "one_replica": ("none", "local"),
+    "sale": ("local", "lua"),
     "late_writes": ("local",),
     "work_outlasts_ttl": ("lua", "watchdog", "redlock"),
     "slow_holder": ("ttl", "uuid", "watchdog"),

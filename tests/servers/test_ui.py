@@ -252,7 +252,16 @@ def test_each_start_is_a_whole_run(ui):
     options = ui.options()
     assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
     assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == list(scenario_names())
-    assert list(options) == ["stage", "scenario", "replicas", "ttl_ms", "work_ms", "requests", "rate"]  # the lab's, then Locust's
+    assert list(options) == [
+        "stage",
+        "scenario",
+        "replicas",
+        "ttl_ms",
+        "work_ms",
+        "stock",
+        "requests",
+        "rate",
+    ]  # the lab's, then Locust's
 
     none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
 

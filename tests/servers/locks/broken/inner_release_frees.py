@@ -15,6 +15,7 @@ return 1
 class Lock(reentrant.Lock):
     def release(self):
         self.store.register_script(RELEASE)([self.key], [self.owner])
+        return True
 
 
 STAGE = replace(reentrant.STAGE, lock=Lock)

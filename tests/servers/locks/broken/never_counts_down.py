@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from app.lock import NotOwner
 from app.locks import reentrant
 
 RELEASE = """
@@ -19,8 +18,7 @@ return 0
 
 class Lock(reentrant.Lock):
     def release(self):
-        if self.store.register_script(RELEASE)([self.key], [self.owner]) is None:
-            raise NotOwner(self.key, self.owner)
+        return self.store.register_script(RELEASE)([self.key], [self.owner]) is not None
 
 
 STAGE = replace(reentrant.STAGE, lock=Lock)

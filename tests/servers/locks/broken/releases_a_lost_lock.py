@@ -10,6 +10,7 @@ class Lock(watchdog.Lock):
     def release(self):
         RENEWER.forget(self)
         self.store.delete(self.key)
+        return True
 
 
 STAGE = replace(watchdog.STAGE, lock=Lock)

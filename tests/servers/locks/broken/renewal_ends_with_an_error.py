@@ -29,7 +29,7 @@ class Lock(watchdog.Lock):
 
     def release(self):
         RENEWER.forget(self)
-        super().release()
+        return super().release()
 
 
 STAGE = replace(watchdog.STAGE, lock=Lock)
