@@ -9,7 +9,7 @@ OF_THE_LAB = {
     "warm": "what a run takes in addition to its load",
     "help": "time of `lab --help`",
     "judging": "time and memory to judge a million increments",
-    "explorer": "lab explore: its time, its memory, and a schedule compared with frontrun",
+    "explorer": "lab explore: its time and memory; compared with frontrun",
     "site": "time to write the site, with 1000 runs compared with 10",
 }
 OF_THE_LOCKS = {

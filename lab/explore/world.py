@@ -202,12 +202,12 @@ class World:
                     yield self._resume(state, Event(CHOICE, client, thread, value), value)
 
     def _commands(self, state: State, client: int, thread: int, command: Command) -> Iterator[Move]:
-        name = command.words[0].upper()
+        name, step = command.words[0].upper(), Event(STEP, client, thread)
         if name in (SUBSCRIBE, UNSUBSCRIBE):
-            yield self._resume(subscribed(state, client, command), Event(STEP, client, thread), None)
+            yield self._resume(subscribed(state, client, command), step, None)
             return
         if name in (WATCH, UNWATCH):
-            yield self._resume(watching.begun_or_ended(state, client, thread, command), Event(STEP, client, thread), watching.OK)
+            yield self._resume(watching.begun_or_ended(state, client, thread, command), step, watching.OK)
             return
         words = (POPPING[name], command.words[1]) if name in POPPING else command.words
         command = command._replace(words=words)
@@ -293,8 +293,7 @@ class World:
                     yield Move(Event(CRASH, client), spent, found)
         if left.restarts and self.lock.contents[state.lock] and not self._all_over(state):
             ghosts = rules.restarted(state.ghosts, state.now_ms)
-            awake = (AWAKE,) * len(state.parked)
-            after = state._replace(lock=0, left=left.without("restarts"), ghosts=ghosts, parked=awake)
+            after = state._replace(lock=0, left=left.without("restarts"), ghosts=ghosts, parked=(AWAKE,) * len(state.parked))
             yield Move(Event(RESTART), watching.expired(after, self.lock.contents[state.lock], ()), ())
 
     # time
