@@ -1,4 +1,4 @@
-"""etcd: a queue of keys, attached to the lease of a session.
+"""etcd: a queue of keys, attached to a session's lease.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** A replica has one session: a lease that its client keeps alive, every TTL/3. Each request creates a key attached to that

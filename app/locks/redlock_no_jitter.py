@@ -1,4 +1,4 @@
-"""A majority of five servers that do not know of each other.
+"""A majority of five servers, independent of each other.
 
 **Problem** One store is a single point of failure: a standby that takes over may not know of the lock.
 **Idea** Ask five independent servers for the same key, all at once. A request has the lock if at least three agreed and some

@@ -1,4 +1,4 @@
-"""Detour: the time limit of the acquire ends the renewal as well.
+"""Detour: the time limit of the acquire ends renewals, too.
 
 **Problem** The renewal is easily written wrong: it ends with its first failure, or with the time limit of the acquire.
 **Idea** An acquire has a time limit. All that is done within the limit ends with it, also the renewal, which begins when the lock

@@ -1,4 +1,4 @@
-"""ZooKeeper: a queue of nodes that live as long as a session.
+"""ZooKeeper: a queue of nodes that end with a session.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** Each request makes an ephemeral sequential node under the key. The lowest number has the lock. Every other request
