@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -66,6 +66,20 @@ def raise_on_signals() -> dict[signal.Signals, Any]:
 
     heeded = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
     return {number: signal.signal(number, stop) for number in heeded}
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[Callable[[], None]]:
+    """Hold signals back until the function that the block gets is called, or until the block ends. Then they interrupt."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        yield release
+    finally:
+        release()
 
 
 def ignore_signals() -> None:

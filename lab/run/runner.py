@@ -15,7 +15,7 @@ from lab.errors import in_short
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import INTERRUPTED, RunFolder, RunRecord, described, kept_on_failure, save
-from lab.interrupts import unless_interrupted
+from lab.interrupts import signals_held, unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS
 from lab.run import environment
@@ -63,39 +63,41 @@ def run(
     """
     for known in (environment.commit, environment.versions, environment.machine):
         known()  # they start programs, which takes a moment: ask before there is a folder that an interrupt would leave
-    folder = RunFolder.create(scenario.name, stage.name, reports)
-    record = RunRecord(
-        run=folder.name,
-        scenario=_plain(scenario),
-        stage=_plain_stage(stage, scenario),
-        command=command,
-        commit=environment.commit(),
-        started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        versions=environment.versions(),
-        machine=environment.machine(),
-        threads=THREADS,
-        engine=engine,
-    )
-    begun = False
-    with kept_on_failure(folder):
-        try:
-            prepare(() if drive_injects else scenario.faults, folder.path / "gates")
-            with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
-                begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
-                on_up(system)
-                _run(system, scenario, () if drive_injects else scenario.faults, drive, folder, record)
-            record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
-        except KeyboardInterrupt as interrupt:
-            if not begun:
-                folder.discard()
+    with signals_held() as release:  # an interrupt must not come between the folder and the lines that remove it
+        folder = RunFolder.create(scenario.name, stage.name, reports)
+        record = RunRecord(
+            run=folder.name,
+            scenario=_plain(scenario),
+            stage=_plain_stage(stage, scenario),
+            command=command,
+            commit=environment.commit(),
+            started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            versions=environment.versions(),
+            machine=environment.machine(),
+            threads=THREADS,
+            engine=engine,
+        )
+        begun = False
+        with kept_on_failure(folder):
+            try:
+                release()
+                prepare(() if drive_injects else scenario.faults, folder.path / "gates")
+                with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
+                    begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
+                    on_up(system)
+                    _run(system, scenario, () if drive_injects else scenario.faults, drive, folder, record)
+                record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
+            except KeyboardInterrupt as interrupt:
+                if not begun:
+                    folder.discard()
+                    raise
+                record.ended = _ended_by(interrupt)
+            except Exception as error:
+                record.ended = f"the run failed: {described(error)}"
                 raise
-            record.ended = _ended_by(interrupt)
-        except Exception as error:
-            record.ended = f"the run failed: {described(error)}"
-            raise
-        finally:
-            if begun:
-                save(folder.path / "run.json", record)
+            finally:
+                if begun:
+                    save(folder.path / "run.json", record)
     return folder, record
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ import pytest
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
 from lab.evidence import run_folder
+from lab.interrupts import Interrupted, interruptible
 from lab.report import site
 from lab.run import runner
 from lab.scenario import scenario as scenarios
@@ -68,6 +71,23 @@ def test_nothing_began(tmp_path, monkeypatch, error):
     """Refused input, a missing program and an interrupt before the servers are up leave nothing."""
     with pytest.raises(type(error)):
         conducted(tmp_path, monkeypatch, fails(error), lambda: None)
+
+    assert left(tmp_path) == []
+
+
+def test_interrupt_at_the_folder(tmp_path, monkeypatch):
+    """An interrupt right after the folder was made leaves nothing either."""
+    create = runner.RunFolder.create
+
+    def interrupted(*about: object) -> run_folder.RunFolder:
+        folder = create(*about)
+        os.kill(os.getpid(), signal.SIGINT)
+        return folder
+
+    monkeypatch.setattr(runner.RunFolder, "create", interrupted)
+
+    with pytest.raises(Interrupted), interruptible():
+        conducted(tmp_path, monkeypatch, lambda: None, lambda: None)
 
     assert left(tmp_path) == []
 
