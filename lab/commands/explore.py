@@ -17,7 +17,7 @@ from lab.errors import ExitStatus, LabError
 from lab.explore import schedule as schedule_files
 from lab.explore.budget import Budget
 from lab.explore.connection import NotExplored
-from lab.explore.decision import Decision, Question, decide, questions
+from lab.explore.decision import Decision, Question, decide, questions, within_s
 from lab.explore.event import short
 from lab.explore.lanes import rows
 from lab.explore.program import Program
@@ -29,6 +29,7 @@ from lab.explore.search import Broken
 from lab.explore.server_table import RealRedis
 from lab.explore.state import Move
 from lab.explore.unexplored import INSTEAD, why_not
+from lab.explore.votes import restarted
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
@@ -72,7 +73,7 @@ def explore(
     ttl_ms: int | None,
     work_ms: int | None,
     budget: Budget | None,
-    budget_s: float,
+    budget_s: float | None,
     only: str | None,
     as_json: bool,
     out: Path | None = None,
@@ -97,7 +98,13 @@ def explore(
     with redis_server() as real:
         try:
             decision = decide(
-                stage, clients, ttl_ms, asked, real, budget_s, lambda one: None if as_json else printed.question(one)
+                stage,
+                clients,
+                ttl_ms,
+                asked,
+                real,
+                within_s(stage, budget_s),
+                lambda one: None if as_json else printed.question(one),
             )
         except (NotExplored, NeverWaits) as error:
             raise Unexplored(f"{stage.name} is not explored: {error}.") from None
@@ -139,12 +146,12 @@ class Printed:
         found = question.found
         work = f"work of {question.work_ms} ms, " if question.work_ms else ""
         work += "the lock taken twice, " if question.nested else ""
-        self.console.print(f"\n[bold]{work}{question.budget}[/bold]", end="  ")
+        self.console.print(f"\n[bold]{work}{question.budget.in_words(restarted(self.decision.servers))}[/bold]", end="  ")
         if found is None or not found.complete:
             self.console.print(f"not decided: {question.undecided}", style="yellow")
         else:
             self.console.print(f"{found.schedules:,} schedules, {found.states:,} states, {found.seconds:.1f} s", style="dim")
-        decided = claims(found, question.budget, question.work_ms, self.decision.ttl_ms, question.nested) if found else {}
+        decided = claims(question, found, self.decision) if found else {}
         decided = {name: one for name, one in decided.items() if self.only is None or self.only.name == name}
         for name, one in decided.items():
             if "breaks" in one and not (sum(question.budget) > 1 and name in self.broken):

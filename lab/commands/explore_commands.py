@@ -39,7 +39,10 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
 @fault_option("resends", "commands that are sent twice, because the reply was lost")
 @fault_option("restarts", "restarts of the store without its data")
 @click.option(
-    "--budget", "budget_s", type=click.FloatRange(0.1, 3600), default=30.0, help="Seconds after which no new state is looked at."
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(0.1, 3600),
+    help="Seconds after which no new state is looked at.  [default: 30; for a lock on several servers 120]",
 )
 @click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
@@ -53,7 +56,7 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     help="Folder for the schedules as scenarios, as far as a failpoint can express them.",
 )
 def explore(
-    stage: str | None, only: str | None, budget_s: float, as_json: bool, keep: bool, scenarios: Path | None, **given: Any
+    stage: str | None, only: str | None, budget_s: float | None, as_json: bool, keep: bool, scenarios: Path | None, **given: Any
 ) -> int:
     """Decide every order of commands and faults for a stage.
 

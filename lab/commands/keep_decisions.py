@@ -8,7 +8,7 @@ from lab.commands.explore import TTL_MS, explored, found_shortest, redis_server
 from lab.errors import ExitStatus, choose_from
 from lab.explore import kept
 from lab.explore.connection import NotExplored
-from lab.explore.decision import decide, questions
+from lab.explore.decision import decide, questions, within_s
 from lab.explore.replay import Differs, Stalled
 from lab.explore.replica import NeverWaits
 from lab.explore.server_table import RealRedis
@@ -18,14 +18,14 @@ from lab.report.terminal import terminal
 CLIENTS = 2
 
 
-def keep_decisions(name: str | None, budget_s: float) -> int:
+def keep_decisions(name: str | None, budget_s: float | None) -> int:
     """Decide one stage, or all that can be explored, for two clients. Keep what was decided, truthfully where it is nothing."""
     if name is not None:
         choose_from("stage", name, stages())
     chosen = [explored(name)] if name else [one for one in stages().values() if not why_not(one)]
     with redis_server() as real:
         for stage in chosen:
-            found = _decided(stage, budget_s, real)
+            found = _decided(stage, within_s(stage, budget_s), real)
             path = kept.write(found)
             done = sum(one["complete"] for one in found.budgets)
             words = found.why or f"{done} of {len(found.budgets)} searches are complete"

@@ -15,6 +15,7 @@ from lab.explore.connection import NotExplored
 from lab.explore.replay import Differs, Stalled
 from lab.explore.replica import NeverWaits
 from lab.explore.server_table import RealRedis
+from lab.explore.votes import servers_of
 from lab.paths import REPORTS, shown
 from lab.play.level import Level
 from lab.play.levels import LEVELS
@@ -25,6 +26,8 @@ from lab.play.page import MOST_BYTES, write
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and Unexplored."""
     stages = [explored(name) for name in names]
+    if several := [stage.name for stage in stages if servers_of(stage) > 1]:
+        raise Unexplored(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS

@@ -20,6 +20,7 @@ from lab.explore.replay import NotPossible, Stalled
 from lab.explore.scene import staged
 from lab.explore.schedule import Schedule
 from lab.explore.server_table import RealRedis
+from lab.explore.votes import servers_of
 from lab.report.terminal import terminal
 
 
@@ -53,6 +54,8 @@ def replay(
     if on_cluster and schedule.nested:
         raise BadInput("a request that takes the lock twice is not run on a cluster")
     stage = explored(schedule.stage)
+    if on_cluster and servers_of(stage) > 1:
+        raise BadInput(f"a lock on several servers is not run on a cluster, server by server: lab replay {text}")
     if on_cluster and (why := not_possible(schedule.parsed)):
         raise BadInput(f"the schedule is not possible on a cluster: {why}")
     with redis_server() as real:

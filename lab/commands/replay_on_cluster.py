@@ -14,6 +14,7 @@ from lab.explore.program import Program
 from lab.explore.replay import NotPossible, Stalled
 from lab.explore.schedule import Schedule
 from lab.explore.server_table import RealRedis
+from lab.explore.votes import servers_of
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervised import one_supervisor, supervised
@@ -54,6 +55,8 @@ def replay_all(folder: Path) -> int:
 
 def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str) -> tuple[bool, str]:
     """Return whether the cluster saw the same as the explorer, and the sentence about it."""
+    if servers_of(stage) > 1:
+        return False, "a lock on several servers is not run on a cluster, server by server"
     if why := not_possible(schedule.parsed):
         return False, f"not possible on a cluster: {why}"
     try:

@@ -94,7 +94,7 @@ def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> st
     undecided = len(found.budgets) - sum(one["complete"] for one in found.budgets)
     promised = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim in stage.claims]
     others = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim not in stage.claims]
-    done = in_short([conditions(one) for one in found.budgets if one["complete"]])
+    done = in_short([conditions(one, found.servers) for one in found.budgets if one["complete"]])
     decided = f"`lab explore {stage.name}` decided {thousands(number)} schedules of two clients: {done}."
     words = [
         f"{decided} None of them breaks a promise of `{stage.name}`." if not promised else f"{decided} {'; '.join(promised)}."

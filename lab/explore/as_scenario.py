@@ -66,6 +66,8 @@ def as_scenario(walk: Walk, schedule: Schedule, alone: Counter[str], has_ttl: bo
 def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, str]:
     """Return the fault and its failpoint; both empty for work that takes longer than the TTL. Raises NotExpressible."""
     events = [move.event for move in walk.moves]
+    if any(event.node for event in events):
+        raise NotExpressible("its events are at single servers, and a failpoint is a moment between two commands to all of them")
     injected = [place for place, event in enumerate(events) if event.kind in FAULTS]
     if any(event.kind is CHOICE for event in events):
         raise NotExpressible("it depends on random numbers")

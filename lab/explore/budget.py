@@ -29,8 +29,12 @@ class Budget(NamedTuple):
         return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
 
     def __str__(self) -> str:
+        return self.in_words()
+
+    def in_words(self, store: str = "the store") -> str:
+        """Return the faults in words. store: what a restart ends."""
         words = [_counted(number, *NOUNS[name]) for name, number in zip(self._fields, self, strict=True) if number]
-        return " and ".join(words) or "no fault"
+        return " and ".join(words).replace("the store", store) or "no fault"
 
 
 NOUNS = {

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from lab.explore.memory import Memory, remembered
-from lab.explore.operation import Command, Ended, Mark, Nap, Operation, Releasing, Writing, Wrote, waits_in_server
+from lab.explore.operation import Command, Ended, FanOut, Mark, Nap, Operation, Releasing, Writing, Wrote, waits_in_server
 from lab.explore.program import Program
 from lab.explore.replica import Replica
 
@@ -49,6 +49,8 @@ class Node(NamedTuple):
     ended_ms: int = 0
     # whether the request begins a try: it has sent no command since its start, or since its last nap
     is_fresh: bool = True
+    # how often the request has gone to sleep between two tries; counted only where that ends it
+    refused: int = 0
 
     @property
     def at_ms(self) -> int:
@@ -110,7 +112,7 @@ class ClientTree:
 
     def _number(self, replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> int:
         """Return the node at which a replica stands."""
-        node = _node(replica, inputs, before)
+        node = _node(replica, inputs, before, counts=self.program.asks is not None)
         memory = remembered(replica) if self.merge else None
         number = self._of(memory, node)
         later = node._replace(marks=tuple(mark for mark in node.marks if isinstance(mark, Releasing)))
@@ -123,7 +125,7 @@ class ClientTree:
         number, label = len(self.nodes), None
         if memory is not None:
             times = (node.at_ms, node.ended_ms) if _minds_the_time(node) else None
-            all_of_it = memory.digest, node.marks, node.ended, node.writing, node.is_fresh, times
+            all_of_it = memory.digest, node.marks, node.ended, node.writing, node.is_fresh, node.refused, times
             number = self._by_memory.setdefault(all_of_it, number)
             if not memory.has_strange_token:
                 label = self._known.setdefault(all_of_it, len(self._known))
@@ -142,18 +144,20 @@ class ClientTree:
             self._standing.popitem(last=False)[1].close()
 
 
-def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None) -> Node:
+def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, counts: bool) -> Node:
     pending, marks = tuple(one.pending for one in replica.threads), tuple(replica.marks)
     ended, ended_ms = _how_ended(marks, before), before.ended_ms if before and before.ended else replica.now_ms
     fresh = before is None or _is_fresh(before, inputs[-1].thread)
-    return Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms, fresh)
+    napped = counts and before is not None and inputs[-1].thread == 0 and isinstance(pending[0], Nap)
+    refused = (before.refused if before else 0) + napped
+    return Node(inputs, pending, marks, ended, replica.inside, _is_writing(marks, before), ended_ms, fresh, refused)
 
 
 def _is_fresh(before: Node, thread: int) -> bool:
     """Return whether the request begins a try after a step of a thread."""
     if thread:
         return before.is_fresh
-    return isinstance(before.pending[0], Nap) or (before.is_fresh and not isinstance(before.pending[0], Command))
+    return isinstance(before.pending[0], Nap) or (before.is_fresh and not isinstance(before.pending[0], Command | FanOut))
 
 
 def _minds_the_time(node: Node) -> bool:

@@ -26,6 +26,7 @@ SHARED = (
     "app.nested_lock",
     "app.fair_mutex",
     "app.cohort_mutex",
+    "app.stores.redis_nodes",
     "app.stores.redis_subscriptions",
     "redis.lock",
 )

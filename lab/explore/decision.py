@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.lock import Claim, Stage
+from lab.explore.alike import NotAlike
 from lab.explore.budget import Budget, from_cheapest
 from lab.explore.event import Event
 from lab.explore.program import Program
 from lab.explore.replay import confirm, random_schedules
-from lab.explore.search import MOST_STATES, Cycle, Searched, search
+from lab.explore.search import Cycle, Searched, most_states, search
 from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.votes import servers_of
 from lab.explore.world import World
 
+WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 120.0  # where no other time is given: a lock on several servers has more orders
 CHECKED = 200  # schedules of a search in which nothing breaks, which are run again
 CHECKED_OF_BROKEN = 10  # where something breaks, its shortest schedule is run again as well
 SEED = 1
@@ -31,11 +34,12 @@ TESTED_BY = {
 }
 
 
-def tested(budget: Budget, work_ms: int, ttl_ms: int) -> list[Claim]:
-    """Return the claims that a search decides."""
+def tested(budget: Budget, work_ms: int, ttl_ms: int, servers: int) -> list[Claim]:
+    """Return the claims that a search decides. servers: of how many the lock's store consists; of several, one restarts."""
     names = [name for name, number in zip(Budget._fields, budget, strict=True) if number]
     names += ["work"] if work_ms > ttl_ms else []
-    found = dict.fromkeys(claim for name in names for claim in TESTED_BY[name])
+    tested_by = TESTED_BY if servers == 1 else TESTED_BY | {"restarts": (*ALWAYS, Claim.survives_amnesia)}
+    found = dict.fromkeys(claim for name in names for claim in tested_by[name])
     return list(found or dict.fromkeys(ALWAYS))
 
 
@@ -66,6 +70,11 @@ class Decision:
     seconds: float = 0.0
 
     @property
+    def servers(self) -> int:
+        """Of how many servers the lock's store consists."""
+        return servers_of(self.stage)
+
+    @property
     def work_ms(self) -> int:
         """The duration of the work; a question in which the work outlasts the TTL has its own."""
         return min((one.work_ms for one in self.questions), default=0)
@@ -85,6 +94,11 @@ def questions(clients: int, ttl_ms: int, work_ms: int | None, budgets: Iterable[
         long_ms = ttl_ms * 5 // 3 // 100 * 100
         asked.insert(1, Question(Budget(), long_ms, horizon_ms(clients, ttl_ms, long_ms)))
     return asked
+
+
+def within_s(stage: Stage, budget_s: float | None) -> float:
+    """Return how long all searches may take: as long as is given, or what fits the stage."""
+    return budget_s or (WITHIN_S if servers_of(stage) == 1 else WITHIN_OF_SEVERAL_S)
 
 
 def horizon_ms(clients: int, ttl_ms: int, work_ms: int) -> int:
@@ -107,15 +121,27 @@ def decide(
     tables = ServerTable(real), ServerTable(real)
     worlds: dict[tuple[int, bool], World] = {}
     confirmed: dict[tuple[int, bool], set[tuple[Event, ...]]] = {}  # what was run again, of each world
+
+    def world_of(question: Question, alike: bool) -> World:
+        program = Program(stage, ttl_ms, question.work_ms, real, question.nested)
+        # the histories of several servers are not merged: their commands are not looked at for that
+        return World(program, clients, *tables, merge=program.votes.servers == 1, alike=alike, reduced=True)
+
     for question in asked:
         left_s = began_s + budget_s - time.monotonic()
         if left_s <= 0:
             question.undecided = "there was no time left"
             continue
         which = question.work_ms, question.nested
-        if which not in worlds:
-            worlds[which] = World(Program(stage, ttl_ms, question.work_ms, real, question.nested), clients, *tables, merge=True)
-        _answer(question, worlds[which], real, time.monotonic() + left_s, confirmed.setdefault(which, set()))
+        until_s = time.monotonic() + left_s
+        done = confirmed.setdefault(which, set())
+        try:
+            if which not in worlds:
+                worlds[which] = world_of(question, alike=True)
+            _answer(question, worlds[which], real, until_s, done)
+        except NotAlike:  # then each of several servers counts for itself
+            worlds[which] = world_of(question, alike=False)
+            _answer(question, worlds[which], real, until_s, done)
         on_done(question)
     for world in worlds.values():
         world.close()
@@ -130,11 +156,12 @@ def _answer(question: Question, world: World, real: RealRedis, until_s: float, c
         question.undecided = "a schedule returns to where it was: their number has no end"
         return
     if not found.complete:
-        end = "memory" if found.states >= MOST_STATES else "time"
+        end = "memory" if found.states >= most_states(world) else "time"
         question.undecided = f"the {end} was over after {found.states} states"
     doubtful = [broken.events for broken in found.broken.values()]
     if found.complete:  # with other names: that no client is treated otherwise is not believed either
-        doubtful += random_schedules(found, CHECKED_OF_BROKEN if found.broken else CHECKED, SEED)
+        number = CHECKED_OF_BROKEN if found.broken else CHECKED
+        doubtful += random_schedules(found, number, SEED, world, question.horizon_ms)
     found.graph.clear()  # of many searches it would fill the memory
     for events in doubtful:
         if tuple(events) not in confirmed:

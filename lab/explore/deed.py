@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from lab.explore import vote_deed
 from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, letter_of
 from lab.explore.ghosts import Ghosts, Written
 from lab.explore.operation import COUNTER
@@ -72,8 +73,9 @@ def _words(seen: Seen) -> str:
     if kind is CLOCK:
         return _time(seen)
     if kind is RESTART:
-        return "the store restarts without its data"
-    words = _of_client(seen)
+        node = seen.move.event.node
+        return f"server {node} restarts without its data" if node else "the store restarts without its data"
+    words = _at_servers(seen) if _is_at_servers(seen) else _of_client(seen)
     before, after = (seen.world.node(state, seen.client).ended for state in (seen.before, seen.move.state))
     failed = f"its request fails ({after})" if after not in ("ok", before) else ""
     return ", and ".join(part for part in (words, failed) if part)
@@ -82,8 +84,9 @@ def _words(seen: Seen) -> str:
 def _time(seen: Seen) -> str:
     before, after = seen.lock_keys()
     owners = [seen.before.ghosts.owner(name) for name in before if name not in after]
-    names = [f"{letter_of(owner)}’s lock" for owner in owners if owner is not None]
-    return f"at {seconds(seen.move.state.now_ms)}, {' and '.join(names)} expires" if names else ""
+    what, expire = ("lock", "expires") if seen.world.program.votes.servers == 1 else ("votes", "expire")
+    names = dict.fromkeys(f"{letter_of(owner)}’s {what}" for owner in owners if owner is not None)
+    return f"at {seconds(seen.move.state.now_ms)}, {' and '.join(names)} {expire}" if names else ""
 
 
 def seconds(ms: int) -> str:
@@ -105,6 +108,39 @@ def _of_client(seen: Seen) -> str:
     if kind is RESEND:
         return f"{words or 'sends a command'}, and sends the command again, because the reply is lost"
     return words
+
+
+def _is_at_servers(seen: Seen) -> bool:
+    """Return whether the event is at one of several servers, or at all of them."""
+    event = seen.move.event
+    return event.node > 0 or (event.kind in vote_deed.AT_ALL and seen.world.program.votes.servers > 1)
+
+
+def _at_servers(seen: Seen) -> str:
+    event = seen.move.event
+    return vote_deed.words(_vote(seen)) if event.node else vote_deed.AT_ALL[event.kind]
+
+
+def _vote(seen: Seen) -> vote_deed.Vote:
+    """Return what an event at one of several servers has changed there."""
+    event, (old, new), (before, after) = seen.move.event, seen.lock_keys(), seen.ghosts
+    names = [name for name in seen.world.known if seen.world.program.votes.server_of(name) == event.node]
+    name = next((one for one in names if one in old or one in new), b"")
+    return vote_deed.Vote(
+        event,
+        before.owner(name) if name in old else None,
+        after.owner(name) if name in new else None,
+        renewed=name in old and name in new and new[name].ttl_ms > old[name].ttl_ms,
+        granted=before.holds[seen.client] is None and after.holds[seen.client] is not None,
+        asks=seen.world.waits(seen.before, seen.client) and not before.writes[seen.client] and not _releases(seen),
+        has_worked=before.writes[seen.client] > 0,
+    )
+
+
+def _releases(seen: Seen) -> bool:
+    """Return whether the command takes back what an earlier command of the same try has got."""
+    command = seen.move.command
+    return command is None or command.words[0].upper().startswith((b"EVAL", b"DEL", b"UNLINK"))
 
 
 def _at_the_counter(seen: Seen) -> str:

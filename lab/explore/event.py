@@ -5,6 +5,10 @@ letter is a step of another thread of that replica: its renewal, its subscriptio
 ``t3000`` lets time pass until the clock reads 3000 ms. The faults: ``pA`` pauses A, ``rA`` resumes it, ``kA`` kills it, ``lA``
 loses the reply to A's command, ``dA`` loses the command itself, ``xA`` sends it twice, ``w`` restarts the store without its
 data. ``A=1`` is a random choice.
+
+Where a lock asks several servers at once, each of them executes the command at its own moment: ``A.3`` is server 3, ``A.123``
+one after the other. ``lA.3``, ``dA.3`` and ``xA.3`` are the faults at one server, ``lA``, ``dA`` and ``xA`` those at all of them,
+and ``w3`` restarts server 3.
 """
 
 from __future__ import annotations
@@ -44,15 +48,19 @@ class Event(NamedTuple):
     thread: int = 0
     # of CLOCK: what the clock reads afterwards; of CHOICE: the value
     number: int = 0
+    # of several servers, the one that executes the command or restarts, counted from 1
+    node: int = 0
 
     def __str__(self) -> str:
         if self.kind is CLOCK:
             return f"t{self.number}"
         if self.kind is RESTART:
-            return "w"
+            return f"w{self.node or ''}"
         mark = f"'{self.thread}" if self.thread > 1 else ""
         letter = letter_of(self.client, background=self.thread > 0) + mark
-        return f"{letter}={self.number}" if self.kind is CHOICE else f"{self.kind}{letter}"
+        if self.kind is CHOICE:
+            return f"{letter}={self.number}"
+        return f"{self.kind}{letter}.{self.node}" if self.node else f"{self.kind}{letter}"
 
 
 def letter_of(client: int, background: bool = False) -> str:
@@ -62,18 +70,31 @@ def letter_of(client: int, background: bool = False) -> str:
 
 def short(events: Sequence[Event]) -> str:
     """Return the short form of a schedule."""
-    words: list[list[str | int]] = []
+    groups: list[list[Event]] = []
     for event in events:
-        text = str(event)
-        if words and words[-1][0] == text and event.kind is STEP:
-            words[-1][1] = int(words[-1][1]) + 1
+        if groups and _goes_on(groups[-1], event):
+            groups[-1].append(event)
         else:
-            words.append([text, 1])
-    return "".join(f"{text}{times if times != 1 else ''}" for text, times in words)
+            groups.append([event])
+    return "".join(map(_word, groups))
+
+
+def _goes_on(group: Sequence[Event], event: Event) -> bool:
+    """Return whether an event is written in one word with those before: the same step again, or the same at another server."""
+    last = group[-1]
+    if event.kind is not STEP or last._replace(node=event.node) != event or bool(last.node) != bool(event.node):
+        return False
+    return not event.node or all(one.node != event.node for one in group)
+
+
+def _word(group: Sequence[Event]) -> str:
+    first, *others = group
+    return f"{first}{''.join(str(one.node) for one in others) if first.node else len(group) if others else ''}"
 
 
 WORD = re.compile(
-    r"t(?P<clock>\d+)|(?P<restart>w)|(?P<fault>[prkldx]?)(?P<who>[A-Da-d])('(?P<thread>\d))?(=(?P<value>\d+))?(?P<times>\d*)"
+    r"t(?P<clock>\d+)|(?P<restart>w)(?P<restarted>[1-9]?)|"
+    r"(?P<fault>[prkldx]?)(?P<who>[A-Da-d])('(?P<thread>\d))?((=(?P<value>\d+))|(\.(?P<nodes>[1-9]+))|(?P<times>\d*))"
 )
 
 
@@ -92,7 +113,7 @@ def _parse(text: str) -> Iterable[Event]:
         if found["clock"]:
             yield Event(CLOCK, number=int(found["clock"]))
         elif found["restart"]:
-            yield Event(RESTART)
+            yield Event(RESTART, node=int(found["restarted"] or 0))
         else:
             yield from _of_replica(found)
 
@@ -103,5 +124,7 @@ def _of_replica(found: re.Match[str]) -> Iterable[Event]:
     thread = int(found["thread"] or background)
     if found["value"]:
         yield Event(CHOICE, client, thread, int(found["value"]))
+    elif found["nodes"]:
+        yield from [Event(Kind(found["fault"]), client, thread, node=int(node)) for node in found["nodes"]]
     else:
         yield from [Event(Kind(found["fault"]), client, thread)] * int(found["times"] or 1)

@@ -25,6 +25,7 @@ class Why(StrEnum):
     ROBBED = "after another had deleted its lock"
     ROBBED_IN_RELEASE = "after another had deleted its lock in the middle of a release"
     STORE_LOST_IT = "after the store had lost its lock"
+    VOTE_LOST = "after a server had lost its vote"
 
 
 class Hold(NamedTuple):
@@ -81,6 +82,8 @@ class Ghosts(NamedTuple):
     resent: int = -1
     # since when nobody was in its work while somebody waited; -1 while that is not so
     idle_since_ms: int = -1
+    # whether one of several servers has lost its data
+    vote_lost: bool = False
 
     def owner(self, key: bytes) -> int | None:
         """Return which client made a key; None if it is not there."""

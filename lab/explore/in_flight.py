@@ -37,7 +37,7 @@ def arrived(world: World, state: State, client: int) -> tuple[State, tuple[Findi
     for command in of_client(world, state, client):
         after = with_those_behind(world, world.execute(state, command.server, command.words)[0], command)
         contents = world.lock.contents[state.lock], world.lock.contents[after.lock]
-        step = rules.Executed(client, False, *contents, (), state.now_ms, state.now_ms, False, False)
+        step = rules.Executed(client, False, *contents, contents[1], (), state.now_ms, state.now_ms, False, False)
         ghosts, broken = rules.executed(state.ghosts, step, world.known)
         found += broken
         parked = after_change(len(state.parked), after.lock != state.lock, state.parked)

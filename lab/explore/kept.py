@@ -32,6 +32,8 @@ class Kept(msgspec.Struct, kw_only=True):
     sha256: str
     redis: str = ""
     clients: int = 2
+    # of how many servers the lock's store consists
+    servers: int = 1
     ttl_ms: int = 0
     # how long the searches took at most, in seconds
     budget_s: float = 0.0
@@ -66,6 +68,7 @@ def of(decision: Decision, stories: dict[str, Story], budget_s: float) -> Kept:
         sha256=fingerprint_of(decision.stage),
         redis=decision.redis,
         clients=decision.clients,
+        servers=decision.servers,
         ttl_ms=decision.ttl_ms,
         budget_s=budget_s,
         budgets=budgets,

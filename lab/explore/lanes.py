@@ -11,7 +11,7 @@ from lab.explore.deed import seconds
 from lab.explore.event import letter_of
 from lab.explore.narrative import capital, in_words, sentences, title
 from lab.explore.picture import shortened
-from lab.explore.scene import Doing, Scene, Story
+from lab.explore.scene import Doing, Scene, Story, server_of
 from lab.text import WIDTH, hanging
 
 LOCK, COUNTER = 16, 8
@@ -26,17 +26,20 @@ def rows(story: Story, width: int = WIDTH) -> Iterator[Text]:
     left = 6 + 3 * len(story.start) + lock + COUNTER
     letters = "".join(f"{letter_of(client):<3}" for client in range(len(story.start)))
     yield Text(title(story), "bold")
-    yield Text(f"\n      {letters}{'lock' if lock else '':<{lock}}counter", "dim")
+    head = "lock" if story.servers == 1 else " ".join(map(str, range(1, story.servers + 1)))
+    yield Text(f"\n      {letters}{head if lock else '':<{lock}}counter", "dim")
     before, count = story.start, 0
     for number, scene in enumerate(story.scenes, 1):
         line = Text(f"  {number:>2}  ")
         for client, doing in enumerate(before):
             is_mine = scene.who == letter_of(client)
             line.append_text(Text(f"{SIGNS.get(scene.event[0], scene.who)}  ", "bold") if is_mine else _lane(doing))
-        _state(line, lock, scene, count)
+        _state(line, lock, scene, count, story.servers)
         yield from _event(line, scene, left, max(width, WIDTH) - left)
         before, count = scene.clients, scene.counter
     yield Text("\n  ┃ in its work, entitled   ║ in its work, not entitled   ┆ paused", "dim")
+    if story.servers > 1:
+        yield Text(f"  {head}  whose vote each server has", "dim")
     yield Text("\n" + hanging("", sentences(story), 0))
 
 
@@ -60,9 +63,12 @@ def _lane(doing: Doing) -> Text:
     return Text(f"{sign}  ", style)
 
 
-def _state(line: Text, lock: int, scene: Scene, count: int) -> None:
+def _state(line: Text, lock: int, scene: Scene, count: int, servers: int) -> None:
     """Append what the lock is and what the counter reads after an event."""
-    if lock:
+    if lock and servers > 1:
+        owners = {server_of(one.name): one.owner for one in scene.lock}
+        line.append(f"{' '.join(owners.get(server, '·') for server in range(1, servers + 1)):<{lock}}")
+    elif lock:
         held = ", ".join(f"{one.owner}’s" + (f" until {seconds(one.until_ms)}" if one.until_ms else "") for one in scene.lock)
         line.append(f"{shortened(held or '·', lock - 1):<{lock}}", "" if held else "dim")
     writes = scene.deed.startswith("writes")

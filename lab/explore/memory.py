@@ -90,6 +90,7 @@ class Reader:
         for thread in replica.threads:
             self.read(thread.pending)
             self.read(thread.watcher)
+            self.read(thread.sent)
             self.read(thread.ready)
             self.read([(name, value) for (_, name), value in thread.local.items()])
             if thread.started and not thread.greenlet.dead:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from lab.explore.deed import BEGINS, GETS, WAITS, seconds
 from lab.explore.scene import Scene, Story
+from lab.explore.vote_deed import together
 from lab.text import counted
 
 MOST_DEEDS = 3  # in one sentence
@@ -31,7 +32,7 @@ def _conditions(story: Story) -> str:
 
 def sentences(story: Story) -> str:
     """Return what happens in a schedule, in sentences of at most three deeds, and what it breaks."""
-    parts = [_sentence(who, deeds) for who, deeds in _groups(_worth_a_word(story.scenes))]
+    parts = [_sentence(who, deeds) for who, deeds in _groups(together(_worth_a_word(story.scenes)))]
     last = story.scenes[-1] if story.scenes else None
     if last is not None:
         parts += [capital(text) + "." for text in last.breaks if text != f"{last.who} {last.deed}"]

@@ -23,6 +23,14 @@ class Command(NamedTuple):
     follows: bool = False
     # whether its connection watches keys
     watches: bool = False
+    # of several servers, which one, counted from 1; 0 where there is only one
+    node: int = 0
+
+
+class FanOut(NamedTuple):
+    """A command was sent to each of several servers. The thread waits until all of them have answered, in any order."""
+
+    commands: tuple[Command, ...]
 
 
 class Until(NamedTuple):
@@ -48,7 +56,7 @@ class Choice(NamedTuple):
     values: tuple[int, ...]
 
 
-Operation = Command | Until | Nap | Listen | Choice
+Operation = Command | FanOut | Until | Nap | Listen | Choice
 POPPING = {b"BLPOP": b"LPOP", b"BRPOP": b"RPOP"}  # a command that waits in the server → the command that it is when it need not
 
 

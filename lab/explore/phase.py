@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.failpoints import ACQUIRE, READ, RELEASE, RENEW, THINK, WRITE
+from lab.explore.alone import UNTIL_MS
 from lab.explore.budget import Budget
 from lab.explore.operation import LOCK, Command
 from lab.explore.program import Program
@@ -14,7 +15,7 @@ from lab.explore.replay import needed, walk_in
 from lab.explore.schedule import Schedule
 from lab.explore.server_table import RealRedis, ServerTable
 from lab.explore.state import Move, State
-from lab.explore.world import ALONE_UNTIL_MS, World
+from lab.explore.world import World
 
 
 class At(NamedTuple):
@@ -84,7 +85,7 @@ def commands_alone(program: Program, real: RealRedis) -> Counter[str]:
     alone = World(program, 1, ServerTable(real), ServerTable(real))
     found: Counter[str] = Counter()
     state, was_inside = alone.start(Budget()), False
-    while not alone.is_over(state, 0) and (moves := alone.moves(state, Budget(), ALONE_UNTIL_MS)):
+    while not alone.is_over(state, 0) and (moves := alone.moves(state, Budget(), UNTIL_MS)):
         was_inside |= alone.node(state, 0).inside
         move = next((move for move in moves if move.event.client == 0 and move.event.thread == 0), moves[0])
         if move.event.thread == 0 and move.command is not None and move.command.server == LOCK:

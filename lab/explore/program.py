@@ -10,15 +10,18 @@ from typing import Any
 from app.lock import Grant, Stage
 from app.resources import kind as resource_kind
 from lab.explore import connection
+from lab.explore.budget import Budget
 from lab.explore.copies import Copies, shared
 from lab.explore.operation import COUNTER, LOCK, Ended, Releasing, Writing, Wrote
 from lab.explore.operation import Grant as Granted
 from lab.explore.replica import Replica
 from lab.explore.server_table import RealRedis
+from lab.explore.votes import Votes, restarted, servers_of
 
 KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
 WAIT_MS = 10**9  # for ever: a waiter that gives up would end the search too soon
 RETRY_MS = 30
+ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could go on for ever
 
 _Increment: Any = shared("app.increment").Increment
 # its stamps are for a journal, and there is none: they must not look like a memory of the clock
@@ -54,18 +57,30 @@ class Increment(_Increment):  # type: ignore[misc] # a copy of app.increment, wh
 class Program:
     """A stage, ready to be run by any number of replicas."""
 
-    def __init__(self, stage: Stage, ttl_ms: int, work_ms: int, real: RealRedis, nested: bool = False) -> None:
-        """Take the stage, and the real server that will know its scripts. nested: each request takes the lock twice."""
+    def __init__(
+        self, stage: Stage, ttl_ms: int, work_ms: int, real: RealRedis, nested: bool = False, servers: int | None = None
+    ) -> None:
+        """Take the stage, and the real server that will know its scripts.
+
+        nested: each request takes the lock twice. servers: how many there are, for a stage that asks several.
+        """
         self.stage = stage
         self.ttl_ms = ttl_ms
         self.work_ms = work_ms
         self.nested = nested
-        self.store = connection.client(LOCK, real)
+        self.votes = Votes(servers or servers_of(stage))
+        several = self.votes.servers > 1
+        self.asks = ASKS if several else None  # None: a client asks until it has the lock
+        self.store: Any = connection.Nodes(self.votes.servers, real) if several else connection.client(LOCK, real)
         resource = resource_kind(stage.resource)
         self.resource = resource(self.store if resource.in_lock_store else connection.client(COUNTER, real), NUMBER)
         self.path = Path(str(stage.path))
         self.module = f"app.locks.{stage.name}"
         self.lock_keys: frozenset[bytes] | None = None  # the names of the lock's keys, once a search has learned them
+
+    def faults_in_words(self, budget: Budget) -> str:
+        """Return the faults of a search or a schedule in words: one of several servers restarts, and not the store."""
+        return budget.in_words(restarted(self.votes.servers))
 
     def modules(self) -> list[ModuleType]:
         """Return the modules of the stage, as a replica has them, and of its resource."""

@@ -11,17 +11,19 @@ import random
 import time
 from collections.abc import Sequence
 
+from lab.explore.alike import with_numbers
 from lab.explore.budget import Budget
 from lab.explore.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event, short
+from lab.explore.nodes import Nodes
 from lab.explore.program import Program
 from lab.explore.rehearsal import NOTHING, Asked, Rehearsed, agrees, same, shorten
 from lab.explore.search import Searched
 from lab.explore.server_table import MOST_MS, Answer, RealRedis, ServerTable, loading
-from lab.explore.state import Move
+from lab.explore.state import Move, State
 from lab.explore.symmetry import other_names, renamed
 from lab.explore.world import World
 
-LOCK_DATABASE, COUNTER_DATABASE = 0, 1
+LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 0, 1, 2  # each of several servers has a database of its own
 TRIES = 20
 SPENDS = {
     PAUSE: "pauses",
@@ -92,7 +94,11 @@ def live(program: Program, clients: int, real: RealRedis) -> World:
     """Return a world on an empty server, in which nothing is looked up."""
     if program.lock_keys is None:  # to learn them takes many tries, and no live server
         World(program, 1, ServerTable(real), ServerTable(real)).close()
-    return World(program, clients, LiveServer(real, LOCK_DATABASE), LiveServer(real, COUNTER_DATABASE))
+    servers = program.votes.servers
+    several = [LiveServer(real, NODES_FROM + place) for place in range(servers)] if servers > 1 else []
+    return World(
+        program, clients, Nodes(several) if several else LiveServer(real, LOCK_DATABASE), LiveServer(real, COUNTER_DATABASE)
+    )
 
 
 def needed(events: Sequence[Event]) -> Budget:
@@ -143,6 +149,8 @@ def confirm(world: World, program: Program, events: Sequence[Event], budget: Bud
 
 def walk_rehearsed(world: World, events: Sequence[Event], horizon_ms: int, real: RealRedis) -> list[Move] | None:
     """Run a schedule from an empty server in one round trip; None where the server does not answer as the tables do."""
+    if world.program.votes.servers > 1:  # each of them is another server
+        return None
     asked: list[Asked] = []
     servers = Rehearsed(world.lock, LOCK_DATABASE, asked), Rehearsed(world.counter, COUNTER_DATABASE, asked)
     with contextlib.closing(World(world.program, len(world.trees), *servers)) as rehearsed:
@@ -166,17 +174,21 @@ def walk_in(
     raise Stalled(f"a key expired because the machine stopped, in each of {TRIES} tries")
 
 
-def random_schedules(found: Searched, number: int, seed: int) -> list[list[Event]]:
-    """Draw random schedules of a search, each to its end, and return each once. Those of a folded search get other names."""
+def random_schedules(found: Searched, number: int, seed: int, world: World, horizon_ms: int) -> list[list[Event]]:
+    """Draw random schedules of a search, each to its end, and return each once.
+
+    Those of a folded search get other names and servers.
+    """
     chance = random.Random(seed)  # noqa: S311 - not a secret
     schedules: dict[tuple[Event, ...], None] = {}
     for _ in range(number):
-        events: list[Event] = []
+        path: list[tuple[Event, State]] = []
         state, called = found.start, list(range(len(found.start.nodes) if found.start else 0))
         while state is not None and (moves := found.graph[state]):
             (move,) = chance.choices(moves, [move.ways for move in moves])
-            events += renamed([move.event], called)
+            path += [(event, move.state) for event in renamed([move.event], called)]
             state, called = move.state, [called[name] for name in move.names] if move.names else called
+        events = with_numbers(world, path, found.budget, horizon_ms, chance)
         names = other_names(chance, len(found.start.nodes)) if found.folded and found.start else None
         schedules[tuple(renamed(events, names) if names else events)] = None
     return [list(events) for events in schedules]

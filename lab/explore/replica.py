@@ -38,6 +38,7 @@ class Thread:
         self.ready: Callable[[], bool] | None = None  # what another thread of this replica can make true
         self.local: dict[Any, Any] = {}
         self.watcher: Any = None  # the connection on which it watches keys
+        self.sent: list[Any] = []  # the connections on which it sent a command to one of several servers, and has no answer yet
         self.started = False
 
 

@@ -14,13 +14,16 @@ from lab.explore.budget import Budget
 from lab.explore.ghosts import Ghosts, Hold, Why, Written, put
 from lab.explore.operation import Grant, Mark, Releasing, Wrote
 from lab.explore.server_table import Contents, Key
+from lab.explore.votes import ONE, Votes
 
 FREED_AFTER_A_FAILED_RELEASE = Claim.freed_after_a_failed_release
 THEFT = "a release deleted the lock of another holder"
 STUCK = "a request waits for ever"
 RENEWED_FOR_NOBODY = "the lock was renewed for a request that was over"
+ABANDONED = "work was abandoned because its lease had ended"
 LOCKED_OUT = "a request waits for a lock that nobody uses"
 FREE_AGAIN_WITHIN_MS = 500  # beyond the TTL: as the claims say
+FOREVER_MS = 10**12  # of a key that does not expire
 SHARE_OF_TTL = 0.7  # a request that waits this long for a lock that nobody uses is locked out by a lost reply
 
 
@@ -43,6 +46,7 @@ BROKEN_BY = {
     Why.ROBBED: Claim.releases_only_its_own,
     Why.ROBBED_IN_RELEASE: Claim.releases_atomically,
     Why.STORE_LOST_IT: Claim.survives_store_restart,
+    Why.VOTE_LOST: Claim.survives_amnesia,
 }
 
 
@@ -55,17 +59,20 @@ class Executed(NamedTuple):
     client: int
     # whether a background thread took the step
     background: bool
-    # of the lock's store
+    # of the lock's store; of several servers, of the one that executed the command
     before: Contents
     after: Contents
+    # of all servers
+    all_after: Contents
     marks: Sequence[Mark]
     now_ms: int
-    # when the client sent the command
+    # when the client sent the command; to several servers, when the first of them executed it
     sent_ms: int
     # whether the request is in its release, and this is the release's first command
     begins_release: bool
     # whether the request was over at an earlier moment
     was_over: bool
+    votes: Votes = ONE
 
 
 def executed(ghosts: Ghosts, step: Executed, known: frozenset[bytes]) -> tuple[Ghosts, list[Finding]]:
@@ -103,9 +110,16 @@ def _deleted(ghosts: Ghosts, step: Executed, name: bytes, known: frozenset[bytes
     why = Why.ROBBED_IN_RELEASE if in_release else Why.ROBBED
     found.append(Finding(BROKEN_BY[why], THEFT))
     hold = ghosts.holds[owner]
-    if hold is not None and hold.key == name and hold.at(step.now_ms).why is Why.ENTITLED:
-        ghosts = ghosts.hold(owner, hold._replace(why=why))
-    return ghosts
+    if hold is None or hold.key != step.votes.lock_of(name) or hold.at(step.now_ms).why is not Why.ENTITLED:
+        return ghosts
+    too_few = _number_of_votes(ghosts, owner, hold.key, step.votes) < step.votes.needed
+    return ghosts.hold(owner, hold._replace(why=why)) if too_few else ghosts
+
+
+def _number_of_votes(ghosts: Ghosts, client: int, lock: bytes, votes: Votes) -> int:
+    """Return how many keys of a lock a client has made that are still there."""
+    names = votes.keys(lock)
+    return sum(owner == client and name in names for name, owner in ghosts.owners)
 
 
 def _changed(ghosts: Ghosts, step: Executed, before: Key, after: Key, known: frozenset[bytes], found: list[Finding]) -> Ghosts:
@@ -119,6 +133,8 @@ def _changed(ghosts: Ghosts, step: Executed, before: Key, after: Key, known: fro
         found.append(Finding(Claim.serves_most_requests, RENEWED_FOR_NOBODY))
     elif hold is not None and hold.until_ms is not None and hold.at(step.now_ms).why is Why.ENTITLED:
         until_ms = step.sent_ms + after.ttl_ms if after.ttl_ms else None
+        if step.votes is not ONE:
+            until_ms, _ = _lease_of_votes(ghosts, step, hold.key)
         ghosts = ghosts.hold(step.client, hold._replace(until_ms=until_ms))
     return ghosts
 
@@ -131,6 +147,9 @@ def _marked(ghosts: Ghosts, step: Executed, mark: Mark, found: list[Finding]) ->
         case Wrote():
             return _wrote(ghosts, client, now_ms, mark, found)
         case Releasing():
+            hold = ghosts.holds[client]
+            if hold is not None and hold.at(now_ms).why is Why.EXPIRED and not ghosts.writes[client]:
+                found.append(Finding(Claim.held_to_the_end, ABANDONED))
             return ghosts.hold(client, None)
         case _:
             return ghosts
@@ -140,8 +159,7 @@ def _granted(ghosts: Ghosts, step: Executed, mark: Grant, found: list[Finding]) 
     client, name = step.client, mark.key.encode()
     if not name:
         return ghosts.hold(client, Hold(b"", None, Why.NO_LOCK))._replace(idle_since_ms=-1)
-    mine = next((key for key in step.after if key.name == name), None)
-    until_ms = step.sent_ms + mine.ttl_ms if mine is not None and mine.ttl_ms else None
+    until_ms, why = _lease(ghosts, step, name)
     for other, hold in enumerate(ghosts.holds):
         if other != client and hold is not None and hold.key == name and hold.at(step.now_ms).why is Why.ENTITLED:
             found.append(Finding(Claim.exclusive, "the lock was granted to two holders at once"))
@@ -149,8 +167,26 @@ def _granted(ghosts: Ghosts, step: Executed, mark: Grant, found: list[Finding]) 
         if mark.fence <= ghosts.fence:
             found.append(Finding(Claim.fence_outlives_restart, "a fence did not grow"))
         ghosts = ghosts._replace(fence=max(mark.fence, ghosts.fence))
-    why = Why.SLOW if until_ms is not None and until_ms <= step.now_ms else Why.ENTITLED
     return ghosts.hold(client, Hold(name, until_ms, why))._replace(idle_since_ms=-1)
+
+
+def _lease(ghosts: Ghosts, step: Executed, lock: bytes) -> tuple[int | None, Why]:
+    """Return until when a lock lives that is granted now, and whether its holder is entitled to it at all."""
+    if step.votes is not ONE:
+        return _lease_of_votes(ghosts, step, lock)
+    mine = next((key for key in step.all_after if key.name == lock), None)
+    until_ms = step.sent_ms + mine.ttl_ms if mine is not None and mine.ttl_ms else None
+    return until_ms, Why.SLOW if until_ms is not None and until_ms <= step.now_ms else Why.ENTITLED
+
+
+def _lease_of_votes(ghosts: Ghosts, step: Executed, lock: bytes) -> tuple[int | None, Why]:
+    """Return until when a client has most of the votes, and why it has too few."""
+    names = step.votes.keys(lock)
+    mine = [key.ttl_ms or FOREVER_MS for key in step.all_after if key.name in names and ghosts.owner(key.name) == step.client]
+    if len(mine) >= step.votes.needed:
+        left_ms = sorted(mine)[-step.votes.needed]
+        return (step.now_ms + left_ms if left_ms < FOREVER_MS else None), Why.ENTITLED
+    return step.now_ms, Why.VOTE_LOST if ghosts.vote_lost else Why.SLOW if step.sent_ms < step.now_ms else Why.NO_LOCK
 
 
 def _wrote(ghosts: Ghosts, client: int, now_ms: int, mark: Wrote, found: list[Finding]) -> Ghosts:
@@ -197,13 +233,15 @@ def crashed(ghosts: Ghosts, client: int) -> Ghosts:
     return faulted(ghosts, client).hold(client, None)
 
 
-def restarted(ghosts: Ghosts, now_ms: int) -> Ghosts:
-    """Return the ghosts after the store has lost its data."""
-    holds = tuple(
-        hold._replace(why=Why.STORE_LOST_IT) if hold is not None and hold.key and hold.at(now_ms).why is Why.ENTITLED else hold
-        for hold in ghosts.holds
-    )
-    return ghosts._replace(owners=(), holds=holds, fence=ghosts.fence)
+def restarted(ghosts: Ghosts, now_ms: int, votes: Votes = ONE, node: int = 0) -> Ghosts:
+    """Return the ghosts after the store has lost its data; node: the one of several servers that has."""
+    owners = tuple(one for one in ghosts.owners if votes.server_of(one[0]) != node)
+    ghosts = ghosts._replace(owners=owners, vote_lost=node > 0)
+    for client, hold in enumerate(ghosts.holds):
+        entitled = hold is not None and hold.key and hold.at(now_ms).why is Why.ENTITLED
+        if hold is not None and entitled and _number_of_votes(ghosts, client, hold.key, votes) < votes.needed:
+            ghosts = ghosts.hold(client, hold._replace(why=Why.VOTE_LOST if node else Why.STORE_LOST_IT))
+    return ghosts
 
 
 class Passed(NamedTuple):
@@ -249,7 +287,7 @@ def stuck(ghosts: Ghosts, used: Budget) -> Finding:
 def charged(finding: Finding, ghosts: Ghosts, used: Budget) -> Finding:
     """Return the finding with the claim that it breaks: where the store lost its data, that is the cause."""
     if used.restarts and finding.claim is not Claim.fence_outlives_restart:
-        return finding._replace(claim=Claim.survives_store_restart)
+        return finding._replace(claim=Claim.survives_amnesia if ghosts.vote_lost else Claim.survives_store_restart)
     if finding.mechanism == RENEWED_FOR_NOBODY:
         return finding._replace(claim=_claim_of_liveness(used, ghosts))
     return finding

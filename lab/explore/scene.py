@@ -32,6 +32,12 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
     until_ms: int
 
 
+def server_of(name: str) -> int:
+    """Return the number of the server that has a key; 0 where the lock has one store."""
+    number = name.rpartition("@")[2]
+    return int(number) if "@" in name and number.isdigit() else 0
+
+
 class Doing(msgspec.Struct, frozen=True, array_like=True):
     """What a client does after an event."""
 
@@ -64,7 +70,7 @@ class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
     breaks: tuple[str, ...] = ()
 
 
-class Story(msgspec.Struct, frozen=True):
+class Story(msgspec.Struct, frozen=True, omit_defaults=True):
     """A schedule, ready to be drawn."""
 
     stage: str
@@ -80,6 +86,8 @@ class Story(msgspec.Struct, frozen=True):
     scenes: tuple[Scene, ...]
     # the claim that the last event breaks, of all that break the one that is asked for; empty where nothing breaks
     claim: str = ""
+    # of how many servers the lock's store consists; the keys of several have the number of their server: "L@3"
+    servers: int = 1
 
 
 def staged(
@@ -119,13 +127,14 @@ def staged(
     story = Story(
         stage=program.stage.name,
         schedule=short(events),
-        faults=str(needed(events)),
+        faults=program.faults_in_words(needed(events)),
         ttl_ms=program.ttl_ms,
         work_ms=program.work_ms,
         start=_doing(world, start),
         has_lock=any(scene.lock for scene in scenes),
         scenes=tuple(scenes),
         claim=claim if claim in last else next(iter(last), ""),
+        servers=program.votes.servers,
     )
     return story, moves
 

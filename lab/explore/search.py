@@ -7,6 +7,8 @@ break each claim.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -14,16 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.lock import Claim
+from lab.explore.alike import with_numbers
 from lab.explore.budget import Budget
 from lab.explore.event import STEP, Event
 from lab.explore.likeness import Like, Likeness, names_between
 from lab.explore.rules import Finding
 from lab.explore.state import Move, State
 from lab.explore.symmetry import folded
+from lab.explore.unnoticed import NewCommand
 from lab.explore.world import World
 
 PAIR = 2  # of so few clients, it takes longer to compare the names than to search both
 MOST_STATES = 100_000  # of some 1.8 kB each: a search with more would need more than 300 MB
+MOST_OF_SEVERAL = 120_000  # of several servers: 110 000 were measured to need 275 MB, Python included
 
 
 @dataclass
@@ -58,31 +63,49 @@ class Searched:
 
 
 def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: bool = False) -> Searched:
+    """Search as ``_searched`` does; again where a client sends a command that nobody had expected of it."""
+    collects = gc.isenabled()
+    gc.disable()  # a graph has no garbage, and to look for some takes a fifth of the time
+    try:
+        while True:
+            with contextlib.suppress(NewCommand):
+                return _searched(world, budget, horizon_ms, until_s, fold)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _searched(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: bool) -> Searched:
     """Search all schedules with these faults. Stop at a moment of the monotonic clock: then the result is not complete.
 
     fold: let one client stand for all that have done nothing yet. The graph has then fewer states. With more than two clients,
-    one state stands for all that differ from it in the names of the clients only.
+    one state stands for all that differ from it in the names of the clients only. A world whose servers are alike folds these
+    as well.
     """
     began_s = time.monotonic()
     start = world.start(budget)
     result = Searched(budget, folded=fold, start=start)
     likeness = Likeness(world.trees, world.lock, world.counter) if fold and world.merge and len(start.nodes) > PAIR else None
+    most = most_states(world)
 
     def like(state: State) -> Like:
         return likeness.of(state) if likeness else Like(state, ())
 
-    numbers, states, orders = {like(start).key: 0}, [start], [like(start).order]
+    numbers, orders = {like(start).key: 0}, [like(start).order]
     one_of: dict[Any, Any] = {}  # of objects that are equal, one is enough: memory is what ends first
-    seen = _Seen([(0, Event(STEP))])
-    queue = deque([start])
-    while queue and len(states) < MOST_STATES and (len(result.graph) % 256 or time.monotonic() < until_s):
-        state = queue.popleft()
-        number = len(result.graph)  # states leave the queue in the order of their numbers
+    seen = _Seen([start], [(0, Event(STEP))], [()], [()])
+    states = seen.states
+    todo = deque([0])
+    about = world, budget, horizon_ms
+    while todo and len(states) < most and (len(result.graph) % 256 or time.monotonic() < until_s):
+        number = todo.popleft()
+        state = states[number]
         moves = world.moves(state, budget, horizon_ms)
+        moves = world.alike.folded(state, moves) if world.alike is not None else moves
         result.graph[state] = moves = folded(state, moves) if fold else moves
         if not moves and (finding := world.stuck(state, budget, horizon_ms)):
             seen.stuck[number] = finding.claim
-            _note(result, seen, finding, number, None)
+            _note(result, seen, finding, number, None, about)
         leads_to = []
         for place, move in enumerate(moves):
             which, order = like(move.state)
@@ -90,17 +113,17 @@ def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: 
             if after is None:
                 new = move.state._replace(ghosts=one_of.setdefault(move.state.ghosts, move.state.ghosts))
                 after = numbers[which if likeness else new] = len(states)
-                states.append(new)
                 orders.append(order)
-                seen.came_from.append((number, move.event))
-                queue.append(new)
+                seen.add(new, number, move.event)
+                # what nobody can notice is not counted as an event of its own
+                (todo.appendleft if move.alone and move.event.kind is STEP else todo.append)(after)
             names = names_between(orders[after], order)
             moves[place] = move._replace(state=states[after], event=one_of.setdefault(move.event, move.event), names=names)
             leads_to.append(after)
             for finding in move.found:
-                _note(result, seen, finding, number, move.event)
-        seen.leads_to.append(leads_to)
-    result.complete = not queue
+                _note(result, seen, finding, number, moves[place], about)
+        seen.moves[number], seen.leads_to[number] = moves, leads_to
+    result.complete = not todo
     result.states, result.transitions = len(numbers), sum(map(len, seen.leads_to))
     if result.complete:
         _count(result, seen)
@@ -108,40 +131,57 @@ def search(world: World, budget: Budget, horizon_ms: int, until_s: float, fold: 
     return result
 
 
+def most_states(world: World) -> int:
+    """Return how many states a search may have."""
+    return MOST_STATES if world.program.votes.servers == 1 else MOST_OF_SEVERAL
+
+
 @dataclass
 class _Seen:
     """The same graph, with a number for each state in the order in which they were met."""
 
+    states: list[State]
     # the state from which a state was reached first, and by which event; of the first state without a meaning
     came_from: list[tuple[int, Event]]
-    # where each move of a state leads
-    leads_to: list[list[int]] = field(default_factory=list)
+    # what can happen in each state, and where each of it leads
+    moves: list[Sequence[Move]]
+    leads_to: list[Sequence[int]]
     # the states in which nothing can happen any more although a client waits, and what that breaks
     stuck: dict[int, Claim] = field(default_factory=dict)
 
+    def add(self, state: State, before: int, event: Event) -> None:
+        """Take a state that was met for the first time."""
+        self.states.append(state)
+        self.came_from.append((before, event))
+        self.moves.append(())
+        self.leads_to.append(())
 
-def _note(result: Searched, seen: _Seen, finding: Finding, number: int, event: Event | None) -> None:
+
+def _note(
+    result: Searched, seen: _Seen, finding: Finding, number: int, move: Move | None, about: tuple[World, Budget, int]
+) -> None:
     if finding.claim in result.broken:
         return
-    events = [event] if event is not None else []
+    path = [(move.event, move.state)] if move is not None else []
     while number:
-        number, before = seen.came_from[number]
-        events.append(before)
-    result.broken[finding.claim] = Broken(finding.claim, finding.mechanism, events[::-1])
+        before, event = seen.came_from[number]
+        path.append((event, seen.states[number]))
+        number = before
+    result.broken[finding.claim] = Broken(finding.claim, finding.mechanism, with_numbers(about[0], path[::-1], *about[1:]))
 
 
 def _count(result: Searched, seen: _Seen) -> None:
     """Count all schedules, and for each broken claim those that keep it: what is left breaks it."""
-    order, moves = _backwards(seen.leads_to), list(result.graph.values())
+    order = _backwards(seen.leads_to)
 
     def keeping(claim: Claim | None) -> int:
-        counts = [0] * len(moves)
+        counts = [0] * len(seen.states)
         for number in order:
             leads_to = seen.leads_to[number]
             if leads_to:
                 counts[number] = sum(
                     move.ways * counts[after]
-                    for move, after in zip(moves[number], leads_to, strict=True)
+                    for move, after in zip(seen.moves[number], leads_to, strict=True)
                     if not move.found or all(finding.claim is not claim for finding in move.found)
                 )
             else:

@@ -173,6 +173,8 @@ def loading(contents: Contents) -> list[tuple[Any, ...]]:
 class ServerTable:
     """What a Redis server does, as far as it has been asked."""
 
+    empty = 0  # the state without any key
+
     def __init__(self, real: RealRedis) -> None:
         self.real = real
         self.contents: list[Contents] = [()]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lab.explore.budget import Budget
-from lab.explore.event import Event
+from lab.explore.event import STEP, Event, Kind
 from lab.explore.ghosts import Ghosts, put
 from lab.explore.operation import Command, Reply
 from lab.explore.rules import Finding
@@ -15,6 +15,19 @@ from lab.explore.watching import Watch
 
 RUNS, PAUSED, DEAD = range(3)
 SUBSCRIBE, UNSUBSCRIBE, MESSAGE = b"SUBSCRIBE", b"UNSUBSCRIBE", b"message"
+
+
+class Flight(NamedTuple):
+    """A command that was sent to several servers. Some of them have executed it, and not all."""
+
+    client: int
+    thread: int
+    # when the first of them executed it
+    since_ms: int
+    # the answer of each, as a tuple of one; None before it has executed the command
+    answers: tuple[tuple[Reply] | None, ...]
+    # LOST_REPLY: no answer arrives; RESEND: all is sent again when the last has executed it; otherwise STEP
+    fault: Kind = STEP
 
 
 class State(NamedTuple):
@@ -37,6 +50,10 @@ class State(NamedTuple):
     ghosts: Ghosts
     # the keys that threads watch
     watched: tuple[Watch, ...] = ()
+    # the commands that several servers are executing
+    flights: tuple[Flight, ...] = ()
+    # of several servers: the clients in whose present try another client has changed the lock's store
+    disturbed: tuple[int, ...] = ()
 
 
 class Move(NamedTuple):
@@ -52,6 +69,8 @@ class Move(NamedTuple):
     ways: int = 1
     # where its state is one that differs in names: which client each client of that state is; None where it is the same
     names: tuple[int, ...] | None = None
+    # whether nobody can notice its moment, and a search goes on with it and with what can be done to it alone
+    alone: bool = False
 
 
 def subscribed(state: State, client: int, command: Command) -> State:

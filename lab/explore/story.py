@@ -19,6 +19,11 @@ TOKEN = re.compile(r"0{15}([0-9a-f])0{15}([0-9a-f])(:\d+:\d+)?")
 SCRIPTS = (b"EVALSHA", b"EVAL")
 DONE_TO = {PAUSE: "is paused", RESUME: "is resumed", CRASH: "is killed"}
 REMARKS = {LOST_REPLY: "the reply is lost", LOST_COMMAND: "the command is lost", RESEND: "it is sent twice"}
+AT_ALL = {
+    LOST_REPLY: "sends a command to all servers: all replies will be lost",
+    LOST_COMMAND: "sends a command to all servers: it is lost at all of them",
+    RESEND: "sends a command to all servers: it will be sent twice",
+}
 
 
 class Line(NamedTuple):
@@ -52,7 +57,8 @@ def _line(program: Program, move: Move) -> Line:
     if event.kind is CLOCK:
         return Line("", f"time passes: the clock reads {event.number} ms", "", "", "", breaks)
     if event.kind is RESTART:
-        return Line("", "the store restarts without its data", "", "", "", breaks)
+        what = f"server {event.node} restarts" if event.node else "the store restarts"
+        return Line("", f"{what} without its data", "", "", "", breaks)
     if event.kind is CHOICE:
         return Line(who, f"draws the random number {event.number}", "", "", "", breaks)
     return _of_command(program, event, who, command, move.reply, breaks)
@@ -62,10 +68,13 @@ def _of_command(program: Program, event: Event, who: str, command: Command | Non
     remark = f" ({REMARKS[event.kind]})" if event.kind in REMARKS else ""
     if event.thread:
         remark += " (in another thread)"
+    if command is None and event.kind in AT_ALL:
+        return Line(who, AT_ALL[event.kind], "", "", "", breaks)
     if command is None:
         return Line(who, f"receives a message{remark}", "", "", "", breaks)
     source = source_of(command.file, command.line)
-    what = in_words(program, command) + remark
+    at_server = f"server {command.node}: " if command.node else ""
+    what = at_server + in_words(program, command) + remark
     return Line(
         who, what, reply_in_words(reply), f"{Path(command.file).name}:{command.line}" if command.line else "", source, breaks
     )
@@ -88,7 +97,7 @@ def in_words(program: Program, command: Command) -> str:
         return "; ".join(["MULTI", *parts, "EXEC"])
     words = [_readable(word) for word in command.words]
     if command.words[0].upper() in SCRIPTS:
-        name = script_names(program).get(words[1], "a script")
+        name = script_names(program).get(_hash(command.words), "a script")
         return f"{name}({', '.join(words[3:])})"
     return " ".join(words)
 
@@ -99,8 +108,17 @@ def script_names(program: Program) -> dict[str, str]:
     for module in program.modules():
         for name, value in vars(module).items():
             if isinstance(value, str) and "redis.call" in value:
-                found[hashlib.sha1(value.encode()).hexdigest()] = name  # noqa: S324 - Redis names scripts by SHA-1
+                found[_sha1(value.encode())] = name
     return found
+
+
+def _hash(words: Sequence[bytes]) -> str:
+    """Return the name that Redis has for the script of a command: EVAL sends the script itself."""
+    return _sha1(words[1]) if words[0].upper() == b"EVAL" else words[1].decode(errors="replace")
+
+
+def _sha1(script: bytes) -> str:
+    return hashlib.sha1(script).hexdigest()  # noqa: S324 - Redis names scripts by SHA-1
 
 
 def _readable(word: bytes) -> str:

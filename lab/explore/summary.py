@@ -10,6 +10,7 @@ from lab.explore.budget import Budget
 from lab.explore.decision import tested
 from lab.explore.deed import seconds
 from lab.explore.kept import Kept
+from lab.explore.votes import restarted
 from lab.text import counted, thousands
 
 
@@ -63,16 +64,19 @@ def _of_claim(kept: Kept, claim: Claim) -> Summary:
     for search in kept.budgets:
         decided: dict[str, Any] | None = search["claims"].get(claim.name)
         if decided is None:
-            if not search["complete"] and claim in tested(Budget(**search["faults"]), search["work_ms"], kept.ttl_ms):
-                undecided.append(conditions(search))
+            asked = tested(Budget(**search["faults"]), search["work_ms"], kept.ttl_ms, kept.servers)
+            if not search["complete"] and claim in asked:
+                undecided.append(conditions(search, kept.servers))
         elif decided.get("holds"):
             schedules += search["schedules"]
         elif broken is None:
             share = f"{thousands(decided['schedules'])} of {thousands(decided['of'])} schedules" if "of" in decided else ""
-            broken = Broken(decided["breaks"], decided["schedule"], conditions(search), share)
+            broken = Broken(decided["breaks"], decided["schedule"], conditions(search, kept.servers), share)
     return Summary(schedules, broken, tuple(undecided))
 
 
-def conditions(search: Mapping[str, Any]) -> str:
+def conditions(search: Mapping[str, Any], servers: int = 1) -> str:
     """Return the faults and the work of a search, in words."""
-    return f"work of {seconds(search['work_ms'])}" if search["work_ms"] else str(Budget(**search["faults"]))
+    if search["work_ms"]:
+        return f"work of {seconds(search['work_ms'])}"
+    return Budget(**search["faults"]).in_words(restarted(servers))

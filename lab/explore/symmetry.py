@@ -23,7 +23,7 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
     stands_for: dict[int, int] = {}  # the first client of a group → how many clients are in it
     dropped: set[int] = set()
     for client, node in enumerate(state.nodes):
-        if node:
+        if node or any(flight.client == client for flight in state.flights):
             continue
         leader = first.setdefault(_look(state, client), client)
         stands_for[leader] = stands_for.get(leader, 0) + 1
@@ -31,7 +31,9 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
             dropped.add(client)
     if not dropped:
         return list(moves)
-    return [move._replace(ways=stands_for.get(move.event.client, 1)) for move in moves if move.event.client not in dropped]
+    return [
+        move._replace(ways=move.ways * stands_for.get(move.event.client, 1)) for move in moves if move.event.client not in dropped
+    ]
 
 
 def _look(state: State, client: int) -> Any:

@@ -1,16 +1,15 @@
-"""Why a stage is not explored. The explorer needs a store whose states it can load and read: one Redis server."""
+"""Why a stage is not explored. The explorer needs a store whose states it can load and read: Redis."""
 
 from __future__ import annotations
 
 from app.lock import Stage
 
 REASONS = {
-    "redis_nodes": "it asks five Redis servers at once, and the explorer has a table of one",
     "etcd": "it asks etcd, and the explorer cannot load a state into etcd: revisions and leases are the server's own",
     "zookeeper": "it asks ZooKeeper, and the explorer cannot load a state into ZooKeeper: sessions are the server's own",
     "mysql": "it asks MariaDB, and the explorer cannot load a state into MariaDB: locks of rows belong to open transactions",
 }
-EXPLORED = (None, "redis")
+EXPLORED = (None, "redis", "redis_nodes")
 INSTEAD = "A run samples its orders: lab run SCENARIO --stage {}"
 
 

@@ -54,7 +54,7 @@ def cut(state: State, client: int, thread: int, command: Command) -> State:
 def executed(world: World, state: State, client: int, thread: int, command: Command) -> tuple[State, Reply]:
     """Return the state after a command, and its reply: nil for a transaction if a key that it depends on was touched."""
     if not (state.watched and command.server == LOCK):
-        return world.execute(state, command.server, command.words)
+        return world.execute(state, command.server, command.words, command.node)
     if not (command.watches and transaction.is_one(command.words)):
         return _touching(world, state, command)
     if any(one.touched for one in _of(state, client, thread)):

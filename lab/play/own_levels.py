@@ -12,6 +12,7 @@ from lab.explore.decision import Question, questions, tested
 from lab.explore.program import Program
 from lab.explore.search import Cycle, Searched, search
 from lab.explore.server_table import RealRedis, ServerTable
+from lab.explore.votes import servers_of
 from lab.explore.world import World
 from lab.play.level import CLIENTS, TTL_MS, Kind, Level
 
@@ -36,7 +37,7 @@ def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[str], None]) -
                 seen.add(broken.claim)
                 yield _level(stage, question, Kind.BREAK, f"Break this promise: “{broken.claim.value}”", (broken.claim,))
         if not found.broken:
-            claims = tuple(tested(question.budget, question.work_ms, TTL_MS))
+            claims = tuple(tested(question.budget, question.work_ms, TTL_MS, servers_of(stage)))
             work = "work longer than the TTL" if question.work_ms else str(question.budget)
             yield _level(stage, question, Kind.DECIDE, f"Can this lock be broken with {work}?", claims)
 

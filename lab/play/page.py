@@ -76,7 +76,7 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
             raise BadInput(f"{level.name} is no level: its search was not complete after {SEARCH_S:.0f} s")
         graph = Graph(world, found, until_ms, level.claims)
         shortest = graph.shortest()
-        for events in [*([shortest] if shortest else []), *random_schedules(found, CHECKED, 1)]:
+        for events in [*([shortest] if shortest else []), *random_schedules(found, CHECKED, 1, world, until_ms)]:
             confirm(world, program, events, level.budget, until_ms, real)
         data = encoded(graph)
         return Made(

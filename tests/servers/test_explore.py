@@ -16,7 +16,6 @@ from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import redis_server
 from lab.errors import ExitStatus
-from lab.explore import decision as decisions
 from lab.explore import replay
 from lab.explore import search as searches
 from lab.explore.budget import Budget
@@ -188,7 +187,7 @@ def test_chance_is_noticed(what, real, tmp_path):
     world, found = searched(real, str(tmp_path / "chancy.py"))
 
     with pytest.raises((Differs, NotPossible)):
-        confirm_all(world, random_schedules(found, 50, 1), real)
+        confirm_all(world, random_schedules(found, 50, 1, world, horizon_ms(2, TTL_MS, 0)), real)
 
 
 def test_a_favoured_client_is_noticed(real, tmp_path):
@@ -216,7 +215,7 @@ WRONG = {
 def test_a_wrong_table_is_noticed(what, real):
     """A schedule is run again on the real server: a reply or a state that only the tables have is found out."""
     world, found = searched(real, "uuid")
-    (schedule,) = random_schedules(found, 1, 1)
+    (schedule,) = random_schedules(found, 1, 1, world, horizon_ms(2, TTL_MS, 0))
     table = world.lock._answers  # as if the server had answered otherwise once
     acquired = next(which for which, answer in table.items() if which[1][0] == b"SET" and answer.reply == b"OK")
     table[acquired] = WRONG[what](table[acquired])
@@ -246,7 +245,6 @@ def test_memory_of_a_search(real):
 def test_a_search_ends_with_the_memory(real, monkeypatch):
     """A search that has too many states decides nothing, and the reason is given."""
     monkeypatch.setattr(searches, "MOST_STATES", 50)
-    monkeypatch.setattr(decisions, "MOST_STATES", 50)
 
     (question,) = decide(stage("uuid"), 2, TTL_MS, fresh(SINGLE_FAULTS[2:3]), real, WITHIN_S).questions
 
@@ -260,7 +258,7 @@ def test_one_round_trip(real, monkeypatch):
     one_by_one = []
     monkeypatch.setattr(replay, "walk_live", lambda *about: one_by_one.append(about) or walk_live(*about))
 
-    for schedule in (schedules := random_schedules(found, 5, 1)):
+    for schedule in (schedules := random_schedules(found, 5, 1, world, horizon_ms(2, TTL_MS, 5000))):
         confirm(world, world.program, schedule, Budget(), horizon_ms(2, TTL_MS, 5000), real)
 
     assert len(one_by_one) < len(schedules)  # on a machine that stalls, some are

@@ -18,6 +18,7 @@ from lab.explore.program import Program
 from lab.explore.search import search
 from lab.explore.server_table import ServerTable
 from lab.explore.unexplored import why_not
+from lab.explore.votes import servers_of
 from lab.explore.world import World
 from lab.report import reference
 from lab.scenario import scenario
@@ -40,11 +41,11 @@ def decided(name, real, clients, only=tuple(Claim)):
     """Return for each claim whether it holds in all schedules, without a fault and with one."""
     worlds, tables, holds = {}, (ServerTable(real), ServerTable(real)), {}
     for one in questions(clients, TTL_MS, None, None)[:SINGLE_FAULTS]:
-        asked = [claim for claim in decision.tested(one.budget, one.work_ms, TTL_MS) if claim in only]
+        asked = [claim for claim in decision.tested(one.budget, one.work_ms, TTL_MS, servers_of(stage(name))) if claim in only]
         if not asked or all(holds.get(claim.name) is False for claim in only):
             continue
         if one.work_ms not in worlds:
-            worlds[one.work_ms] = World(Program(stage(name), TTL_MS, one.work_ms, real), clients, *tables)
+            worlds[one.work_ms] = World(program(name, one.work_ms, real), clients, *tables, alike=True, reduced=True)
         until_ms = horizon_ms(clients, TTL_MS, one.work_ms)
         found = search(worlds[one.work_ms], one.budget, until_ms, monotonic() + WITHIN_S, fold=True)
         assert found.complete
@@ -56,9 +57,21 @@ def decided(name, real, clients, only=tuple(Claim)):
     return holds | reenters(name, real, clients) if Claim.reentrant in only else holds
 
 
+def program(name, work_ms, real, nested=False):
+    """Return the stage as a program. Three servers show what five do, and sooner."""
+    return Program(stage(name), TTL_MS, work_ms, real, nested, servers=min(3, servers_of(stage(name))))
+
+
 def reenters(name, real, clients):
     """Return whether `reentrant` holds in all schedules of requests that take the lock twice."""
-    world = World(Program(stage(name), TTL_MS, 0, real, nested=True), clients, ServerTable(real), ServerTable(real))
+    world = World(
+        program(name, 0, real, nested=True),
+        clients,
+        ServerTable(real),
+        ServerTable(real),
+        alike=True,
+        reduced=True,
+    )
     found = search(world, Budget(), horizon_ms(clients, TTL_MS, 0), monotonic() + WITHIN_S, fold=True)
     world.close()
     assert found.complete

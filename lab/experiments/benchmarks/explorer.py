@@ -125,7 +125,8 @@ def _all_s(real: RealRedis) -> float:
 def _alone_s(real: RealRedis) -> float:
     """Return seconds for a schedule that is run by itself, from an empty server."""
     world = _world(real)
-    schedules = random_schedules(search(world, Budget(), UNTIL_MS, time.monotonic() + WITHIN_S), ONE_BY_ONE, 1)
+    found = search(world, Budget(), UNTIL_MS, time.monotonic() + WITHIN_S)
+    schedules = random_schedules(found, ONE_BY_ONE, 1, world, UNTIL_MS)
     began_s = time.monotonic()
     for events in schedules:
         walk_live(world.program, CLIENTS, events, UNTIL_MS, real)

@@ -5,7 +5,21 @@ from __future__ import annotations
 import pytest
 
 from lab.explore.budget import Budget, from_cheapest
-from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, PAUSE, RESEND, RESTART, RESUME, STEP, Event, parse, short
+from lab.explore.event import (
+    CHOICE,
+    CLOCK,
+    CRASH,
+    LOST_COMMAND,
+    LOST_REPLY,
+    PAUSE,
+    RESEND,
+    RESTART,
+    RESUME,
+    STEP,
+    Event,
+    parse,
+    short,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +32,9 @@ from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, PAUSE, RESEND,
         ("A=2B", [Event(CHOICE, 0, 0, 2), Event(STEP, 1)]),
         ("a'2", [Event(STEP, 0, 2)]),
         ("da", [Event(LOST_COMMAND, 0, 1)]),
+        ("A.12B.2", [Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 1, node=2)]),
+        ("A.21A.2A", [Event(STEP, 0, node=2), Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 0)]),
+        ("dA.3lBw2", [Event(LOST_COMMAND, 0, node=3), Event(LOST_REPLY, 1), Event(RESTART, node=2)]),
         ("", []),
     ],
 )

@@ -15,7 +15,7 @@ def test_every_stage_is_explored_or_has_a_reason(name):
     assert why_not(stage(name)) == REASONS.get(str(stage(name).store), "")
 
 
-@pytest.mark.parametrize("name", ["redlock", "etcd", "zookeeper", "mysql_insert"])
+@pytest.mark.parametrize("name", ["etcd", "zookeeper", "mysql_insert"])
 def test_refused(name):
     """The command shows nothing: its status states it, and its message gives the reason and another command."""
     with pytest.raises(Unexplored, match=f"{name} is not explored: it asks .*lab run SCENARIO --stage {name}") as caught:

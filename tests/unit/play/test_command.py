@@ -22,9 +22,10 @@ def test_no_screen_has_no_browser(monkeypatch):
     assert not has_browser()
 
 
-def test_a_stage_that_is_not_explored(tmp_path):
-    """A stage that cannot be explored has no levels: it is named, with the reason, and nothing is written."""
-    with pytest.raises(Unexplored, match="redlock is not explored: "):
-        play(("uuid", "redlock"), tmp_path / "pages", open_it=False)
+@pytest.mark.parametrize("named", ["etcd is not explored: ", "redlock has no page: "])
+def test_a_stage_without_levels(named, tmp_path):
+    """A stage that cannot be explored, or asks several servers, has no levels: it is named, with the reason."""
+    with pytest.raises(Unexplored, match=named):
+        play(("uuid", named.split()[0]), tmp_path / "pages", open_it=False)
 
     assert not (tmp_path / "pages").exists()

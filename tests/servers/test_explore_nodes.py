@@ -1,0 +1,150 @@
+"""The explorer on a lock that asks several servers: each of them executes a command at a moment of its own."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from app.lock import Claim
+from app.locks import stage
+from lab.commands.explore import redis_server
+from lab.explore import votes
+from lab.explore.budget import Budget
+from lab.explore.decision import Question, decide, horizon_ms
+from lab.explore.event import short
+from lab.explore.program import Program
+from lab.explore.search import search
+from lab.explore.server_table import ServerTable
+from lab.explore.world import World
+from lab.scenario.stages import find_stage
+
+TTL_MS, WITHIN_S = 3000, 300.0
+UNTIL_MS = horizon_ms(2, TTL_MS, 0)
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def real():
+    """A Redis server for the explorer alone."""
+    with redis_server() as server:
+        yield server
+
+
+def searched(real, path, budget=None, *, servers=3, asks=1, alike=True, reduced=True):
+    program = Program(find_stage(str(path)), TTL_MS, 0, real, servers=servers)
+    program.asks = asks
+    world = World(program, 2, ServerTable(real), ServerTable(real), alike=alike, reduced=reduced)
+    found = search(world, budget or Budget(), UNTIL_MS, monotonic() + WITHIN_S, fold=alike)
+    world.close()
+    assert found.complete
+    return found
+
+
+NEVER_RELEASES = textwrap.dedent(
+    '''\
+    """Asks all servers once, and works with most of the votes."""
+    from uuid import uuid4
+    from app.lock import Grant, NotAcquired, Stage
+    class Lock:
+        def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+            self.store, self.key, self.token = store, key, uuid4().hex
+        def run(self, work):
+            if self.store.all("SET", self.key, self.token, "NX").count("OK") < {needed}:
+                raise NotAcquired(self.key, 0)
+            return work(Grant(self.key))
+    STAGE = Stage(lock=Lock, store="redis_nodes")
+    '''
+)
+
+
+def one_by_one(needed, servers=3):
+    """Run each order in which two clients ask, read and write. Return how many there are, and how many lose an increment."""
+    number, losing, todo = 0, 0, [()]
+    while todo:
+        done = todo.pop()
+        given, answers, reads, wrote, count, lost = {}, ({}, {}), {}, set(), 0, False
+        for client, server in done:
+            if server:
+                answers[client][server] = given.setdefault(server, client) == client
+            elif client not in reads:
+                reads[client] = count
+            else:
+                lost |= count > reads[client]
+                count = reads[client] + 1
+                wrote.add(client)
+        able = [(client, server) for client in (0, 1) for server in range(1, servers + 1) if server not in answers[client]]
+        holders = [client for client in (0, 1) if len(answers[client]) == servers and sum(answers[client].values()) >= needed]
+        able += [(client, 0) for client in holders if client not in wrote]
+        todo += [(*done, one) for one in able]
+        number, losing = number + (not able), losing + (lost and not able)
+    return number, losing
+
+
+@pytest.mark.parametrize(("needed", "breaks"), [(2, False), (1, True)])
+def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
+    """Three servers, two clients: as many schedules as an independent search runs by itself, and as many that break."""
+    own = tmp_path / "own.py"
+    own.write_text(NEVER_RELEASES.format(needed=needed), encoding="utf-8")
+    found = searched(real, own, reduced=False)
+    number, lost = one_by_one(needed)
+
+    assert (found.schedules, Claim.exclusive in found.broken) == (number, breaks)
+    assert bool(lost) is breaks
+
+
+FAULTS = [Budget(crashes=1), Budget(restarts=1)]
+
+
+@pytest.mark.parametrize("budget", FAULTS, ids=str)
+def test_folding_and_reduction_are_harmless(budget, real):
+    """With and without folding: as many schedules, and in as many a claim breaks. With and without reduction: as short."""
+
+    def claims(found):
+        return {claim: (len(one.events), one.schedules) for claim, one in found.broken.items()}
+
+    whole, folded = (searched(real, "redlock", budget, alike=alike, reduced=False) for alike in (False, True))
+    reduced = searched(real, "redlock", budget)
+
+    assert (folded.schedules, claims(folded)) == (whole.schedules, claims(whole))
+    assert {claim: len(one.events) for claim, one in reduced.broken.items()} == {one: n for one, (n, _) in claims(whole).items()}
+    assert reduced.states < folded.states < whole.states
+
+
+def test_a_server_forgets_its_vote(real):
+    """The known counterexample, at five servers: one restarts without its data, and two clients hold the lock at once."""
+    decision = decide(stage("redlock"), 2, TTL_MS, [Question(Budget(restarts=1), 0, UNTIL_MS)], real, WITHIN_S)
+
+    (question,) = decision.questions
+    assert question.found.complete
+    assert {claim: len(one.events) for claim, one in question.found.broken.items()} == {Claim.survives_amnesia: 11}
+    assert "w" in short(question.found.broken[Claim.survives_amnesia].events)
+    assert not decision.broken_promises
+
+
+BROKEN = {
+    "two_votes_of_five": (Budget(), Claim.exclusive),
+    "errors_count_as_votes": (Budget(lost_replies=1), Claim.exclusive),
+    "ignores_its_validity": (Budget(pauses=1), Claim.survives_a_freeze),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_lock_is_condemned(name, real):
+    """A lock on several servers that an order of events breaks is condemned, by the claim that it breaks."""
+    budget, claim = BROKEN[name]
+    found = searched(real, HERE / "locks" / "broken" / f"{name}.py", budget, asks=2, servers=5 if name[:3] == "two" else 3)
+
+    assert claim in found.broken
+
+
+def test_servers_asked_one_by_one(real, monkeypatch):
+    """A library that asks the servers in turn is decided as well, without folding."""
+    monkeypatch.setattr(votes, "REDIS_NODES", 3)
+    path = str(HERE / "foreign" / "redlock_of_clients.py")
+    (question,) = decide(find_stage(path), 2, TTL_MS, [Question(Budget(), 0, UNTIL_MS)], real, WITHIN_S).questions
+
+    assert question.found.complete
+    assert not question.found.broken
