@@ -74,6 +74,11 @@ class Alike:
             for move in moves
         ]
 
+    def forget(self) -> None:
+        """Forget the orders that a search has needed: those of many searches would fill the memory."""
+        self._orders.clear()
+        self._ghosts.clear()
+
     def _order(self, state: State) -> Order:
         what = state.lock, state.ghosts.owners, state.flights
         found = self._orders.get(what)

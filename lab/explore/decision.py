@@ -163,6 +163,8 @@ def _answer(question: Question, world: World, real: RealRedis, until_s: float, c
         number = CHECKED_OF_BROKEN if found.broken else CHECKED
         doubtful += random_schedules(found, number, SEED, world, question.horizon_ms)
     found.graph.clear()  # of many searches it would fill the memory
+    if world.alike is not None:
+        world.alike.forget()
     for events in doubtful:
         if tuple(events) not in confirmed:
             confirm(world, world.program, events, question.budget, question.horizon_ms, real)

@@ -5,6 +5,7 @@ A file has a hash of the stage's code. Once that code has changed, its decision 
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -107,7 +108,8 @@ def _compact(value: object) -> str:
 def read(name: str, folder: Path = FOLDER) -> Kept | None:
     """Return what is kept of a stage; None where nothing is."""
     path = folder / f"{name}.json"
-    return msgspec.json.decode(path.read_bytes(), type=Kept) if path.exists() else None
+    # numbers of schedules can have more than 64 bits: msgspec reads those as floats, and json does not
+    return msgspec.convert(json.loads(path.read_bytes()), Kept) if path.exists() else None
 
 
 @cache

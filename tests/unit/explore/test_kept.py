@@ -58,8 +58,8 @@ def test_search_that_took_too_long():
 
 
 def test_file_of_a_decision(tmp_path: Path):
-    """What is written is read again, and a search and a story have a line each."""
-    one = decision(search(NO_FAULT, {"exclusive": HOLDS}, 10), stories={LOST.claim: LOST})
+    """What is written is read again, large numbers exactly, and a search and a story have a line each."""
+    one = decision(search(NO_FAULT, {"exclusive": HOLDS}, 2**64 + 1), stories={LOST.claim: LOST})
 
     path = kept.write(one, tmp_path)
 
