@@ -32,6 +32,7 @@ from lab.explore.event import (
     letter_of,
 )
 from lab.explore.operation import Command, Listen
+from lab.explore.parking import PARKED
 from lab.explore.state import RUNS, Move, State
 from lab.explore.world import World
 from lab.servers.cluster import Cluster
@@ -227,7 +228,7 @@ class Enactment:
         before, after = self.script.states[place], self.script.states[place + 1]
         mover = self.script.moves[place].event.client
         everyone = (client for client in range(self.script.clients) if client != mover and before.modes[client] == RUNS)
-        return [client for client in everyone if before.parked[client] and not after.parked[client]]
+        return [client for client in everyone if before.parked[client] == PARKED != after.parked[client]]
 
     def _try_in_vain(self, place: int) -> None:
         """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
@@ -244,7 +245,7 @@ class Enactment:
         """Return whether a thread that slept comes to a command, or ends its request, when this time has passed."""
         for client in range(self.script.clients):
             old, new = self.script.world.node(before, client), self.script.world.node(after, client)
-            if before.modes[client] != RUNS or before.parked[client] or old is new:
+            if before.modes[client] != RUNS or before.parked[client] == PARKED or old is new:
                 continue
             if new.ended != old.ended or any(isinstance(one, Command) for one in new.pending if one not in old.pending):
                 return True

@@ -8,6 +8,7 @@ from lab.explore.deed import WAITS, Seen, of_event
 from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, letter_of
 from lab.explore.narrative import capital
 from lab.explore.operation import Failure
+from lab.explore.parking import PARKED
 from lab.explore.rules import Finding
 from lab.explore.state import RUNS, Move, State
 from lab.explore.story import reply_in_words
@@ -73,6 +74,6 @@ def _changes(board: Board, before: State, after: State) -> list[str]:
         who = letter_of(client)
         if board.phase(after, client) == "done" != board.phase(before, client):
             found.append(f"{who} is done.")
-        elif before.parked[client] and not after.parked[client] and mode == RUNS:
+        elif before.parked[client] == PARKED != after.parked[client] and mode == RUNS:
             found.append(f"{who} wakes.")
     return found
