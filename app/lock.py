@@ -191,6 +191,8 @@ class Stage:
     ttl_step_ms: int = 1
     # whether scenarios with an explicit lease are for this stage: its constructor takes ``lease_ms``, and then nothing is renewed
     lease: bool = False
+    # whether a waiter can miss its wake-up, and sleep on: then it is chance what most scenarios show
+    waiters_may_sleep_on: bool = False
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
     # what finds the stage again in another process: its name, or the path of a file outside the package; filled in

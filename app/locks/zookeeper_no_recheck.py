@@ -102,6 +102,7 @@ STAGE = Stage(
     store="zookeeper",
     ttl_ms=10_000,
     ttl_step_ms=1000,  # kazoo's heartbeats come up to 0.4 s late, on purpose: a shorter session would end by itself
+    waiters_may_sleep_on=True,
     claims=claims("""
         exclusive_in_process
         exclusive

@@ -22,8 +22,7 @@ def _keeps_out(stage: Stage) -> bool:
     An optimistic stage lets every request in and refuses writes. A stage with buckets lets several requests in. Where waiters of
     a queue can sleep on, it is chance what else a run shows.
     """
-    sleeps_on = stage.store in ENSEMBLES and Claim.loses_no_wakeup not in stage.claims
-    return _guards(stage) and stage.resource not in ("mysql_versioned", "buckets") and not sleeps_on
+    return _guards(stage) and stage.resource not in ("mysql_versioned", "buckets") and not stage.waiters_may_sleep_on
 
 
 def _asks(stage: Stage) -> bool:

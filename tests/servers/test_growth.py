@@ -10,7 +10,7 @@ from lab.experiments.benchmark import Unmeasured
 
 def test_every_part_has_time_and_memory(tmp_path):
     """Each part of a run is measured with its processor time and its memory."""
-    planned = [("replicas", 2, "incr", {"replicas": 2, "requests": 1000}), ("store", 0, "lua", {"requests": 700})]
+    planned = [("replicas", 2, "incr", {"replicas": 2, "requests": 1500}), ("store", 0, "lua", {"requests": 700})]
 
     growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
 

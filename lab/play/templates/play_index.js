@@ -1,12 +1,19 @@
-// Shows which levels were solved in this browser, where the browser remembers it.
+// Shows which levels were solved in this browser, where the browser remembers it: also when a level is solved in another tab, and
+// when the reader comes back from a level.
 (() => {
 "use strict";
-let done = {};
-try { done = JSON.parse(localStorage.getItem("lab.play") || "{}"); } catch { /* a browser that remembers nothing shows no marks */ }
-const items = [...document.querySelectorAll("#levels li")], solved = items.filter((item) => done[item.dataset.name]).length;
-if (solved) document.getElementById("solved").textContent = `You have done ${solved} of ${items.length} levels.`;
-for (const item of items) {
-  const one = done[item.dataset.name];
-  if (one) item.querySelector(".done").textContent = one.events ? `✓ done in ${one.events}` : "✓ done";
+const items = [...document.querySelectorAll("#levels li")];
+function show() {
+  let done = {};
+  try { done = JSON.parse(localStorage.getItem("lab.play") || "{}"); } catch { /* a browser that remembers nothing shows no marks */ }
+  const solved = items.filter((item) => done[item.dataset.name]).length;
+  if (solved) document.getElementById("solved").textContent = `You have done ${solved} of ${items.length} levels.`;
+  for (const item of items) {
+    const one = done[item.dataset.name];
+    if (one) item.querySelector(".done").textContent = one.events ? `✓ done in ${one.events}` : "✓ done";
+  }
 }
+show();
+addEventListener("pageshow", show);
+addEventListener("storage", show);
 })();
