@@ -19,6 +19,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 _pending: list[Interrupted] = []  # the interrupt that came, if one came
+_held: list[list[Interrupted]] = []  # while signals are held: a list of those that came
 
 
 def interrupt(reason: Interrupted) -> None:
@@ -62,7 +63,9 @@ def raise_on_signals() -> dict[signal.Signals, Any]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         interrupt(Interrupted(signal.Signals(number).name))
-        raise _pending[0]
+        if not _held:
+            raise _pending[0]
+        _held[0].append(_pending[0])
 
     heeded = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
     return {number: signal.signal(number, stop) for number in heeded}
@@ -70,16 +73,22 @@ def raise_on_signals() -> dict[signal.Signals, Any]:
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[Callable[[], None]]:
-    """Hold signals back until the function that the block gets is called, or until the block ends. Then they interrupt."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    """Let a signal only be noted until the function that the block gets is called: that raises Interrupted if one came.
+
+    To block signals in this thread would not do: another thread of the process would receive them.
+    """
+    came: list[Interrupted] = []
+    _held.append(came)
 
     def release() -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _held.clear()
+        if came:
+            raise came[0]
 
     try:
         yield release
     finally:
-        release()
+        _held.clear()
 
 
 def ignore_signals() -> None:

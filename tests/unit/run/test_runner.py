@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,7 +80,7 @@ def test_interrupt_at_the_folder(tmp_path, monkeypatch):
 
     def interrupted(*about: object) -> run_folder.RunFolder:
         folder = create(*about)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         return folder
 
     monkeypatch.setattr(runner.RunFolder, "create", interrupted)
