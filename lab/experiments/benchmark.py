@@ -9,13 +9,14 @@ drifts, but the ratio of two neighbours does not. Intervals are those of
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from lab.errors import ExitStatus, LabError
+from lab.experiments.statistics import mean_of_ratios
 from lab.prerequisites import program
 from lab.text import hanging
 
@@ -80,6 +81,14 @@ def pairwise(pairs: int, one: Callable[[], Sample], other: Callable[[], Sample])
             yield one(), second
         else:
             yield one(), other()
+
+
+def ratio(name: str, what: str, promise: Promise, ratios: Sequence[float], remark: str = "") -> Measured:
+    """Return the mean of paired ratios as a figure."""
+    value, low, high = mean_of_ratios(ratios)
+    return Measured(
+        name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=list(ratios), remark=remark
+    )
 
 
 def wrk(address: str, folder: Path, seconds: int) -> float:

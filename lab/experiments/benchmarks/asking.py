@@ -25,8 +25,7 @@ from app.journal import Journal
 from app.settings import Settings
 from app.stores.redis import Redis, client
 from app.stores.redis_nodes import NODE_TIMEOUT_S, RedisNodes
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
-from lab.experiments.statistics import mean_of_ratios
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
 from lab.scenario import scenario
 from lab.servers import process
 from lab.servers.stores import redis_nodes
@@ -140,16 +139,7 @@ def _silent(pid: int) -> Iterator[None]:
 
 def _ratio(name: str, where: str, promise: Promise, both: Sequence[tuple[float, float]]) -> Measured:
     ratios = [turn / once for turn, once in both]
-    value, low, high = mean_of_ratios(ratios)
     in_turn_ms, at_once_ms = (1000 * math.fsum(times) / len(times) for times in zip(*both, strict=True))
-    return Measured(
-        name=f"asking {name}",
-        what=f"time of one try of Redlock asked in turn, against all at once; {where}, {len(ratios)} pairs",
-        unit="",
-        value=value,
-        low=low,
-        high=high,
-        promise=promise,
-        samples=ratios,
-        remark=f"{in_turn_ms:.3g} ms in turn, {at_once_ms:.3g} ms at once",
-    )
+    what = f"time of one try of Redlock asked in turn, against all at once; {where}, {len(ratios)} pairs"
+    remark = f"{in_turn_ms:.3g} ms in turn, {at_once_ms:.3g} ms at once"
+    return ratio(f"asking {name}", what, promise, ratios, remark)

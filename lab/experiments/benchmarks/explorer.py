@@ -20,8 +20,8 @@ from pathlib import Path
 
 from app.locks import stages
 from lab.errors import ExitStatus
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
-from lab.experiments.statistics import mean, mean_of_ratios
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
+from lab.experiments.statistics import mean
 from lab.explore.budget import Budget
 from lab.explore.program import Program
 from lab.explore.replay import random_schedules, walk_live
@@ -98,13 +98,8 @@ def _per_schedule(pairs: int) -> Iterator[Measured]:
 
 def _ratio(other: str, at_least: float, both: list[tuple[float, float]], remark: str = "") -> Measured:
     ratios = [theirs / ours for theirs, ours in both]
-    value, low, high = mean_of_ratios(ratios)
     what = f"time of {other} for a schedule, as a multiple of the explorer's, {len(ratios)} pairs"
-    promise = Promise(at_least=at_least)
-    name = f"explorer against {other}"
-    return Measured(
-        name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
-    )
+    return ratio(f"explorer against {other}", what, Promise(at_least=at_least), ratios, remark)
 
 
 def _world(real: RealRedis) -> World:

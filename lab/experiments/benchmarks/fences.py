@@ -15,9 +15,8 @@ from app.locks import stages
 from app.resources import resource
 from app.settings import Settings
 from app.stores import lock_store
-from lab.experiments.benchmark import Measured, Promise, pairwise
+from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS
-from lab.experiments.statistics import mean_of_ratios
 from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.supervisor import Supervisor
@@ -62,6 +61,5 @@ def _per_s(stage: Stage, settings: Settings) -> float:
 
 def _ratio(name: str, of: str, against: str, promise: Promise, both: Iterator[tuple[float, float]]) -> Measured:
     ratios = [one / other for one, other in both]
-    value, low, high = mean_of_ratios(ratios)
     what = f"increments a second of {of} with one client, as a share of those of {against}, {len(ratios)} pairs"
-    return Measured(name=f"fences {name}", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+    return ratio(f"fences {name}", what, promise, ratios)

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.locks import stages
-from lab.experiments.benchmark import Measured, Promise, pairwise, wrk
-from lab.experiments.statistics import mean_of_ratios
+from lab.experiments.benchmark import Measured, Promise, pairwise, ratio, wrk
 from lab.prerequisites import program
 from lab.scenario import scenario
 from lab.servers.cluster import cluster
@@ -40,6 +39,5 @@ def measure(pairs: int) -> Iterator[Measured]:
         finally:
             supervisor.close()
     ratios = [one / other for one, other in rates]
-    value, low, high = mean_of_ratios(ratios)
-    what, promise = f"throughput with journals and failpoints, as a share of that without, {pairs} pairs", Promise(at_least=0.92)
-    yield Measured(name="journals", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+    what = f"throughput with journals and failpoints, as a share of that without, {pairs} pairs"
+    yield ratio("journals", what, Promise(at_least=0.92), ratios)

@@ -17,8 +17,8 @@ import msgspec
 from app.journal import AnyEvent, Got, Released, Writing, Wrote
 from app.locks import stages
 from lab.evidence.history import Outcome, Request
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
-from lab.experiments.statistics import mean, mean_of_ratios
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
+from lab.experiments.statistics import mean
 from lab.pipeline import by_locust, conduct
 from lab.run.runner import COMPLETE, Drive
 from lab.scenario import scenario
@@ -105,13 +105,9 @@ def _watched(pairs: int) -> Iterator[Measured]:
             server.close()
             supervisor.close()
     ratios = [one / other for one, other in rates]
-    value, low, high = mean_of_ratios(ratios)
     what = f"throughput with the live page watched, as a share of that of runs that no browser follows, {pairs} pairs"
     remark = f"unwatched {sum(other for _, other in rates) / pairs:.0f} increments a second here"
-    promise = Promise(at_least=0.95)
-    yield Measured(
-        name="live", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
-    )
+    yield ratio("live", what, Promise(at_least=0.95), ratios, remark)
     value, low, high = mean(watcher.behind_s)
     what = f"delay from the end of a request to the browser: the oldest request of each message, {LATE:.0%} of messages"
     about = {"name": "live behind", "what": what, "unit": "s", "promise": Promise(at_most=0.25)}

@@ -22,10 +22,9 @@ from app.lock import Claim, Grant, Result, Stage, Work
 from app.locks import stages
 from app.settings import Settings
 from lab.experiments import lock_benchmark_report
-from lab.experiments.benchmark import Measured, Promise, pairwise
+from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS, LockMeasurement, Maker, maker, measure_lock, median_of
 from lab.experiments.round_trip import round_trip
-from lab.experiments.statistics import mean_of_ratios
 from lab.paths import REPORTS
 from lab.scenario import scenario
 from lab.servers import process
@@ -140,6 +139,4 @@ def _round(up: dict[str, RunningStore]) -> Iterator[LockMeasurement]:
 
 def _ratio(name: str, what: str, promise: Promise, both: Iterator[tuple[float, float]]) -> Measured:
     ratios = [one / other for one, other in both]
-    value, low, high = mean_of_ratios(ratios)
-    about = f"{what}, {len(ratios)} pairs"
-    return Measured(name=name, what=about, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+    return ratio(name, f"{what}, {len(ratios)} pairs", promise, ratios)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from app.locks import stages
 from lab.evidence.history import History
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, wrk
-from lab.experiments.statistics import mean_of_ratios
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio, wrk
 from lab.load.locust import Load
 from lab.prerequisites import program
 from lab.scenario import scenario
@@ -34,13 +33,9 @@ def measure(pairs: int) -> Iterator[Measured]:
         finally:
             supervisor.close()
     ratios = [one / other for one, other in rates]
-    value, low, high = mean_of_ratios(ratios)
     what = f"Locust's throughput as a share of wrk's, {pairs} pairs"
     remark = f"wrk reached {sum(other for _, other in rates) / pairs:.0f} increments a second here"
-    promise = Promise(at_least=0.75)
-    yield Measured(
-        name="locust", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark
-    )
+    yield ratio("locust", what, Promise(at_least=0.75), ratios, remark)
 
 
 def _driver(supervisor: Supervisor, rush: scenario.Scenario, system: Cluster, folder: Path) -> Callable[[], float]:

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
-from lab.experiments.statistics import mean_of_ratios
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
 from lab.paths import REFERENCE
 from lab.report import site
 from lab.report.pages import runs_in
@@ -28,13 +27,10 @@ def measure(pairs: int) -> Iterator[Measured]:
         growth = [one / other for one, other in pairwise(pairs, _after_a_run(many), _after_a_run(few))]
         anew = [one / other for one, other in pairwise(min(pairs, 4), _after_a_run(many), _anew(many))]
     what = f"writing the site after a run, with {MANY} runs compared with {FEW}"
-    yield _ratio(what, growth, Promise(at_most=MOST_GROWTH))
-    yield _ratio(f"the same, with {MANY} runs, compared with reading all of them again", anew, Promise(at_most=MOST_OF_ALL))
-
-
-def _ratio(what: str, ratios: list[float], promise: Promise) -> Measured:
-    value, low, high = mean_of_ratios(ratios)
-    return Measured(name="site", what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+    yield ratio("site", what, Promise(at_most=MOST_GROWTH), growth)
+    yield ratio(
+        "site", f"the same, with {MANY} runs, compared with reading all of them again", Promise(at_most=MOST_OF_ALL), anew
+    )
 
 
 def _made(reports: Path, number: int) -> Path:

@@ -16,9 +16,9 @@ import redis
 
 from app.locks import stages
 from app.settings import Settings
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
 from lab.experiments.lock_benchmark import maker, measure_lock
-from lab.experiments.statistics import mean_of_ratios, of_shares
+from lab.experiments.statistics import of_shares
 from lab.paths import REPORTS
 from lab.scenario.scenario import SYNCS
 from lab.servers import process
@@ -54,10 +54,8 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 def _price(one: Running, other: Running, pairs: int) -> Measured:
     ratios = [ours / theirs for ours, theirs in pairwise(pairs, lambda: _speed(one), lambda: _speed(other))]
-    value, low, high = mean_of_ratios(ratios)
     what = f"cycles a second of lua with one client and appendfsync {one.name}, as a share of those without a disk, {pairs} pairs"
-    name, promise = f"syncs {one.name}", PRICES[one.name]
-    return Measured(name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=ratios)
+    return ratio(f"syncs {one.name}", what, PRICES[one.name], ratios)
 
 
 def _speed(server: Running) -> float:

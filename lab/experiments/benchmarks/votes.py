@@ -25,9 +25,8 @@ from app.lock import Grant, NotAcquired
 from app.locks import stages
 from app.settings import Settings
 from app.stores.redis_nodes import RedisNodes
-from lab.experiments.benchmark import Measured, Promise, pairwise
+from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS
-from lab.experiments.statistics import mean_of_ratios
 from lab.scenario import scenario
 from lab.servers import process
 from lab.servers.stores import redis_nodes
@@ -103,18 +102,9 @@ def _compared(where: str, number: int, both: Sequence[tuple[list[Round], list[Ro
     figures = {"first": ("time until the first contender has the lock", time_to_first), "tries": ("tries for each grant", tries)}
     for name, (what, figure) in figures.items():
         ratios = [figure(fixed) / figure(random) for fixed, random in both]
-        value, low, high = mean_of_ratios(ratios)
         pauses = f"a fixed pause against a random one, {len(ratios)} pairs of {ROUNDS} rounds"
-        yield Measured(
-            name=f"votes {where} {number} {name}",
-            what=f"{what}, {number} contenders {where}: {pauses}",
-            unit="",
-            value=value,
-            low=low,
-            high=high,
-            promise=Promise(at_least=at_least),
-            samples=ratios,
-        )
+        in_words = f"{what}, {number} contenders {where}: {pauses}"
+        yield ratio(f"votes {where} {number} {name}", in_words, Promise(at_least=at_least), ratios)
 
 
 def time_to_first(rounds: Sequence[Round]) -> float:

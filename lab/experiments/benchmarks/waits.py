@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise
+from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
 from lab.experiments.child_run import NoVerdict, child_run
-from lab.experiments.statistics import mean_of_ratios
 from lab.judge.judgement import Judgement, Verdict
 
 REQUESTS = 2000
@@ -32,18 +31,18 @@ def measure(pairs: int) -> Iterator[Measured]:
     number = max(3, min(pairs, ROUNDS))
     rounds = [{name: _rush(name) for name in (STAGES if place % 2 else STAGES[::-1])} for place in range(number)]
 
-    def ratio(figure: tuple[str, Figure], of: str, base: str, promise: Promise) -> Measured:
+    def share(figure: tuple[str, Figure], of: str, base: str, promise: Promise) -> Measured:
         return _ratio(figure, of, base, [(one[of], one[base]) for one in rounds], f"rounds of {REQUESTS} requests", promise)
 
-    yield ratio(PER_S, "pubsub", "lua", Promise(at_least=0.9))
-    yield ratio(SENT, "pubsub", "lua", Promise(at_most=1.0))
-    yield ratio(PER_S, "queued", "lua", Promise(at_least=1.0))
-    yield ratio(P99, "queued", "lua", Promise(at_most=0.6))
-    yield ratio(LONGEST, "queued", "lua", Promise(at_most=0.5))
-    yield ratio(PER_S, "fair", "pubsub", Promise(at_least=0.6))
-    yield ratio(PER_S, "cohort", "lua", Promise(at_least=1.6))
-    yield ratio(P99, "cohort", "lua", Promise(at_most=0.35))
-    yield ratio(SENT, "cohort", "lua", Promise(at_most=0.1))
+    yield share(PER_S, "pubsub", "lua", Promise(at_least=0.9))
+    yield share(SENT, "pubsub", "lua", Promise(at_most=1.0))
+    yield share(PER_S, "queued", "lua", Promise(at_least=1.0))
+    yield share(P99, "queued", "lua", Promise(at_most=0.6))
+    yield share(LONGEST, "queued", "lua", Promise(at_most=0.5))
+    yield share(PER_S, "fair", "pubsub", Promise(at_least=0.6))
+    yield share(PER_S, "cohort", "lua", Promise(at_least=1.6))
+    yield share(P99, "cohort", "lua", Promise(at_most=0.35))
+    yield share(SENT, "cohort", "lua", Promise(at_most=0.1))
     crashes = list(pairwise(number, lambda: _with_a_crash("fair"), lambda: _with_a_crash("pubsub")))
     about = f"pairs of {REQUESTS} requests, where a replica dies with its waiters"
     yield _ratio(PER_S, "fair", "pubsub", crashes, about, Promise(at_least=0.6), name="crash")
@@ -58,17 +57,8 @@ def _ratio(
 ) -> Measured:
     what, value_of = figure
     ratios = [value_of(one) / value_of(other) for one, other in pairs]
-    value, low, high = mean_of_ratios(ratios)
-    return Measured(
-        name=f"waits {of} {name or what.split(maxsplit=1)[0]}",
-        what=f"{what} of {of}, as a share of {base}'s, {len(ratios)} {about}",
-        unit="",
-        value=value,
-        low=low,
-        high=high,
-        promise=promise,
-        samples=ratios,
-    )
+    in_words = f"{what} of {of}, as a share of {base}'s, {len(ratios)} {about}"
+    return ratio(f"waits {of} {name or what.split(maxsplit=1)[0]}", in_words, promise, ratios)
 
 
 def _refused(stage: str) -> Measured:
