@@ -54,17 +54,10 @@ class Likeness:
 
     def _look(self, state: State, client: int) -> tuple[Any, ...]:
         """Return all that a state holds of a client."""
-        ghosts = state.ghosts
         return (
             self.trees[client].labels[state.nodes[client]],
-            state.modes[client],
-            state.parked[client],
-            state.channels[client],
-            state.inboxes[client],
-            ghosts.holds[client],
-            ghosts.releases_own[client],
-            ghosts.writes[client],
-            [name for name, owner in ghosts.owners if owner == client],
+            *state.of_client(client),
+            [name for name, owner in state.ghosts.owners if owner == client],
             [one._replace(client=0) for one in state.watched if one.client == client],
         )
 

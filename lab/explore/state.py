@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lab.explore.budget import Budget
 from lab.explore.event import STEP, Event, Kind
@@ -54,6 +54,19 @@ class State(NamedTuple):
     flights: tuple[Flight, ...] = ()
     # of several servers: the clients in whose present try another client has changed the lock's store
     disturbed: tuple[int, ...] = ()
+
+    def of_client(self, client: int) -> tuple[Any, ...]:
+        """Return what the state holds of a client, but for its place in its tree and for what names it."""
+        ghosts = self.ghosts
+        return (
+            self.modes[client],
+            self.parked[client],
+            self.channels[client],
+            self.inboxes[client],
+            ghosts.holds[client],
+            ghosts.releases_own[client],
+            ghosts.writes[client],
+        )
 
 
 class Move(NamedTuple):

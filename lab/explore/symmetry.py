@@ -25,7 +25,7 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
     for client, node in enumerate(state.nodes):
         if node or any(flight.client == client for flight in state.flights):
             continue
-        leader = first.setdefault(_look(state, client), client)
+        leader = first.setdefault(state.of_client(client), client)
         stands_for[leader] = stands_for.get(leader, 0) + 1
         if leader != client:
             dropped.add(client)
@@ -34,20 +34,6 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
     return [
         move._replace(ways=move.ways * stands_for.get(move.event.client, 1)) for move in moves if move.event.client not in dropped
     ]
-
-
-def _look(state: State, client: int) -> Any:
-    """Return all that a state holds of a client that has done nothing."""
-    ghosts = state.ghosts
-    return (
-        state.modes[client],
-        state.parked[client],
-        state.channels[client],
-        state.inboxes[client],
-        ghosts.holds[client],
-        ghosts.releases_own[client],
-        ghosts.writes[client],
-    )
 
 
 def renamed(events: Sequence[Event], names: Sequence[int]) -> list[Event]:
