@@ -6,14 +6,12 @@ Most are a stage of the ladder with one change: the file shows the change, and t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from lab.judge.judgement import Verdict
-from lab.servers.supervisor import Supervisor
 from tests.trial import trial
 
 LOCKS = Path(__file__).with_name("locks")
@@ -185,16 +183,6 @@ ROUNDS: tuple[tuple[str, Options], ...] = (  # test_rush.py has the rush
     ("one_replica", {"requests": 1000, "users": 40}),
     ("retry_counts_twice", {}),
 )
-
-
-@pytest.fixture(scope="module")
-def supervisor() -> Iterator[Supervisor]:
-    """One supervisor for the servers of all trials."""
-    supervisor = Supervisor()
-    try:
-        yield supervisor
-    finally:
-        supervisor.close()
 
 
 @pytest.mark.parametrize(("shelf", "expected"), [("broken", BROKEN | NOT_BELIEVED), ("sound", SOUND)], ids=["broken", "sound"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +12,6 @@ from lab.experiments.matrix import expectations
 from lab.report.pages import report_run
 from lab.scenario.fault import Need
 from lab.scenario.scenario import load, names
-from lab.servers.supervisor import Supervisor
 from lab.servers.synced_files import can_see
 from tests.command import assert_counts_agree, lab, run
 from tests.trial import trial
@@ -96,16 +94,6 @@ def drawn() -> set[str]:
 
 
 DRAWN = drawn() | {"try_lock"}  # in which requests are turned away
-
-
-@pytest.fixture(scope="module")
-def supervisor() -> Iterator[Supervisor]:
-    """One supervisor for the servers of all cells."""
-    supervisor = Supervisor()
-    try:
-        yield supervisor
-    finally:
-        supervisor.close()
 
 
 def test_every_scenario_is_run():
