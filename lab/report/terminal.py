@@ -99,7 +99,7 @@ def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[st
     for mechanism, lost in causes.items():
         yield "", f"{lost:>6}  {mechanism}"
     if judgement.stock is not None:
-        yield str(judgement.oversold), f"{_items(judgement.oversold)} oversold: sold, and not there"
+        yield str(judgement.oversold), f"{_items(judgement.oversold)} oversold: the shop did not have them"
         yield (
             str(judgement.sold_out),
             f"{'request' if judgement.sold_out == 1 else 'requests'} got the answer that nothing is left",

@@ -19,12 +19,26 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
     given: values by the names in OPTIONS; None means not given.
     """
     asked = {name: value for name, value in given.items() if value is not None}
-    scenario = dataclasses.replace(scenario, **asked)
+    scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
     check_numbers(scenario, "this run")
     if reason := scenario.misfit(stage):
         raise BadInput(reason)
     scenario = _fit_users(scenario, explicit="users" in asked)
     return _fit_ttl(scenario, stage, asked)
+
+
+def _fit_stock(scenario: Scenario, asked: Mapping[str, Any]) -> Scenario:
+    """Return the scenario with a stock in proportion to the requests that the user gave. Refuse a stock that cannot sell out."""
+    requests, stock = asked.get("requests", scenario.requests), asked.get("stock")
+    if stock is not None and stock >= requests > 0:
+        raise BadInput(
+            f"this run: stock={stock} is never sold out by requests={requests}; give a stock below the number of requests"
+        )
+    if stock is not None or scenario.stock is None or requests == scenario.requests:
+        return scenario
+    fitted = max(1, scenario.stock * requests // scenario.requests)
+    note = f"{counted(fitted, 'item')} instead of {scenario.stock}: the run has {counted(requests, 'request')}"
+    return dataclasses.replace(scenario, stock=fitted, notes=(*scenario.notes, note))
 
 
 def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:

@@ -68,6 +68,7 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
         ({"ttl_ms": 10}, ["ttl_ms=10", "retry_ms=30"]),
         ({"processes": 3, "requests": 2}, ["3 Locust processes", "2 requests"]),
         ({"processes": 3, "users": 2}, ["2 users", "3 Locust processes"]),
+        ({"stock": 5000, "requests": 5000}, ["stock=5000", "requests=5000"]),
     ],
 )
 def test_bad_override_is_refused(given, words):
@@ -85,6 +86,18 @@ def test_users_never_exceed_requests():
 
     assert fitted.users == 1
     assert "1 user instead of 100: the run has only 1 request" in fitted.notes[0]
+
+
+def test_stock_fits_the_requests():
+    """A scenario's own stock is scaled with the requests that the user gave, and a note states it; a given one stays."""
+    sale = scenario.load("sale")
+
+    fitted = override(sale, LUA, {"requests": 400, "users": 10})
+
+    assert (sale.stock, fitted.stock) == (2000, 200)
+    assert "200 items instead of 2000: the run has 400 requests" in fitted.notes[0]
+    assert override(sale, LUA, {"requests": 400, "users": 10, "stock": 30}).stock == 30
+    assert override(sale, LUA, {}).stock == 2000
 
 
 def test_stage_brings_its_ttl():
