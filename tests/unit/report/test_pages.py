@@ -125,27 +125,11 @@ def test_reference_chart_is_of_its_runs(name, tmp_path):
     assert_same_picture(drawn, REFERENCE / f"{name}.svg")
 
 
-# younger than the reference; the next ladder has them, and this line goes
-NOT_MEASURED_YET = {
-    "request_owner",
-    "fencing_owner",
-    "zookeeper_abort",
-    "setnx_finally",
-    "idempotent",
-    "watchdog_once",
-    "watchdog_cancelled",
-    "zookeeper_no_recheck",
-    "fair",
-    "cohort",
-    "redlock_cohort",
-}
-
-
 def test_reference_holds_the_ladder():
     """The reference holds the whole ladder."""
     results = reference.ladder()
 
-    assert len(results) == len(set(stages()) - NOT_MEASURED_YET) + 2
+    assert len(results) == len(stages()) + 2
     assert all(result.record.ended == "complete" and result.judgement.exit_status == 0 for result in results)
     assert all(result.judgement.requests == 5000 for result in results)
 
