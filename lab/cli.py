@@ -89,14 +89,14 @@ def ladder(out: Path | None, **given: Any) -> int:
 
 
 @lab.command()
-@click.option(
-    "--stage", "only_stages", multiple=True, help="Run only this stage: a name, or the path of a file. Can be repeated."
-)
+@click.option("--stage", "only_stages", multiple=True, help="Run only this stage: a name, or a file's path. Can be repeated.")
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @shown("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.")
 @shown("--repeat", type=click.IntRange(1), default=1, help="Number of runs of each cell; shows flaky cells.")
+@click.option("--draw", is_flag=True, help="Draw each run of the first round, not only those that are not as expected.")
+@click.option("--resume", is_flag=True, help="Run a cell only as often as the matrix in --out lacks runs of it.")
 @out_option("the matrix; cells that are already in it stay, if judge and commit are the same", "matrix-TIME")
-def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
+def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: Path | None, **how: Any) -> int:
     """Run every stage under every scenario that fits it.
 
     The table compares each verdict with the expected verdict in docs/expected.toml.
@@ -107,10 +107,10 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: 
     if any(name.endswith(".py") for name in only_stages):
         from lab.experiments.own_lock import run_own
 
-        return run_own(only_stages, only_scenarios, jobs, repeat, out)
+        return run_own(only_stages, only_scenarios, out=out, **how)
     from lab.experiments.matrix import run_matrix
 
-    return run_matrix(only_stages, only_scenarios, jobs, repeat, out)
+    return run_matrix(only_stages, only_scenarios, out=out, **how)
 
 
 @lab.command()

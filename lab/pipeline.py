@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -126,8 +127,25 @@ def _draw(done: Conducted, draw: bool) -> None:
         done.unwritten = in_short(error)
 
 
+_later: list[set[Path]] = []  # the folders whose sites are written at the end, where that is so
+
+
+@contextlib.contextmanager
+def site_at_the_end() -> Iterator[None]:
+    """While the block runs, do not write the site after each run; write it at the end. More runs make it slower."""
+    _later.append(set())
+    try:
+        yield
+    finally:
+        for reports in _later.pop():
+            publish_site(reports)
+
+
 def publish_site(reports: Path = REPORTS) -> None:
     """Write the site of runs again. An error is only reported: the run itself is published already."""
+    if _later:
+        _later[-1].add(reports.resolve())
+        return
     try:
         site.write(reports)
     except OSError as error:

@@ -7,6 +7,7 @@ OF_THE_LAB = {
     "journals": "throughput with journals and failpoints, compared with none",
     "live": "the live page: processor time, throughput of runs, delay",
     "warm": "what a run takes in addition to its load",
+    "cells": "what a cell of the matrix takes in addition to its load",
     "help": "time of `lab --help`",
     "judging": "time and memory to judge a million increments",
     "explorer": "lab explore: its time and memory; compared with frontrun",

@@ -109,11 +109,7 @@ class RunFolder:
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with _alone(path.parent):  # no other lab may find the folder before it is locked
-                path.mkdir()
-                lock = os.open(path, os.O_RDONLY)
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            lock = hidden_folder(path)
         except OSError as error:
             user = f" by user {os.getuid()}; in a container, that is LAB_UID and LAB_GID of .env"
             raise CannotWrite(
@@ -164,6 +160,16 @@ class RunFolder:
             shutil.rmtree(self.path, ignore_errors=True)
             time.sleep(0.01)
         os.close(self._lock)
+
+
+def hidden_folder(path: Path) -> int:
+    """Make a locked folder ``.<name>.part`` among the runs. Return the lock, which is an open file. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(path.parent):  # no other lab may find the folder before it is locked
+        path.mkdir()
+        lock = os.open(path, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
 
 
 @contextlib.contextmanager

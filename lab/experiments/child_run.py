@@ -30,6 +30,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.left = RUNS_OF_A_WORKER
+        self.servers = ""  # whose servers its last run used: they may still be up
         self._process = subprocess.Popen(
             [*LAB, "worker"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -67,20 +68,33 @@ class WarmRuns:
         self._idle: list[Worker] = []
         self._one_at_a_time = threading.Lock()
 
-    def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
-        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict."""
-        with self._one_at_a_time:
-            worker = self._idle.pop() if self._idle else Worker()
+    def execute(self, words: Sequence[str], cwd: Path, servers: str = "") -> tuple[int, str, str]:
+        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict.
+
+        servers: whose servers the command uses; a worker that has them up is preferred.
+        """
+        worker = self._take(servers)
         try:
             done = worker.execute(words, cwd)
         except BaseException:
             worker.close()
             raise
+        worker.servers = servers
         if worker.left and done[0] != ExitStatus.INTERRUPTED:  # an interrupt ends a worker
             self._idle.append(worker)
         else:
             worker.close()
         return done
+
+    def _take(self, servers: str) -> Worker:
+        """Return an idle worker, best one that has these servers up; a new worker where none is idle."""
+        with self._one_at_a_time:
+            if not self._idle:
+                return Worker()
+            fitting = [worker for worker in self._idle if worker.servers == servers]
+            worker = (fitting or self._idle)[-1]
+            self._idle.remove(worker)
+            return worker
 
     def close(self) -> None:
         """End the workers."""
@@ -101,20 +115,25 @@ def warm_runs() -> Iterator[None]:
         _warm.pop().close()
 
 
-def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
+def child_run(words: Sequence[str], cwd: Path | None = None, servers: str = "") -> Judgement:
     """Make a run with these arguments of ``lab run``, and return its verdict.
 
-    cwd: the folder that holds ``reports``; the current one by default. Raises NoVerdict.
+    cwd: the folder that holds ``reports``; the current one by default. servers: whose servers the run uses, where workers make
+    the runs. Raises NoVerdict.
     """
-    status, out, err = _executed(["run", *words, "--json"], cwd)
+    status, out, err = child_command(["run", *words, "--json"], cwd, servers)
     if not out.startswith("{"):
         raise NoVerdict(f"lab run {' '.join(words)} ended with status {status}: {err.strip()[-500:]}")
     return msgspec.json.decode(out, type=Judgement)
 
 
-def _executed(words: Sequence[str], cwd: Path | None) -> tuple[int, str, str]:
+def child_command(words: Sequence[str], cwd: Path | None = None, servers: str = "") -> tuple[int, str, str]:
+    """Execute a command line of the lab, by a worker where workers make the runs. Return its exit status, output and errors.
+
+    Raises NoVerdict where it takes too long.
+    """
     if _warm:
-        return _warm[0].execute(words, cwd or Path())
+        return _warm[0].execute(words, cwd or Path(), servers)
     try:
         done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
     except subprocess.TimeoutExpired:

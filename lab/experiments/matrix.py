@@ -1,15 +1,11 @@
 """The matrix: every stage under every scenario that fits it. The cells run in parallel and are
 compared with the expected verdicts.
-
-Each cell is a run of its own, by ``lab run`` in a process of its own, so that each can be repeated
-by its command.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,12 +18,13 @@ from app.locks import stages
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
-from lab.experiments.child_run import NoVerdict, child_run, warm_runs
+from lab.experiments.child_run import warm_runs
+from lab.experiments.matrix_round import conduct
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import EXPECTED, REPORTS, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Matrix, cell_requests, in_short, load, lost_otherwise, markdown, never_admitted, read
+from lab.report.matrix import Cell, Matrix, Round, in_short, load, markdown, never_admitted, read
 from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
 from lab.run import environment
@@ -88,53 +85,6 @@ def lacking(scenario: Scenario, stage: Stage) -> list[str]:
     return [*missing, *([prerequisites.UNSYNCED_PAGES] if blind else [])]
 
 
-def conduct_all(
-    cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS, draw: bool = True
-) -> None:
-    """Run all cells that fit, ``jobs`` at a time. A cell whose run fails is VOID."""
-    with ThreadPoolExecutor(jobs) as pool:
-        for cell in pool.map(lambda cell: _conduct(cell, reports, draw), [cell for cell in cells if not cell.reason]):
-            on_done(cell)
-
-
-def conduct_again(cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS) -> None:
-    """Run the cells again without drawing, and count the verdicts in each cell's ``rounds``."""
-    ran = {(cell.scenario, cell.stage): cell for cell in cells if cell.verdict}
-    again = [Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected) for cell in ran.values()]
-
-    def count(cell: Cell) -> None:
-        first = ran[cell.scenario, cell.stage]
-        first.rounds = first.rounds or {first.verdict: 1}
-        first.rounds[cell.verdict] = first.rounds.get(cell.verdict, 0) + 1
-        same = first.verdict == cell.verdict and lost_otherwise(cell) and not lost_otherwise(first)
-        if same or (cell.verdict == "BROKEN" != first.verdict):  # green must not hide what a later round lost or broke
-            for name in ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "reason", "run"):
-                setattr(first, name, getattr(cell, name))
-        on_done(cell)
-
-    conduct_all(again, jobs, count, reports, draw=False)
-
-
-def _conduct(cell: Cell, reports: Path, draw: bool) -> Cell:
-    one = scenarios.load(cell.scenario)
-    words = [cell.scenario, "--stage", cell.stage]
-    words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
-    return judged(cell, [*words, *([] if draw else ["--no-draw"])], reports)
-
-
-def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Cell:
-    """Make a run with these arguments of ``lab run``, and write its verdict into the cell. A run that fails is VOID."""
-    try:
-        judgement = child_run(words, reports.parent)
-    except NoVerdict as failure:
-        cell.verdict, cell.reason = "VOID", str(failure)
-        return cell
-    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.why
-    cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
-    cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
-    return cell
-
-
 def measured_now() -> Origin:
     """Return the origin of cells that are measured from now on."""
     return Origin(
@@ -147,7 +97,12 @@ def measured_now() -> Origin:
 
 
 def write(
-    cells: Sequence[Cell], into: Path | None = None, reports: Path = REPORTS, own: str = "", origin: Origin = NOBODY_KNOWS
+    cells: Sequence[Cell],
+    into: Path | None = None,
+    reports: Path = REPORTS,
+    own: str = "",
+    origin: Origin = NOBODY_KNOWS,
+    rounds: Sequence[Round] = (),
 ) -> list[Path]:
     """Write ``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html``, whose
     cells link to their runs.
@@ -158,15 +113,15 @@ def write(
 
     folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     folder.mkdir(parents=True, exist_ok=True)
-    save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells)))
-    (folder / "matrix.md").write_text(markdown(cells, origin), encoding="utf-8")
+    save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))
+    (folder / "matrix.md").write_text(markdown(cells, origin, rounds), encoding="utf-8")
     return [*draw(cells, folder, origin, own), folder / "matrix.md", folder / "matrix.json"]
 
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
-    """Return these cells, completed by the cells that the folder holds already."""
+    """Return these cells, completed by the cells that the folder holds already. A cell that was not run replaces none."""
     known = {(cell.scenario, cell.stage): cell for cell in load(folder)} if (folder / "matrix.json").exists() else {}
-    known |= {(cell.scenario, cell.stage): cell for cell in cells}
+    known |= {place: cell for cell in cells if (place := (cell.scenario, cell.stage)) not in known or cell.verdict}
     whole = plan((), ()) if len(known) > len(cells) else list(cells)
     for index, blank in enumerate(whole):
         found = known.get((blank.scenario, blank.stage))
@@ -174,6 +129,13 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
             found.expected = blank.expected
             whole[index] = found
     return whole
+
+
+def resumed(cells: Sequence[Cell], folder: Path, origin: Origin) -> list[Cell]:
+    """Return these cells with the runs that the folder holds of them. Raises BadInput for runs of another judge or commit."""
+    refuse_a_mixture([], folder, origin)
+    known = {(cell.scenario, cell.stage): cell for cell in merged(cells, folder) if cell.verdict}
+    return [known.get((cell.scenario, cell.stage), cell) for cell in cells]
 
 
 def refuse_a_mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> None:
@@ -197,7 +159,7 @@ def _mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> str:
     return f"{shown(folder)} keeps {counted(len(stay), 'cell')} that cannot be compared with new ones: {'; '.join(differences)}."
 
 
-def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Console) -> list[Cell]:
+def _published(cells: list[Cell], out: Path | None, origin: Origin, rounds: Sequence[Round], console: Console) -> list[Cell]:
     """Write the matrix, and return its cells: those of the folder included, unless they are of another judge or commit."""
     if changes := origin.differences(measured_now()):
         console.print(f"the lab was changed while the matrix was measured: {'; '.join(changes)}", style="bold red")
@@ -207,13 +169,24 @@ def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Con
         out = None
     if out is not None:
         cells = merged(cells, out)
-    for path in write(cells, out, origin=origin):
+    for path in write(cells, out, origin=origin, rounds=rounds):
         console.print(str(path), style="dim", soft_wrap=True)
     return cells
 
 
-def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jobs: int, repeat: int, out: Path | None) -> int:
+def run_matrix(
+    only_stages: tuple[str, ...],
+    only_scenarios: tuple[str, ...],
+    jobs: int,
+    repeat: int,
+    out: Path | None,
+    draw: bool = False,
+    resume: bool = False,
+) -> int:
     """Run ``lab matrix``, and return the worst exit status of its cells.
+
+    Each round runs all cells before the next round begins, so that a change of the machine meets all cells alike.
+    draw: draw all runs of the first round. resume: run a cell only as often as the folder ``out`` lacks runs of it.
 
     Raises BadInput for an unknown name, and where ``out`` holds cells of another judge or commit that would stay.
     The status is 4 if a program was missing for some cells. It is 3 if no stage failed under a
@@ -224,23 +197,30 @@ def run_matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], jo
     for name in only_scenarios:
         choose_from("scenario", name, scenarios.names())
     cells, origin = plan(only_stages, only_scenarios), measured_now()
-    if out is not None:
+    if resume and out is None:
+        raise BadInput("--resume needs the folder of the matrix: --out")
+    if out is not None and resume:
+        cells = resumed(cells, out, origin)
+    elif out is not None:
         refuse_a_mixture(cells, out, origin)
-    console, left = terminal(), sum(not cell.reason for cell in cells)
+    console, rounds = terminal(), []
 
-    def report(cell: Cell) -> None:
-        surprise = "" if cell.as_expected else f"  [bold red]expected {cell.expected or 'nothing'}[/]"
-        console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict:10}{escape(in_short(cell))}{surprise}")
+    def report(run: Cell) -> None:
+        surprise = "" if run.as_expected else f"  [bold red]expected {run.expected or 'nothing'}[/]"
+        console.print(f"{run.scenario:24}{run.stage:18}{run.verdict:10}{escape(in_short(run))}{surprise}")
 
-    console.print(f"{counted(left, 'cell')}, {jobs} at a time", style="dim")
     try:
         with interruptible(), warm_runs():
-            conduct_all(cells, jobs, report)
-            for number in range(2, repeat + 1):
-                console.print(f"again: {number} of {repeat}", style="dim")
-                conduct_again(cells, jobs, lambda cell: None if cell.as_expected else report(cell))
+            for number in range(1, repeat + 1):
+                left = [cell for cell in cells if cell.tries < number and (cell.verdict or not cell.reason)]
+                of = f"round {number} of {repeat}: " if repeat > 1 else ""
+                console.print(f"{of}{counted(len(left), 'cell')}, {jobs} at a time", style="dim")
+                on_done = report if number == 1 else lambda run: None if run.as_expected else report(run)
+                if left:
+                    rounds.append(conduct(left, jobs, on_done, draw=draw and number == 1))
+                    console.print(rounds[-1].sentence, style="dim", soft_wrap=True)
     finally:  # an interrupt must not lose the cells that have run
-        cells = _published(cells, out, origin, console)
+        cells = _published(cells, out, origin, rounds, console)
         publish_site()
     return _matrix_status(cells, console, whole=not only_stages)
 

@@ -20,7 +20,8 @@ from app.lock import Stage
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, worst
 from lab.experiments.child_run import warm_runs
-from lab.experiments.matrix import in_order, judged, lacking, measured_now, write
+from lab.experiments.matrix import in_order, lacking, measured_now, write
+from lab.experiments.matrix_round import judged
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REFERENCE, REPORTS
@@ -111,9 +112,18 @@ def _left_out(stage: Stage, one: Scenario) -> tuple[str, str]:
 
 
 def run_own(
-    names: Sequence[str], only_scenarios: Sequence[str], jobs: int, repeat: int, out: Path | None, reports: Path = REPORTS
+    names: Sequence[str],
+    only_scenarios: Sequence[str],
+    jobs: int,
+    repeat: int,
+    out: Path | None,
+    draw: bool = True,  # noqa: ARG001 - each cell of the first round is drawn in any case
+    resume: bool = False,
+    reports: Path = REPORTS,
 ) -> int:
     """Run all that the stages claim, print a table, and return the worst exit status. Raises BadInput."""
+    if resume:
+        raise BadInput("--resume is for the matrix of the lab's stages; a matrix of your own locks has a new folder each time")
     found = [find_stage(name) for name in dict.fromkeys(names)]
     if len({stage.name for stage in found}) < len(found):
         raise BadInput("two of the stages have the same name; give one of the files another name")
@@ -141,7 +151,7 @@ def conduct(tasks: Sequence[Task], jobs: int, console: Console, reports: Path, d
     """Make one round of runs, ``jobs`` at a time."""
 
     def one(task: Task) -> None:
-        cell = judged(task.cell(), [*task.words, *([] if draw else ["--no-draw"])], reports)
+        cell = judged(task.cell(), [*task.words, *([] if draw else ["--no-draw"])], reports, task.stage.store or "")
         task.rounds.append(cell)
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
 

@@ -32,9 +32,12 @@ class Cell(msgspec.Struct, kw_only=True):
     duplicated: int = 0
     failed: int = 0
     unknown: int = 0
+    # how long the load took: from the first request to the last answer
     duration_s: float = 0
+    # how long the run took, from its order to its verdict; 0 where that is unknown
+    took_s: float = 0
     # how often each verdict occurred, where the cell was run several times; all other fields are of
-    # the first run
+    # one run: the first, or a later one that broke a promise
     rounds: dict[str, int] = msgspec.field(default_factory=dict)
     missing: list[str] = []  # the missing programs because of which the cell was not run
 
@@ -58,6 +61,36 @@ class Cell(msgspec.Struct, kw_only=True):
         return self.rounds.get(self.verdict, 0) if self.rounds else self.tries
 
 
+class Round(msgspec.Struct, kw_only=True):
+    """What one round of all cells cost."""
+
+    # how many cells were run, and how many at a time
+    cells: int
+    jobs: int
+    # how long the round took
+    duration_s: float
+    # the mean of a cell, from its order to its verdict
+    cell_s: float
+    # of that, the mean of its load: requests, and the waiting for TTLs and faults between the first request and the last answer
+    load_s: float
+
+    @staticmethod
+    def of(runs: Sequence[Cell], jobs: int, duration_s: float) -> Round:
+        """Return the cost of these runs. A run without a verdict has no time, and is not in the means."""
+        timed = [run for run in runs if run.took_s] or [Cell(stage="", scenario="", claim="")]
+        cell_s, load_s = (sum(getattr(run, name) for run in timed) / len(timed) for name in ("took_s", "duration_s"))
+        return Round(cells=len(runs), jobs=jobs, duration_s=duration_s, cell_s=cell_s, load_s=load_s)
+
+    @property
+    def sentence(self) -> str:
+        """Return the cost in words. What is not load is the servers' start and end, the judge, and the files of the run."""
+        minutes, seconds = divmod(round(self.duration_s), 60)
+        return (
+            f"{counted(self.cells, 'cell')} in {minutes} min {seconds} s, {self.jobs} at a time. "
+            f"A cell took {self.cell_s:.2f} s: {self.load_s:.2f} s of load, and {self.cell_s - self.load_s:.2f} s for the rest."
+        )
+
+
 class Matrix(msgspec.Struct, kw_only=True):
     """The content of ``matrix.json``."""
 
@@ -65,6 +98,8 @@ class Matrix(msgspec.Struct, kw_only=True):
     # the judge, the commit and the programs of all cells
     origin: Origin = Origin()
     cells: list[Cell]
+    # the rounds of the command that wrote the matrix
+    rounds: list[Round] = []
 
 
 def decode(text: bytes) -> Matrix:
@@ -90,8 +125,8 @@ def never_admitted(cells: Sequence[Cell]) -> list[str]:
     return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
 
 
-def markdown(cells: Sequence[Cell], origin: Origin) -> str:
-    """Return the table, and its origin below. Rows are scenarios, columns are stages.
+def markdown(cells: Sequence[Cell], origin: Origin, rounds: Sequence[Round] = ()) -> str:
+    """Return the table; its origin and the cost of its rounds stand below. Rows are scenarios, columns are stages.
 
     A cell is its verdict with its losses and the number of its rounds.
     """
@@ -102,7 +137,8 @@ def markdown(cells: Sequence[Cell], origin: Origin) -> str:
         row = [by_place[name, column] for column in columns]
         lines.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
     table = "".join("| " + " | ".join(line) + " |\n" for line in lines)
-    return f"{table}\n{origin.sentence}\n"
+    below = [origin.sentence, *(one.sentence for one in rounds)]
+    return f"{table}\n{chr(10).join(below)}\n"
 
 
 def with_rounds(cell: Cell) -> str:

@@ -21,7 +21,7 @@ from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
-from lab.servers import external_stores, process
+from lab.servers import external_stores, kept_servers, process
 from lab.servers.fault_target import FaultTarget, refuse
 from lab.servers.partition import Partition, partitions
 from lab.servers.process import Running
@@ -180,9 +180,11 @@ def cluster(
             running[:] = ready  # after a second try, the process is another one
             return ready
 
-        running = iter(up(*counter, *chain(*wanted.values())))
+        found = started.enter_context(kept_servers.lent(supervisor, wanted, scenario, logs))
+        new = [name for name in wanted if name not in found]
+        running = iter(up(*counter, *chain(*(wanted[name] for name in new))))
         counter_redis = next(running) if counter else None
-        found = {name: tuple(islice(running, len(several))) for name, several in wanted.items()}
+        found |= {name: tuple(islice(running, len(wanted[name]))) for name in new}
         links = tuple(chain(*(started.enter_context(stores()[name].joined(several)) for name, several in found.items())))
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:
@@ -193,9 +195,7 @@ def cluster(
         for name in needed & elsewhere.keys():
             settings[f"{name}_url"] = elsewhere[name]
             started.callback(external_stores.take_away, name, elsewhere[name], run)
-        settings |= {"steps": steps} if steps else {}
-        if scenario.faults:
-            settings["gates"] = str(folder / "gates")
+        settings |= ({"steps": steps} if steps else {}) | ({"gates": str(folder / "gates")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
         own = {name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}

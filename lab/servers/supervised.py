@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from lab.interrupts import interruptible
+from lab.servers import kept_servers
 from lab.servers.supervisor import Supervisor
 
 _of_all: list[Supervisor] = []  # the supervisor of all runs of this process, where they have one
@@ -14,7 +15,7 @@ _of_all: list[Supervisor] = []  # the supervisor of all runs of this process, wh
 @contextlib.contextmanager
 def supervised() -> Iterator[Supervisor]:
     """Yield a supervisor for the servers that the block starts. An interrupt ends the block; no
-    server outlives it.
+    server outlives it, unless servers are kept for the next run.
     """
     with interruptible():
         supervisor = _of_all[0] if _of_all else Supervisor()
@@ -22,7 +23,7 @@ def supervised() -> Iterator[Supervisor]:
             yield supervisor
         finally:
             if _of_all:
-                supervisor.end_all()
+                supervisor.end_all(kept_servers.pids())
             else:
                 supervisor.close()
 

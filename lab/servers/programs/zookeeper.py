@@ -27,7 +27,7 @@ clientPort={port}
 clientPortAddress=127.0.0.1
 maxClientCnxns=0
 admin.enableServer=false
-4lw.commands.whitelist=srvr,mntr
+4lw.commands.whitelist=srvr,mntr,dump
 """
 TICK_MS = 50  # the server notices a session's end within a tick
 # a small heap, a single thread of garbage collection, and little optimising: it runs for seconds

@@ -7,7 +7,7 @@ import pytest
 
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
-from lab.experiments import matrix
+from lab.experiments import matrix, matrix_round
 from lab.report.matrix import Cell, Matrix, load, read
 from lab.report.matrix_origin import Origin
 from lab.run import environment
@@ -23,14 +23,15 @@ def conducted(monkeypatch, tmp_path):
     verdicts: list[str] = []
     origin = [NEW]
 
-    def judged(cell, words, reports):
+    def judged(cell, words, reports, servers):
         verdict = verdicts.pop(0) if verdicts else "KEPT"
         if verdict == "interrupt":
             raise KeyboardInterrupt
         cell.verdict, cell.reason = verdict, "the reason"
+        cell.took_s, cell.duration_s = 3.0, 2.0
         return cell
 
-    monkeypatch.setattr(matrix, "judged", judged)
+    monkeypatch.setattr(matrix_round, "judged", judged)
     monkeypatch.setattr(matrix, "measured_now", lambda: origin[0])
     monkeypatch.setattr("lab.report.matrix_picture.draw", lambda *what: [])
     monkeypatch.setattr(matrix, "publish_site", lambda: None)
@@ -46,9 +47,9 @@ def kept(folder, origin=OLD, stage="lua", scenario="slow_holder"):
     return folder
 
 
-def run(folder, scenario="rush", repeat=1):
+def run(folder, scenario="rush", repeat=1, resume=False):
     """Measure lua under one scenario into a folder."""
-    return matrix.run_matrix(("lua",), (scenario,), 1, repeat, folder)
+    return matrix.run_matrix(("lua",), (scenario,), 1, repeat, folder, resume=resume)
 
 
 def test_origin_is_noted(conducted, tmp_path):
@@ -56,7 +57,7 @@ def test_origin_is_noted(conducted, tmp_path):
     run(tmp_path / "m")
 
     assert read(tmp_path / "m").origin == NEW
-    last = (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8").splitlines()[-1]
+    last = (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8").splitlines()[-2]
     assert last == "Measured on 2026-01-02 at commit ccc, by the judge aaa. Stores: redis-server 7.0.15."
 
 
@@ -157,6 +158,67 @@ def test_a_broken_round_is_the_cell(conducted, tmp_path):
     (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
     assert status == ExitStatus.BROKEN
     assert (cell.verdict, cell.seen, cell.tries) == ("BROKEN", 1, 3)
+
+
+def test_a_round_states_its_cost(conducted, tmp_path, capsys):
+    """Each round ends with what a cell took, and how much of it was not the load; the files keep it."""
+    run(tmp_path / "m", repeat=2)
+
+    sentence = "1 cell in 0 min 0 s, 1 at a time. A cell took 3.00 s: 2.00 s of load, and 1.00 s for the rest."
+    assert [one.sentence for one in read(tmp_path / "m").rounds] == [sentence] * 2
+    assert (tmp_path / "m" / "matrix.md").read_text(encoding="utf-8").splitlines()[-2:] == [sentence] * 2
+    assert capsys.readouterr().out.count("of load") == 2
+
+
+def test_a_matrix_is_resumed(conducted, tmp_path):
+    """A cell is run only as often as the folder lacks runs of it; those that it has are counted."""
+    run(tmp_path / "m")
+    conducted[0].extend(["KEPT", "VOID", "interrupt"])
+    run(tmp_path / "m", repeat=3, resume=True)
+    run(tmp_path / "m", repeat=3, resume=True)
+
+    (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
+    assert cell.rounds == {"KEPT": 2, "VOID": 1}
+    assert conducted[0] == ["interrupt"]
+
+
+def test_a_resumed_matrix_does_not_mix(conducted, tmp_path):
+    """Runs are counted in a cell only where judge and commit are the same."""
+    run(tmp_path / "m")
+    conducted[1][0] = msgspec.structs.replace(NEW, judge="xxx")
+
+    with pytest.raises(BadInput, match="the judge is xxx, and was aaa"):
+        run(tmp_path / "m", repeat=2, resume=True)
+
+
+def test_an_interrupt_replaces_no_cell(conducted, tmp_path):
+    """A cell that was to be run again, and was not, keeps its run of before."""
+    run(tmp_path / "m")
+    conducted[0].append("interrupt")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "m")
+
+    assert [cell.verdict for cell in load(tmp_path / "m") if cell.verdict] == ["KEPT"]
+
+
+def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
+    """Runs are not drawn, but for those that are not as expected."""
+    words: list[list[str]] = []
+    judged = matrix_round.judged
+
+    def noted(cell, line, reports, servers):
+        words.append(list(line))
+        cell.run = "the-run"
+        return judged(cell, line, reports, servers)
+
+    monkeypatch.setattr(matrix_round, "judged", noted)
+    monkeypatch.setattr(matrix_round, "child_command", lambda line, *_: words.append(list(line)))
+    conducted[0].extend(["KEPT", "BROKEN"])
+    run(tmp_path / "m", repeat=2)
+
+    ran = ["rush", "--stage", "lua", "--requests", "1500", "--no-draw"]
+    assert words == [ran, ran, ["report", "the-run"]]
 
 
 def test_fingerprint_follows_the_code(tmp_path):

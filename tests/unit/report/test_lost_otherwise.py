@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from lab.evidence.run_folder import save
-from lab.experiments import matrix as conducted
+from lab.experiments.matrix_round import count
 from lab.experiments.own_lock import Task
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
@@ -123,17 +123,11 @@ def test_comparison_marks_it(reports, undrawn):
     assert "KEPT, 3 lost otherwise" in table.read_text(encoding="utf-8")
 
 
-def test_later_round_shows_what_it_lost(monkeypatch, tmp_path):
+def test_later_round_shows_what_it_lost():
     """Where a later round of a cell lost increments, the first round's green does not hide it."""
     first = msgspec.structs.replace(CELLS[0], verdict="KEPT")
 
-    def conduct_all(again, jobs, on_done, reports, draw):
-        for cell in again:
-            cell.verdict, cell.lost, cell.reason = "KEPT", 2, "2 increments lost otherwise"
-            on_done(cell)
-
-    monkeypatch.setattr(conducted, "conduct_all", conduct_all)
-    conducted.conduct_again([first], 1, lambda cell: None, tmp_path)
+    count(first, msgspec.structs.replace(first, lost=2, reason="2 increments lost otherwise"))
 
     assert (in_short(first), first.rounds) == ("kept, 2 lost otherwise", {"KEPT": 2})
 

@@ -1,0 +1,100 @@
+"""One round of a matrix: each cell is run once, several at a time, and its verdict is counted in the cell.
+
+Each cell is a run of its own, by the command line of ``lab run``, so that each can be repeated by its command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from app.locks import stages
+from lab.experiments.cell_queue import LOOSE, CellQueue
+from lab.experiments.child_run import NoVerdict, child_command, child_run
+from lab.paths import REPORTS
+from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
+from lab.scenario import scenario as scenarios
+from lab.servers.kept_servers import can_be_kept
+
+RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "run")
+
+
+def conduct(
+    cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS, draw: bool = False
+) -> Round:
+    """Run each cell once, ``jobs`` at a time, and count the verdict in the cell. Return what the round cost.
+
+    on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
+    """
+    began_s, runs = time.monotonic(), []
+    queue = CellQueue([(_train(cell), cell) for cell in cells], jobs)
+    with ThreadPoolExecutor(jobs) as pool:
+        running: dict[Future[Cell], tuple[str, Cell]] = {}
+
+        def submit(taken: tuple[str, Cell] | None) -> None:
+            if taken is not None:
+                running[pool.submit(_conducted, taken[1], taken[0], reports, draw)] = taken
+
+        for _ in range(jobs):
+            submit(queue.take())
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                train, cell = running.pop(future)
+                runs.append(future.result())
+                count(cell, runs[-1])
+                on_done(runs[-1])
+                submit(queue.go_on(train))
+    return Round.of(runs, jobs, time.monotonic() - began_s)
+
+
+def count(cell: Cell, run: Cell) -> None:
+    """Count a run in its cell. The cell has the figures of its first run; of a later one where that broke a promise."""
+    if cell.verdict:
+        cell.rounds = cell.rounds or {cell.verdict: 1}
+        cell.rounds[run.verdict] = cell.rounds.get(run.verdict, 0) + 1
+    same = cell.verdict == run.verdict and lost_otherwise(run) and not lost_otherwise(cell)
+    if (
+        not cell.verdict or same or (run.verdict == "BROKEN" != cell.verdict)
+    ):  # green must not hide what a later run lost or broke
+        for name in RESULT:
+            setattr(cell, name, getattr(run, name))
+
+
+def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: str = "") -> Cell:
+    """Make a run with these arguments of ``lab run``, and write its verdict into the cell. A run that fails is VOID.
+
+    servers: whose servers the run uses; a worker that has them up is preferred.
+    """
+    began_s = time.monotonic()
+    try:
+        judgement = child_run(words, reports.parent, servers)
+    except NoVerdict as failure:
+        cell.verdict, cell.reason = "VOID", str(failure)
+        return cell
+    cell.took_s = time.monotonic() - began_s
+    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.why
+    cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
+    cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
+    return cell
+
+
+def _train(cell: Cell) -> str:
+    """Return the store whose servers stay up from this cell to the next; LOOSE where no servers stay up."""
+    store = stages()[cell.stage].store
+    return store if store and can_be_kept(store, scenarios.load(cell.scenario)) else LOOSE
+
+
+def _conducted(cell: Cell, servers: str, reports: Path, draw: bool) -> Cell:
+    """Return a run of the cell."""
+    one = scenarios.load(cell.scenario)
+    words = [cell.scenario, "--stage", cell.stage]
+    words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
+    run = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)
+    run = judged(run, [*words, *([] if draw else ["--no-draw"])], reports, servers)
+    if run.run and not draw and not run.as_expected:
+        with contextlib.suppress(NoVerdict):  # the verdict is known, and `lab report` can draw the run later
+            child_command(["report", run.run], reports.parent, servers)
+    return run
