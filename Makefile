@@ -5,7 +5,7 @@ LAB = .venv/bin/lab
 
 # The options of a run, as in lab/scenario/options.py; a test compares the two lists.
 OPTIONS = REPLICAS USERS RATE REQUESTS TTL_MS WORK_MS STOCK RETRY_MS WAIT_MS PROCESSES SEED
-KNOWN = STAGE SCENARIO ENGINE CLIENTS SWEEP VALUES REPEATS REPEAT RUN PORT OUT KEEP PYTHON $(OPTIONS)
+KNOWN = STAGE SCENARIO ENGINE CLIENTS SWEEP VALUES REPEATS REPEAT RUN HOST PORT OUT KEEP PYTHON $(OPTIONS)
 # A variable that no target reads would be ignored without a word, so it is refused.
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN),$(GIVEN))
@@ -19,7 +19,7 @@ READS.play = STAGE OUT
 READS.ladder = OUT $(OPTIONS)
 READS.matrix = STAGE SCENARIO REPEAT OUT
 READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
-READS.ui = STAGE SCENARIO PORT PROCESSES
+READS.ui = STAGE SCENARIO HOST PORT PROCESSES
 READS.compare = RUN OUT
 READS.report = RUN OUT
 READS.serve = PORT
@@ -29,6 +29,11 @@ READ := $(foreach goal,$(GOALS),$(READS.$(goal)))
 HERE := $(filter ladder matrix sweep,$(GOALS)) # these run on this machine only, and must not do so if the environment has ENGINE
 IGNORED := $(filter-out PYTHON $(READ) $(UNKNOWN),$(sort $(GIVEN) $(if $(HERE),$(if $(value ENGINE),ENGINE))))
 $(if $(IGNORED),$(error make $(GOALS) does not read $(IGNORED)$(if $(READ),; it reads $(READ))))
+
+# Some shells set HOST to the machine's name. That must not open the pages to the network.
+ifeq ($(origin HOST),environment)
+undefine HOST
+endif
 
 # Values reach the shell only through the environment, as "$$NAME": neither make nor the shell runs what is inside a value.
 PRESENT := $(foreach name,$(KNOWN),$(if $(filter undefined,$(origin $(name))),,$(name)))
@@ -74,8 +79,8 @@ sweep: setup-dev ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
 	  $(LAB) sweep "$$SWEEP" "$$@" $(call flags,VALUES REPEATS OUT $(OPTIONS))
 
-ui: setup-all ## the lab in the browser [STAGE= SCENARIO= PORT=8089 PROCESSES=]
-	@$(LAB) ui $(call flags,STAGE SCENARIO PORT PROCESSES)
+ui: setup-all ## the lab in the browser; a class: HOST=0.0.0.0 [STAGE= PORT=8090]
+	@$(LAB) ui $(call flags,STAGE SCENARIO HOST PORT PROCESSES)
 
 compare: setup ## compare runs on the same axes: RUN="one two" [OUT=]
 	@set -f; $(LAB) compare $$RUN $(call flags,OUT)

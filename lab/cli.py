@@ -50,6 +50,7 @@ def lab() -> None:
 
 shown = partial(click.option, show_default=True)
 PORT = click.IntRange(0, 65535)
+USUAL = "[default: {}, or the next free port]"
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
 
 
@@ -151,21 +152,21 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 
 
 @lab.command()
-@shown("--port", type=PORT, default=8089, help="Port of the page; 0 selects a free port.")
-@shown("--live-port", type=PORT, default=0, help="Port of the live page; 0 selects a free port.")
+@click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
+@click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
 @shown("--processes", type=click.IntRange(1, 64), default=1, help=OPTIONS["processes"].help)
 @shown("--host", default="127.0.0.1", help="Address to listen on. For an address of the network, the lab sets a password.")
-@shown("--stage", default="none", help="Stage that the form selects at first.")
-@shown("--scenario", default="rush", help="Scenario that the form selects at first.")
-def ui(port: int, live_port: int, processes: int, host: str, stage: str, scenario: str) -> int:
+@shown("--stage", default="none", help="Stage that is selected at first.")
+@shown("--scenario", default="rush", help="Scenario that is selected at first.")
+def ui(port: int | None, locust_port: int | None, processes: int, host: str, stage: str, scenario: str) -> int:
     """Serve the lab in the browser until Ctrl-C.
 
-    Choose a stage and a scenario in the form, press Start, and watch the run live.
+    Choose a stage and a scenario, press Start, and watch the run live. With --host 0.0.0.0 a class can predict on phones.
     """
     from lab.ui.run_form import offered
     from lab.ui.server import serve
 
-    return serve(port, host, live_port, processes, partial(offered, stage, scenario))
+    return serve(port, host, locust_port, processes, partial(offered, stage, scenario))
 
 
 @lab.command()

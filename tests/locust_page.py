@@ -65,11 +65,14 @@ class Ui(Page):
     def __init__(self, cwd: Path, *options: str) -> None:
         self.cwd = cwd
         about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen([LAB, "ui", "--port", "0", *options], start_new_session=True, **about)
+        self.process = subprocess.Popen(
+            [LAB, "ui", "--port", "0", "--locust-port", "0", *options], start_new_session=True, **about
+        )
         self.welcome = self.process.stdout.readline()
         if not self.welcome:
             raise AssertionError(f"lab ui did not start: {self.process.communicate(timeout=30)[1]}")
-        super().__init__(self.welcome.split()[0])
+        self.live = self.welcome.split()[0]
+        super().__init__(self.welcome.split()[-1])
         self.earlier_verdicts, self.earlier_folders = 0, 0
 
     def begin(self) -> None:

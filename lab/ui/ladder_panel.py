@@ -19,6 +19,7 @@ CORE = (
     "lua",
     "reentrant",
     "watchdog",
+    "fencing",
 )  # the documents' own ladder; the other stages branch off
 
 
@@ -32,6 +33,15 @@ def rungs(scenario: str, may_see: Callable[[str], bool]) -> list[dict[str, Any]]
     shelf = stages()
     order = [*CORE, *(name for name in shelf if name not in CORE)]
     return [_rung(shelf[name], cells.get(name) if may_see(name) else None, may_see(name)) for name in order]
+
+
+def next_rung(stage: str, scenario: str) -> str:
+    """Return the core stage that comes after a stage in the ladder and fits the scenario; empty where there is none."""
+    shelf = stages()
+    order = list(shelf)
+    at, asked = order.index(stage), load(scenario)
+    core = CORE[CORE.index(stage) + 1 :] if stage in CORE else [name for name in order[at + 1 :] if name in CORE]
+    return next((name for name in core if asked.misfit(shelf[name]) is None), "")
 
 
 def _result(cell: matrix.Cell) -> str:

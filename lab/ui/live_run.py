@@ -51,7 +51,7 @@ class LiveRun:
         self._every = 1
         self._looks = 0
         self._rested = False
-        self.points: list[tuple[float, int, int, int]] = []  # seconds, acknowledged, unknown, the counter
+        self.points: list[tuple[float, int, int, int, int]] = []  # seconds, acknowledged, unknown, the counter, failed
 
     @property
     def counter(self) -> int:
@@ -77,6 +77,7 @@ class LiveRun:
             "acknowledged": self._counts[Outcome.ACKNOWLEDGED],
             "failed": self._counts[Outcome.FAILED],
             "unknown": self._counts[Outcome.UNKNOWN],
+            "answered": sum(self._counts.values()),
             "counter": self.counter,
             "kept_per_s": self._kept_per_s(at_s),
             "idle_s": self._holders.idle_s(now_ns - LATE_NS),
@@ -132,7 +133,9 @@ class LiveRun:
     def _keep(self, at_s: float) -> None:
         self._looks += 1
         if self._looks % self._every == 0:
-            self.points.append((at_s, self._counts[Outcome.ACKNOWLEDGED], self._counts[Outcome.UNKNOWN], self.counter))
+            counts = self._counts
+            acknowledged, unknown, failed = counts[Outcome.ACKNOWLEDGED], counts[Outcome.UNKNOWN], counts[Outcome.FAILED]
+            self.points.append((at_s, acknowledged, unknown, self.counter, failed))
         if len(self.points) > POINTS:
             self.points = self.points[::2]
             self._every *= 2

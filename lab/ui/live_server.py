@@ -1,4 +1,4 @@
-"""The live page, its events, and the runs' own pages, at one address next to Locust's page."""
+"""The lab's own page, its events, and the pages of runs, at one address."""
 
 from __future__ import annotations
 
@@ -7,29 +7,35 @@ import contextlib
 import queue
 import secrets
 import threading
+import time
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
 from app.locks import stages
+from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, choose_from
 from lab.paths import REPORTS
-from lab.report.html import page
 from lab.scenario import scenario as scenarios
-from lab.ui import questions
+from lab.scenario.scenario import Scenario
+from lab.ui import live_page, questions
+from lab.ui.addresses import VOTE, from_elsewhere, from_here
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.ladder_panel import rungs
-from lab.ui.live_state import LiveState
+from lab.ui.live_state import LiveState, UnderWay
+from lab.ui.locust_client import LocustClient, NotStarted
+from lab.ui.locust_environment import BUSY
 from lab.ui.predictions import Full
 from lab.ui.run_form import scenario_names
 from lab.ui.same_origin import LOOPBACK, foreign
 from lab.ui.static_server import Site, SiteHandler
 
-LONGEST = 4096  # bytes of a posted prediction
+LONGEST = 4096  # bytes of what is posted
+DRAWN_WITHIN_S = 30.0  # until the pictures of the run before are drawn, a new run waits
 SILENT_S = 15.0
 LETTERS = 64  # the length of a browser's own number
 # a page may load content from this server only, and no page may show it in a frame
@@ -38,7 +44,7 @@ POLICY = (
     "frame-ancestors 'none'"
 )
 
-TEMPLATES = Path(__file__).with_name("templates")
+PAGES = ("/", "/live", VOTE)  # the lab's own page; at the last address as phones see it
 
 
 class PostedPrediction(msgspec.Struct):
@@ -51,6 +57,16 @@ class PostedPrediction(msgspec.Struct):
     name: str = ""  # the visitor's name; may be empty
 
 
+class PostedSubject(msgspec.Struct):
+    """What the class is asked, or what is run."""
+
+    stage: str
+    scenario: str
+
+
+Posted = TypeVar("Posted", PostedPrediction, PostedSubject)
+
+
 class LiveServer(Site):
     """Serves from its own threads until it is closed. password: required if not empty. Raises
     OSError without the port.
@@ -60,8 +76,14 @@ class LiveServer(Site):
         self, state: LiveState, host: str, port: int, locust_port: int, password: str = "", reports: Path = REPORTS
     ) -> None:
         self.state, self.locust_port, self.password = state, locust_port, password
+        self.locust = LocustClient(from_here(host), locust_port, password)
         super().__init__(reports, port, host, LiveHandler, () if password else LOOPBACK)
+        name = from_elsewhere(host) if engine() == LOCAL else ""  # a container does not know its host's address
+        self.for_phones = f"http://{name}:{self.server_port}{VOTE}" if name else ""
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def ways(self) -> dict[str, str]:
+        return {"The lab's page": "/"} | super().ways()
 
     def close(self) -> None:
         """Stop serving."""
@@ -70,9 +92,7 @@ class LiveServer(Site):
 
 
 class LiveHandler(SiteHandler):
-    """Answers one connection: the live page at /live with its data below, and the site of runs at
-    all other addresses.
-    """
+    """Answers one connection: the lab's own page at PAGES, its data below /live, and the site of runs at all other addresses."""
 
     server: LiveServer
     disable_nagle_algorithm = True
@@ -83,32 +103,32 @@ class LiveHandler(SiteHandler):
         address = urlsplit(self.path)
         asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
         match address.path:
-            case "/live":
+            case path if path in PAGES:
                 return self._send(self._page(), "text/html; charset=utf-8")
             case "/live/ladder":
                 return self._answer(lambda: self._ladder(asked))
             case "/live/news" if self.command == "GET":
                 return self._news()
-            case "/" if self.server.file("/") is None:
-                return self._to("live")  # no run has finished yet
         return super().send_head()
 
     def do_POST(self) -> None:  # noqa: N802 - the library's name
-        """Accept a prediction; nothing else can be posted."""
+        """Accept what the page posts; nothing else can be posted."""
         body = self._body()
         if body is None or not self._admitted():
             return
-        if urlsplit(self.path).path != "/live/prediction":
-            self._refuse(HTTPStatus.NOT_FOUND, "only predictions can be posted, to /live/prediction")
+        posts = {"prediction": self._predict, "subject": self._ask, "start": self._start, "stop": self._stop}
+        post = posts.get(urlsplit(self.path).path.removeprefix("/live/"))
+        if post is None:
+            self._refuse(HTTPStatus.NOT_FOUND, f"only to /live/… can be posted: {', '.join(posts)}")
             return
-        if answer := self._answer(lambda: self._predict(body)):
+        if answer := self._answer(lambda: post(body)):
             self.copyfile(answer, self.wfile)
 
     def _body(self) -> bytes | None:
         length = self.headers.get("Content-Length") or ""
         if not length.isdecimal() or int(length) > LONGEST:
             self.close_connection = True
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a prediction needs a Content-Length of at most {LONGEST} bytes")
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a post needs a Content-Length of at most {LONGEST} bytes")
             return None
         return self.rfile.read(int(length))
 
@@ -133,15 +153,8 @@ class LiveHandler(SiteHandler):
         return b""
 
     def _page(self) -> bytes:
-        loaded = {name: scenarios.load(name) for name in scenario_names()}
-        about = {"stages": stages(), "scenarios": loaded, "locust_port": self.server.locust_port}
-        asked = {name: questions.of(scenario.tests.name) for name, scenario in loaded.items()}
-        data = {
-            "ideas": {name: stage.story.idea for name, stage in stages().items()},
-            "questions": {name: {"text": one.text, "choices": one.choices} for name, one in asked.items()},
-        }
-        text = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
-        return page("live.html", TEMPLATES, data=text, **about).encode()
+        server = self.server
+        return live_page.text(server.state.asked, server.for_phones, server.password, server.locust_port, server.ways()).encode()
 
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
         scenario = scenarios.load(choose_from("scenario", asked.get("scenario", ""), scenario_names()))
@@ -155,14 +168,10 @@ class LiveHandler(SiteHandler):
         }
 
     def _predict(self, body: bytes) -> dict[str, Any]:
-        try:
-            posted = msgspec.json.decode(body, type=PostedPrediction)
-        except msgspec.DecodeError as error:
-            raise BadInput(f"this is no prediction: {error}") from None
+        posted = _read(body, PostedPrediction)
         if not 0 < len(posted.reader) <= LETTERS:
             raise BadInput(f"reader: must have 1 to {LETTERS} characters")
-        stage = choose_from("stage", posted.stage, stages())
-        scenario = scenarios.load(choose_from("scenario", posted.scenario, scenario_names()))
+        stage, scenario = _subject(posted)
         choices = questions.of(scenario.tests.name).choices
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
@@ -170,10 +179,31 @@ class LiveHandler(SiteHandler):
         self.server.state.predict(posted.reader, posted.name, stage, scenario, posted.choice)
         return self._ladder({"reader": posted.reader, "stage": posted.stage, "scenario": posted.scenario})
 
+    def _ask(self, body: bytes) -> dict[str, Any]:
+        stage, scenario = _subject(_read(body, PostedSubject))
+        self.server.state.ask(stage, scenario.name)
+        return {}
+
+    def _start(self, body: bytes) -> dict[str, Any]:
+        stage, scenario = _subject(_read(body, PostedSubject))
+        until_s = time.monotonic() + DRAWN_WITHIN_S
+        while True:
+            try:
+                self.server.locust.start(stage, scenario.name)
+                return {}
+            except NotStarted as reason:
+                if str(reason) != BUSY or self.server.state.under_way or time.monotonic() > until_s:
+                    raise
+            time.sleep(0.1)  # the pictures of the run before are being drawn
+
+    def _stop(self, body: bytes) -> dict[str, Any]:
+        self.server.locust.stop()
+        return {}
+
     def _answer(self, what: Any) -> BytesIO | None:
         try:
             return self._send(msgspec.json.encode(what()), "application/json")
-        except (BadInput, Full) as reason:
+        except (BadInput, Full, NotStarted, UnderWay) as reason:
             return self._send(msgspec.json.encode({"refused": str(reason)}), "application/json", HTTPStatus.BAD_REQUEST)
 
     def _send(self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> BytesIO:
@@ -209,3 +239,17 @@ class LiveHandler(SiteHandler):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(reason))
         except (OSError, ValueError):
             return  # the browser has disconnected
+
+
+def _read(body: bytes, kind: type[Posted]) -> Posted:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.DecodeError as error:
+        what = "prediction" if kind is PostedPrediction else "stage under a scenario"
+        raise BadInput(f"this is no {what}: {error}") from None
+
+
+def _subject(posted: PostedPrediction | PostedSubject) -> tuple[str, Scenario]:
+    """Return the stage and the scenario. Raises BadInput, which names the choices."""
+    stage = choose_from("stage", posted.stage, stages())
+    return stage, scenarios.load(choose_from("scenario", posted.scenario, scenario_names()))

@@ -1,5 +1,5 @@
-"""The state of the live page: it follows each run from begin to verdict, keeps the predictions, and
-publishes all changes.
+"""The state of the live page, the same for all visitors: what the class is asked, the run from its start to its verdict, and the
+predictions. All changes are published.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from lab.pipeline import Conducted
 from lab.report.caption import caption
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
-from lab.scenario.scenario import Scenario
+from lab.scenario.requirements import servers
+from lab.scenario.scenario import Scenario, load
 from lab.ui import questions
 from lab.ui.event_stream import EventStream
+from lab.ui.ladder_panel import next_rung
 from lab.ui.live_run import LiveRun
 from lab.ui.predictions import Predictions
 from lab.ui.run_form import RunRequest
@@ -30,15 +32,20 @@ FIGURES = (
 )
 
 
+class UnderWay(Exception):  # noqa: N818 - states what happened
+    """A run is under way, and all pages show it."""
+
+
 class LiveState:
     """The current run, one after the other. Safe to use from many threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, stage: str = "none", scenario: str = "rush") -> None:
+        """stage, scenario: what the class is asked at first."""
         self.news = EventStream()
         self.predictions = Predictions()
         self._mutex = threading.RLock()  # what is published and what is kept for later browsers must agree
         self._now: dict[str, Any] = {"phase": "waiting"}
-        self._votes: dict[str, Any] | None = None  # the last counts of predictions for a next run
+        self.asked = (stage, scenario)  # what the class is asked
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
@@ -50,20 +57,31 @@ class LiveState:
             now = dict(self._now)
             if self._live is not None:
                 now |= {"points": self._live.points, "strip": self._live.strip()}
-            return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._votes, "points": [], **now}
+            return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._votes(), "points": [], **now}
+
+    @property
+    def under_way(self) -> bool:
+        """Return whether a run is being started or goes on."""
+        return self._now["phase"] in ("starting", "running")
+
+    def ask(self, stage: str, scenario: str) -> None:
+        """Ask the class about a stage under a scenario: all pages go there. Raises UnderWay."""
+        with self._mutex:
+            if self.under_way:
+                raise UnderWay("a run is under way: wait for its verdict")
+            self.asked = (stage, scenario)
+            self._now = {"phase": "waiting"}
+            self.news.publish(kind="asked", phase="waiting", **self._votes())
 
     def predict(self, reader: str, name: str, stage: str, scenario: Scenario, choice: int) -> None:
         """Keep a visitor's prediction, and publish how many there are. Raises Full."""
-        subject = (stage, scenario.name)
-        choices = len(questions.of(scenario.tests.name).choices)
         with self._mutex:
-            self.predictions.predict(reader, name, subject, choice)
-            votes = self.predictions.votes(subject, choices)
-            self._votes = {"stage": stage, "scenario": scenario.name, "votes": votes}
-            self.news.publish(kind="votes", **self._votes)
+            self.predictions.predict(reader, name, (stage, scenario.name), choice)
+            if self.asked == (stage, scenario.name):
+                self.news.publish(kind="votes", **self._votes())
 
-    def begin(self, request: RunRequest, folder: Path) -> None:
-        """Start to follow a run, whose requests are recorded in this folder from now on."""
+    def starting(self, request: RunRequest) -> None:
+        """Publish that a run's servers are being started. Its predictions are fixed from now on."""
         stage, scenario = request.stage, request.scenario
         question = questions.of(scenario.tests.name)
         about = {
@@ -74,12 +92,23 @@ class LiveState:
             "requests": scenario.requests,
             "replicas": scenario.replicas,
             "live": question.live,
+            "store": stage.store,
+            "servers": servers(stage.store, scenario.store_nodes, scenario.store_replica),
         }
         with self._mutex:
-            about["predicted"] = self.predictions.begin((stage.name, scenario.name), len(question.choices))
-            self._live = LiveRun(folder, about, scenario.replicas)
+            self.asked = (stage.name, scenario.name)
+            about["predicted"] = self.predictions.begin(self.asked, len(question.choices))
+            self._now = {"phase": "starting", "about": about}
+            self.news.publish(kind="starting", phase="starting", about=about)
+
+    def begin(self, request: RunRequest, folder: Path) -> None:
+        """Start to follow a run, whose requests are recorded in this folder from now on."""
+        with self._mutex:
+            if self._now["phase"] != "starting":
+                self.starting(request)
+            about = self._now["about"]
+            self._live = LiveRun(folder, about, request.scenario.replicas)
             self._now = {"phase": "running", "about": about}
-            self._votes = None
             self.news.publish(kind="begin", phase="running", about=about)
 
     def judged(self, done: Conducted) -> None:
@@ -88,6 +117,7 @@ class LiveState:
         answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
         result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip(), "answer": answer}
+        result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
         with self._mutex:
             self.predictions.settle(answer.choice)
@@ -103,10 +133,13 @@ class LiveState:
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
-        page = {"caption": caption(picture), "run": done.folder.name}
+        self._show_pictures({"caption": caption(picture), "run": done.folder.name})
+
+    def _show_pictures(self, drawn: dict[str, str]) -> None:
         with self._mutex:
-            self._now |= {"phase": "drawn", "drawn": page}
-            self.news.publish(kind="drawn", phase="drawn", drawn=page)
+            if self._now["phase"] == "judged":  # otherwise the class is asked the next question already
+                self._now |= {"phase": "drawn", "drawn": drawn}
+                self.news.publish(kind="drawn", phase="drawn", drawn=drawn)
 
     def refused(self, why: str) -> None:
         """Publish that there is no run, or that it will have no verdict."""
@@ -114,7 +147,7 @@ class LiveState:
             if self._live is not None:
                 self._live.close()
                 self._live = None
-                self.predictions.settle(None)
+            self.predictions.settle(None)
             self._now = {"phase": "refused", "why": why}
             self.news.publish(kind="refused", phase="refused", why=why)
 
@@ -123,6 +156,12 @@ class LiveState:
         self._over.set()
         self._thread.join()
         self.news.end()
+
+    def _votes(self) -> dict[str, Any]:
+        """Return what the class is asked, and how many visitors predict each of the choices."""
+        stage, scenario = self.asked
+        choices = len(questions.of(load(scenario).tests.name).choices)
+        return {"stage": stage, "scenario": scenario, "votes": self.predictions.votes(self.asked, choices)}
 
     def _go(self) -> None:
         while not self._over.wait(EVERY_S if self.news.has_listeners else UNWATCHED_EVERY_S):

@@ -36,7 +36,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
-from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
+from lab.ui.locust_environment import BUSY, CONTROL, LIVE, PASSWORD
 from lab.ui.locust_links import add_links
 from lab.ui.locust_login import require
 from lab.ui.same_origin import LOOPBACK, foreign
@@ -149,7 +149,7 @@ class LabPlugin:
         if self.secret and not current_user.is_authenticated:
             return None  # Locust itself asks for the password
         if self.busy:
-            return refusal("a run is under way: wait for its verdict, or press Stop")
+            return refusal(BUSY)
         self.busy = g.admitted = True
         self.form = request.form.to_dict()
         try:

@@ -18,6 +18,7 @@ from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.servers.process import free_port, last_words
 from lab.servers.supervisor import Supervisor
+from lab.ui.addresses import from_here
 from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
 from lab.ui.run_form import AT_ONCE, LOCUSTFILE, USERS
 
@@ -30,14 +31,14 @@ class PageSettings:
 
     host: str  # the address to listen on
     port: int  # of Locust's page
-    live_port: int  # of the live page
+    live_port: int  # of the lab's own page
     password: str = ""  # the pages' password; none if empty
     processes: int = 1  # how many processes send the requests
 
     @property
     def visible(self) -> str:
         """Return a name under which this machine itself reaches the page."""
-        return "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104 - compared, not listened on
+        return from_here(self.host)
 
     @property
     def address(self) -> str:
@@ -45,7 +46,7 @@ class PageSettings:
 
     @property
     def live_address(self) -> str:
-        return f"http://{self.visible}:{self.live_port}/live"
+        return f"http://{self.visible}:{self.live_port}/"
 
 
 class LocustProcess:

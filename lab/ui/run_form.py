@@ -49,8 +49,8 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     processes: the number of Locust processes that send the load. Raises BadInput, which names the valid choices.
     """
     shelf = stages()  # never a file: a posted form must not choose code to run
-    stage = shelf[choose_from("stage", _name(form, "stage"), shelf)]
-    scenario = scenarios.load(choose_from("scenario", _name(form, "scenario"), scenario_names()))
+    stage = shelf[choose_from("stage", name_of(form.get("stage", "")), shelf)]
+    scenario = scenarios.load(choose_from("scenario", name_of(form.get("scenario", "")), scenario_names()))
     given: dict[str, Any] = as_many_as_are_up(
         {option.name: _number(option.name, option.kind, form.get(option.name, "")) or None for option in form_options()}
     )
@@ -102,8 +102,9 @@ def _line(name: str, text: str) -> str:
     return f"{name}: {text if len(text) <= SHOWN else text[:SHOWN].rpartition(' ')[0] + ' …'}"
 
 
-def _name(form: Mapping[str, str], field: str) -> str:
-    return form.get(field, "").partition(":")[0].strip()
+def name_of(line: str) -> str:
+    """Return the name in a line of a drop-down."""
+    return line.partition(":")[0].strip()
 
 
 def _number(name: str, kind: Callable[[str], float], text: str) -> float:

@@ -9,11 +9,9 @@ The supervisor ends all of them.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import queue
 import secrets
-import socket
 import sys
 import tempfile
 import traceback
@@ -22,39 +20,41 @@ from pathlib import Path
 from typing import Any
 
 from lab.containers.backend import LOCAL, engine
-from lab.errors import BadInput, ExitStatus, LabError
+from lab.errors import ExitStatus, LabError
 from lab.interrupts import pending
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
-from lab.servers.process import free_port
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor, SupervisorGone
+from lab.ui import addresses
+from lab.ui.addresses import LOCUST_PORT, PAGE_PORT
 from lab.ui.control_socket import ControlSocket, failure
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
 from lab.ui.locust_run import LocustRun, drive_by_page
-from lab.ui.run_form import RunRequest, offered, read
+from lab.ui.run_form import RunRequest, name_of, offered, read
 from lab.ui.same_origin import LOOPBACK
 
 
 def serve(
-    port: int,
+    port: int | None = None,
     host: str = "127.0.0.1",
-    live_port: int = 0,
+    locust_port: int | None = None,
     processes: int = 1,
     offer: Callable[[], dict[str, Any]] = offered,
 ) -> int:
     """Serve the pages until Ctrl-C. Return the exit status: 130 if Ctrl-C cut a run short.
 
-    port: 0 for any free port. processes: how many send the requests. offer: returns the choices of
-    the form's drop-downs. Raises BadInput when a port is not available or an offered name is
-    unknown, MissingProgram, and NotReady when Locust ends.
+    port, locust_port: None for the usual port, or another where it is taken; 0 for any free port. processes: how many send the
+    requests. offer: returns the choices of the form's drop-downs. Raises BadInput when a port is not available or an offered
+    name is unknown, MissingProgram, and NotReady when Locust ends.
     """
-    offer()
+    first = (name_of(offer()[field]) for field in ("stage", "scenario"))
     for name in missing() if engine() == LOCAL else ():
         program(name)  # its error states how to install it
-    _check_port(host, port)
+    page_port = addresses.available(host, port, PAGE_PORT, "--port")
+    locust_port = addresses.available(host, locust_port, LOCUST_PORT, "--locust-port")
     password = "" if host in LOOPBACK else secrets.token_urlsafe(9)
     cut_short: Conducted | None = None
     with (
@@ -62,12 +62,14 @@ def serve(
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
         ControlSocket(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
         supervised() as supervisor,
-        _live_server(host, live_port, port := port or free_port(), password) as live,
+        _live_server(LiveState(*first), host, page_port, locust_port, password) as live,
     ):
-        place = PageSettings(host, port, live.server_port, password, processes)
+        place = PageSettings(host, locust_port, live.server_port, password, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
         page.wait()
-        _welcome(place)
+        _welcome(place, live.for_phones)
+        if port is None and page_port != PAGE_PORT:
+            _print(f"another program has port {PAGE_PORT}, so the page is at port {page_port}")
         cut_short = _serve_runs(supervisor, control, page, live.state)
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
@@ -78,13 +80,12 @@ def serve(
 
 
 @contextlib.contextmanager
-def _live_server(host: str, port: int, locust_port: int, password: str) -> Iterator[LiveServer]:
-    state = LiveState()
+def _live_server(state: LiveState, host: str, port: int, locust_port: int, password: str) -> Iterator[LiveServer]:
     try:
         server = LiveServer(state, host, port, locust_port, password)
     except OSError as error:
         state.close()
-        raise _not_available(host, port, "--live-port", error) from None
+        raise addresses.not_available(host, port, "--port", error) from None
     try:
         yield server
     finally:
@@ -92,13 +93,15 @@ def _live_server(host: str, port: int, locust_port: int, password: str) -> Itera
         server.close()
 
 
-def _welcome(place: PageSettings) -> None:
-    _print(f"{place.address}  the lab in Locust's page, until Ctrl-C; the live page is {place.live_address}")
+def _welcome(place: PageSettings, for_phones: str) -> None:
+    _print(f"{place.live_address}  the lab in the browser, until Ctrl-C; Locust's own page is {place.address}")
     if place.password:
         _print(
             f"warning: any machine that reaches {place.host} can open these pages, unencrypted, and start servers here\n"
-            f"password: {place.password}  (Locust's login and the live page accept any name with it)"
+            f"password: {place.password}  (both pages accept any name with it)"
         )
+    if for_phones:
+        _print(f"phones: {for_phones}  (the page has it as a QR code)")
 
 
 def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState) -> Conducted | None:
@@ -138,6 +141,7 @@ def _shown(publish: Callable[..., None], *about: object) -> None:
 def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: LocustRun, request: RunRequest) -> Conducted | None:
     """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
     drive = drive_by_page(run, request.scenario, page.kill, lambda folder: _shown(state.begin, request, folder))
+    _shown(state.starting, request)
     done = conduct(supervisor, request.stage, request.scenario, drive, request.command)
     if done.record.interrupted:
         return done
@@ -150,25 +154,6 @@ def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: Loc
     except KeyboardInterrupt:
         return done
     return None
-
-
-def _check_port(host: str, port: int) -> None:
-    """Raise BadInput when the port is not available."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise _not_available(host, port, "--port", error) from None
-
-
-def _not_available(host: str, port: int, option: str, error: OSError) -> BadInput:
-    if isinstance(error, socket.gaierror):
-        return BadInput(f"--host: there is no address {host}")
-    if error.errno == errno.EADDRNOTAVAIL:
-        return BadInput(f"--host: this machine does not have the address {host}")
-    why = (error.strerror or str(error)).lower()
-    return BadInput(f"port {port} of {host} is not available: {why}; choose another with {option} (0: any free port)")
 
 
 def _facts(done: Conducted, report: Path) -> dict[str, Any]:

@@ -7,9 +7,13 @@ gets nothing.
 
 from __future__ import annotations
 
+import html
+import os
 import sys
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -61,6 +65,12 @@ class Site(ThreadingHTTPServer):
     def address(self) -> str:
         return f"http://{HERE}:{self.server_port}"
 
+    def ways(self) -> dict[str, str]:
+        """Return the addresses of the main pages that there are, by what links to them."""
+        ways = {"All runs": f"/{site.INDEX}", "The matrix": f"/{site.INDEX}#matrix"} if self.file("/") else {}
+        play = next((folder for folder in site.PLAY if self.file(f"/{folder}/")), "")
+        return ways | ({"Be the scheduler": f"/{play}/{site.INDEX}"} if play else {})
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore a browser that disconnects in the middle; report any other error."""
         if not isinstance(sys.exception(), OSError):
@@ -103,11 +113,16 @@ class SiteHandler(SimpleHTTPRequestHandler):
         return self._give(found)
 
     def _give(self, path: Path) -> BinaryIO:
-        file = path.open("rb")
-        self.send_response(HTTPStatus.OK)
         kind = self.guess_type(path)
+        file: BinaryIO = path.open("rb")
+        if kind == "text/html":
+            with file:
+                file = BytesIO(with_ways(file.read(), self.server.ways()))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind)
-        self.send_header("Content-Length", str(path.stat().st_size))
+        self.send_header("Content-Length", str(size))
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
@@ -124,3 +139,10 @@ class SiteHandler(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         """Log nothing: it is private which pages a visitor reads."""
+
+
+def with_ways(content: bytes, ways: Mapping[str, str]) -> bytes:
+    """Return a page with links to the main pages at its top. The page itself is a file that knows no address."""
+    links = "".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for text, address in ways.items())
+    nav = f'<nav class="ways" aria-label="The lab" style="margin: .4rem 1rem 0">{links}</nav>\n' if links else ""
+    return content.replace(b"<main", nav.encode() + b"<main", 1)

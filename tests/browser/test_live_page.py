@@ -1,4 +1,4 @@
-"""Locust's page and the live page in a real browser: predicted, started, watched, and looked at."""
+"""The lab's own page and Locust's in a real browser: asked, predicted, started, watched, and looked at."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
+from tests.chromium import unfit
 from tests.command import wait_for
 from tests.locust_page import Ui
 
@@ -29,10 +30,6 @@ STRIP = """() => { const { width, height } = document.getElementById("strip");
 
 class Lab(Ui):
     """A ``lab ui``, and where its live page is."""
-
-    @property
-    def live(self) -> str:
-        return self.welcome.rpartition(" ")[2].strip()
 
     def asked(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
         """Status and text of what the live page's server answers to a tool that says what it likes."""
@@ -73,9 +70,14 @@ def start(page, stage: str, requests: str = "600") -> None:
     page.get_by_role("button", name="Start").click()
 
 
-def predict(page, stage: str, choice: str, name: str = "Ann", scenario: str = "rush") -> None:
-    page.get_by_label("stage").select_option(stage)
-    page.get_by_label("scenario").select_option(scenario)
+def choose(page, stage: str, scenario: str = "rush") -> None:
+    """Choose what the class is asked, and wait until the page asks it."""
+    for field, name in (("stage", stage), ("scenario", scenario)):
+        page.locator(f"input[name={field}][value={name}]").check()
+    page.locator(".subject").filter(has_text=f"{stage} under {scenario}").wait_for()
+
+
+def predict(page, choice: str, name: str = "Ann") -> None:
     page.get_by_label("your name").fill(name)
     page.get_by_role("button", name=choice, exact=True).click()
     page.locator("#mine").filter(has_text=f"You said: {choice}. It counts for the next run.").wait_for()
@@ -93,30 +95,28 @@ def number(page, name: str) -> int:
 
 
 def test_two_runs_on_both_pages(browser, lab):
-    """Stage none loses and lua does not, in Locust's tab and on the live page; predictions are kept."""
+    """Stage none loses and lua does not, in Locust's tab and on the lab's own page; predictions are kept."""
     locust, live = browser.open(lab.address), browser.open(lab.live)
-    browser.look(live, "live-before")
-    assert live.locator("#rungs tr").first.inner_text().endswith("? predict it first")
-    predict(live, "none", "it loses some", name="<b>Ann</b>")
-    live.locator("#rungs tr").first.filter(has_text="lost").wait_for()
-    assert live.locator("#rungs tr").nth(1).inner_text().endswith("? predict it first")
+    badge = live.locator(".badge[data-stage=none]")
+    badge.filter(has_text="?").wait_for()
+    predict(live, "it loses some", name="<b>Ann</b>")
+    badge.filter(has_text="lost").wait_for()
+    assert live.locator(".badge[data-stage=local]").inner_text() == "?"
 
     start(locust, "none")
 
-    live.locator("#phase").filter(has_text="running").wait_for(timeout=30_000)
-    live.locator("#mine").filter(has_text="You said: it loses some. The run is under way.").wait_for()
+    live.locator("#starts li").first.wait_for(timeout=30_000)
     said = outcome(live, "none").inner_text()
     assert "ADMITTED none under rush" in said
     assert "1 × “it loses some”" in said
     assert "1 of 1 right" in said
     live.locator("#mine").filter(has_text="You said: it loses some. You were right.").wait_for()
-    assert live.locator("#without-lock").is_visible()
-    assert live.locator("#with-lock").is_hidden()
     assert (number(live, "gap"), number(live, "acknowledged")) == (600 - number(live, "counter"), 600)
     assert number(live, "gap") > 0
     assert "bad" in live.locator("#gap").get_attribute("class")
+    assert live.locator(".both").inner_text() == f"Locust: 0 % failures\nThe counter: {number(live, 'gap')} missing"
     assert live.locator("#names").inner_text().endswith("<b>Ann</b>: 1 of 1")
-    browser.look(live, "live-after-none")
+    browser.look(live, "live-after-none", sizes=("wide", "phone", "projector"))
 
     locust.get_by_role("tab", name="Lost increments").click()
     row = locust.locator("td", has_text="ADMITTED").locator("..")
@@ -127,7 +127,10 @@ def test_two_runs_on_both_pages(browser, lab):
     report = browser.open(row.locator("a").get_attribute("href"))
     assert "none under rush" in report.title()
 
-    predict(live, "lua", "it loses some")
+    live.get_by_role("button", name="Next: local").click()
+    live.locator(".subject").filter(has_text="local under rush").wait_for()
+    choose(live, "lua")
+    predict(live, "it loses some")
     locust.get_by_role("button", name="New").click()
     wait_for(lambda: locust.get_by_label("Number of users").input_value() == "0")  # not those of the run before
     locust.get_by_text("0: as many users as the scenario has").wait_for()
@@ -139,21 +142,45 @@ def test_two_runs_on_both_pages(browser, lab):
     live.locator("#mine").filter(has_text="You were wrong. Yours so far: 1 of 2 right.").wait_for()
     assert number(live, "gap") == 0
     assert "good" in live.locator("#gap").get_attribute("class")
-    assert live.locator("#with-lock").is_visible()
     assert "1 of 2 predictions right" in live.locator("#tally").inner_text()
     locust.locator("td", has_text="KEPT").wait_for()  # without a reload
     assert locust.locator("tbody tr", has_text="KEPT").locator("td").nth(4).inner_text() == "0"
-    browser.look(live, "live-after-lua")
+
+
+def test_a_class_on_one_page(browser, lab):
+    """Start on the page starts Locust; a phone that predicted gets its answer; a refusal is shown at the button."""
+    teacher, phone = browser.open(lab.live), browser.open(f"{lab.live}vote", size="phone", touch=True)
+    choose(teacher, "none", "slow_holder")
+    browser.excused = ["400"]
+    teacher.get_by_role("button", name="Start").click()
+    teacher.get_by_role("alert").filter(has_text="the stage none does not have it").wait_for()
+    assert lab.at_rest()
+    choose(teacher, "lua", "slow_holder")
+    phone.locator(".subject").filter(has_text="lua under slow_holder").wait_for()
+    assert not phone.get_by_role("button", name="Start").is_visible()  # only the class's own page starts runs
+    phone.locator(".choice").first.tap()
+    teacher.locator(".choice .count").filter(has_text="1").wait_for()
+
+    teacher.get_by_role("button", name="Start").click()
+
+    for page in (teacher, phone):
+        page.locator("#outcome-title").filter(has_text="KEPT lua under slow_holder").wait_for(timeout=60_000)
+    phone.locator("#mine").filter(has_text="You were right.").wait_for()
+    (facts,) = wait_for(lab.verdicts)
+    assert (facts["stage"], facts["scenario"], facts["verdict"]) == ("lua", "slow_holder", "KEPT")
+    teacher.get_by_role("button", name="Choose another").click()
+    phone.locator(".choice").first.wait_for()
 
 
 @pytest.fixture
 def pages(browser) -> Iterator[tuple[LiveState, Callable[[], Any]]]:
-    """The live page without a lab behind it: its state, and how to open one more page."""
+    """The lab's own page without a lab behind it: its state, and how to open one more page."""
     state = LiveState()
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, "")) as server:
+        server.for_phones = "http://192.0.2.7:8090/vote"
 
-        def opened() -> Any:
-            page = browser.open(f"http://127.0.0.1:{server.server_port}/live")
+        def opened(path: str = "/", **how: Any) -> Any:
+            page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
             page.locator("#choices button").first.wait_for()
             return page
 
@@ -162,13 +189,34 @@ def pages(browser) -> Iterator[tuple[LiveState, Callable[[], Any]]]:
 
 
 def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") -> dict[str, Any]:
-    words = {"stage": stage, "scenario": scenario, "idea": "", "title": "", "live": live}
+    words = {"stage": stage, "scenario": scenario, "idea": "", "title": "a title", "live": live, "store": "redis", "servers": 1}
     return words | {"requests": 600, "replicas": 3, "predicted": predicted}
 
 
 def look(**figures: Any) -> dict[str, Any]:
-    seen = {"at_s": 1.0, "acknowledged": 600, "failed": 0, "unknown": 0, "counter": 154, "kept_per_s": 1.0, "idle_s": 0.0}
-    return seen | {"bins": None, "faults": []} | figures
+    seen = {"at_s": 1.0, "acknowledged": 600, "failed": 0, "unknown": 0, "answered": 600, "counter": 154}
+    return seen | {"kept_per_s": 1.0, "idle_s": 0.0, "bins": None, "faults": []} | figures
+
+
+RESULT = {
+    "acknowledged": 600,
+    "failed": 0,
+    "unknown": 0,
+    "final": 153,
+    "lost": 447,
+    "duplicated": 0,
+    "kept_per_s": 76,
+    "requests": 600,
+    "run": "r",
+    "stage": "none",
+    "scenario": "rush",
+    "verdict": "KEPT",
+    "why": "w",
+    "next": "local",
+    "headline": "KEPT, 447 lost otherwise",
+    "lost_otherwise": 447,
+    "answer": {"choice": 1, "number": "447", "words": "of 600 acknowledged increments lost", "tone": "bad"},
+}
 
 
 def test_live_page_ends_with_the_verdict(pages):
@@ -178,12 +226,7 @@ def test_live_page_ends_with_the_verdict(pages):
     state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
     state.news.publish(kind="look", **look())
     wait_for(lambda: live.locator("#counter").inner_text() == "154")
-    figures = {"acknowledged": 600, "failed": 0, "unknown": 0, "final": 153, "lost": 447, "duplicated": 0, "kept_per_s": 76}
-    answer = {"choice": 1, "number": "447", "words": "of 600 acknowledged increments lost", "tone": "bad"}
-
-    result = figures | {"run": "r", "stage": "none", "scenario": "rush", "verdict": "KEPT", "why": "w", "answer": answer}
-    result |= {"headline": "KEPT, 447 lost otherwise", "lost_otherwise": 447}
-    state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
+    state.news.publish(kind="judged", phase="judged", result=RESULT, tally=state.predictions.tally())
 
     live.locator("#outcome").wait_for()
     assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
@@ -205,29 +248,80 @@ def test_nothing_is_green_before_the_verdict(pages):
     state.news.publish(kind="look", **look(acknowledged=5, counter=5))
     live.locator("#gap-says").filter(has_text="acknowledged, but not in the counter").wait_for()
     assert (live.locator("#gap").inner_text(), live.locator("#gap").get_attribute("class")) == ("0", "big plain")
+    for locked, legend in ((False, "#without-lock"), (True, "#with-lock")):
+        lanes = {layer: {"replica-1": "9"} for layer in ("held", "pale", "crowded")}
+        state.news.publish(kind="look", **look(bins={"first": 0, "locked": locked, **lanes}))
+        live.locator(legend).wait_for()
 
 
-def test_votes_reach_every_page(pages):
-    """A prediction on one page is counted on all: a page on which nothing was chosen goes with it, another offers to go there."""
+def test_all_pages_are_asked_the_same(pages):
+    """What is chosen on one page, all pages ask; a vote on a phone grows on all, and a page that is opened later has them."""
     _, opened = pages
-    projector, phone, other = opened(), opened(), opened()
-    other.get_by_label("scenario").select_option("nested")
-    predict(phone, "setnx", "nobody any more", scenario="holder_crash")
+    teacher, projector, phone = opened(), opened("/?view=projector"), opened("/vote", size="phone")
+    choose(teacher, "setnx", "holder_crash")
+    for page in (projector, phone):
+        page.locator("#asks").filter(has_text="Who gets in after the holder has died?").wait_for()
 
-    projector.locator("#said").filter(has_text="Predictions for the next run: 1 × “nobody any more”.").wait_for()
-    assert projector.locator("#asks").inner_text() == "Who gets in after the holder has died?"
-    assert projector.get_by_label("stage").input_value() == "setnx"
-    assert other.get_by_label("scenario").input_value() == "nested"
-    other.get_by_role("button", name="1 prediction for setnx under holder_crash: go there").click()
-    other.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
+    predict(phone, "nobody any more")
 
-    predict(other, "lua", "it gets the lock", scenario="nested")
-    projector.locator("#asks").filter(has_text="asks for its own lock again").wait_for()
-    phone.get_by_role("button", name="1 prediction for lua under nested: go there").wait_for()
-    assert phone.locator("#mine").inner_text() == "You said: nobody any more. It counts for the next run."
-
+    for page in (teacher, projector):
+        page.locator("#said").filter(has_text="Predictions for the next run: 1 × “nobody any more”.").wait_for()
+    assert teacher.locator(".choice .count").all_inner_texts() == ["", "", "1"]
     late = opened()
-    late.locator("#said").filter(has_text="1 × “it gets the lock”").wait_for()
+    late.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
+    assert late.locator("input[name=stage]:checked").get_attribute("value") == "setnx"
+
+
+@pytest.mark.parametrize(("view", "width", "height"), [("/", 1024, 768), ("/?view=projector", 1920, 1080), ("/vote", 390, 844)])
+def test_each_state_fills_the_screen(browser, pages, view, width, height):
+    """Ask, run and verdict are each seen whole, without scrolling."""
+    state, opened = pages
+    live = opened(view)
+    live.set_viewport_size({"width": width, "height": height})
+    predicted = about("none", "rush", [1, 2])
+    news: dict[str, list[dict[str, Any]]] = {
+        "ask": [{"kind": "asked", "phase": "waiting", "stage": "none", "scenario": "rush", "votes": [3, 17]}],
+        "starting": [{"kind": "starting", "phase": "starting", "about": predicted}],
+        "run": [
+            {"kind": "begin", "phase": "running", "about": predicted},
+            *({"kind": "look", **look(at_s=at / 10, acknowledged=20 * at, counter=5 * at)} for at in range(1, 31)),
+        ],
+        "say": [{"kind": "judged", "phase": "judged", "result": RESULT, "tally": {"right": 2, "wrong": 1, "names": []}}],
+    }
+    name = {"/": "whole", "/vote": "phone"}.get(view, "projector")
+
+    for phase, messages in news.items():
+        for message in messages:
+            state.news.publish(**message)
+        live.locator(f"main[data-state={phase if phase != 'starting' else 'run'}]").wait_for()
+        if phase == "run":
+            wait_for(lambda: live.locator("#gap").inner_text() == "450")
+        tall, wide = live.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")
+        look_at(browser, live, f"state-{phase}-{name}")
+        assert (wide, tall <= height) == (width, True), f"{phase}: {tall} px of {height}"
+        assert not [wrong for wrong in browser.wrongs if "favicon" not in wrong]
+
+
+def look_at(browser, page, name: str) -> None:
+    """Take a picture, light and dark, and let axe judge it."""
+    for colours in ("light", "dark"):
+        page.emulate_media(color_scheme=colours)
+        if browser.pictures is not None:
+            browser.pictures.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=browser.pictures / f"{name}-{colours}.png")
+    assert unfit(page) == []
+    page.emulate_media(color_scheme="light")
+
+
+def test_phones_find_the_page(browser, pages):
+    """The page has the address for phones as a QR code, which is dark on light in the dark as well."""
+    _, opened = pages
+    live = opened("/?view=projector", size="projector", dark=True)
+
+    code = live.get_by_role("img", name="QR code of the address http://192.0.2.7:8090/vote").locator("svg")
+    assert code.bounding_box()["width"] > 200
+    assert "<path" in code.inner_html()
+    assert live.locator(".address").inner_text() == "192.0.2.7:8090/vote"
 
 
 def test_late_reader_sees_the_whole_run(browser, lab):
@@ -273,18 +367,18 @@ def test_wrong_stage_is_shown_at_the_button(browser, resting):
 
 
 def test_live_page_by_keyboard(pages):
-    """Everything on the live page can be done with the keyboard."""
+    """Everything on the page can be done with the keyboard."""
     _, opened = pages
     live = opened()
-    live.locator("select[name=stage]").focus()
-    live.keyboard.type("lua")
-    for _ in range(3):  # scenario, name, it loses none
+    live.locator("input[name=stage]:checked").focus()
+    live.keyboard.press("ArrowDown")
+    live.locator(".subject").filter(has_text="local under rush").wait_for()
+    for _ in range(4):  # scenario, Start, all results, it loses none
         live.keyboard.press("Tab")
 
     live.keyboard.press("Enter")
 
     live.locator("button[data-choice='0'][aria-pressed=true]").wait_for()
-    assert live.locator("#rungs tr[aria-current=true]").inner_text().startswith("lua")
 
 
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset"])

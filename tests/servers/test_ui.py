@@ -18,6 +18,7 @@ import pytest
 
 from app.locks import stages
 from lab.evidence.history import History
+from lab.ui.addresses import from_elsewhere
 from lab.ui.run_form import AT_ONCE, USERS, scenario_names
 from tests.command import LAB, wait_for
 from tests.locust_page import Ui
@@ -79,7 +80,9 @@ def test_password_beyond_this_machine(tmp_path):
         warning, password = (open_.process.stdout.readline() for _ in range(2))
         assert "unencrypted" in warning
         secret = password.split()[1]
-        live = open_.welcome.rpartition(" ")[2].strip()
+        live = open_.live
+        if name := from_elsewhere("0.0.0.0"):
+            assert f"phones: http://{name}:" in open_.process.stdout.readline()
 
         assert "verdicts" not in open_.get("/lab")
         with pytest.raises(urllib.error.HTTPError, match="401"):

@@ -27,6 +27,7 @@ USES = {
     "VALUES": ("sweep", "--values"),
     "REPEATS": ("sweep", "--repeats"),
     "REPEAT": ("matrix", "--repeat"),
+    "HOST": ("ui", "--host"),
     "PORT": ("serve", "--port"),
     "OUT": ("ladder", "--out"),
     "KEEP": ("clean", "--keep"),
@@ -96,6 +97,8 @@ def test_values_arrive_as_typed(folder, value, given):
     assert done.returncode == 0, done.stderr
     assert not (folder / "marker").exists()
     for name, (target, flag) in USES.items():
+        if name == "HOST" and given == "by the environment":
+            continue  # see test_a_shell_cannot_open_the_pages
         words = ["sweep", *made["sweep"]] if target == "sweep" else made[COMMANDS.get(target, target)]
         assert words[words.index(flag) + 1] == value, name
     stages = [made["sweep"][place + 1] for place, word in enumerate(made["sweep"]) if word == "--stage"]
@@ -159,6 +162,14 @@ def test_what_is_not_given_is_not_passed_on(folder):
     make(folder, "scenario", "STAGE=lua", "SEED=")
 
     assert calls(folder)[-1] == ["lab", "run", "rush", "--stage", "lua"]
+
+
+def test_a_shell_cannot_open_the_pages(folder):
+    """HOST opens the pages to the network, and some shells set it to the machine's name: only that of the command line counts."""
+    make(folder, "ui", HOST="machine")
+    make(folder, "ui", "HOST=0.0.0.0")
+
+    assert [call[1:] for call in calls(folder) if call[:2] == ["lab", "ui"]] == [["ui"], ["ui", "--host", "0.0.0.0"]]
 
 
 def test_paths_of_own_files(folder):

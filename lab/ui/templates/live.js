@@ -1,219 +1,273 @@
-// The live page: news by server-sent events, predictions by post. All content is set as text, never as markup.
+// The lab's own page: news by server-sent events; predictions, Start and the question by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const question = $("question"), { ideas, questions } = JSON.parse($("data").textContent);
-  const papers = { envelope: new Paper("envelope"), speed: new Paper("speed") };
-  const strip = new Strip(new Paper("strip"));
+  const { ideas, questions, unfit, texts } = JSON.parse($("data").textContent);
+  const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const form = $("what"), main = document.querySelector("main");
+  const chart = new Paper("envelope"), strip = new Strip(new Paper("strip"));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  let points = [], look = null, about = null, phase = "waiting", everything = false, receivedAt = 0, asked = 0, why = "";
-  let voter = false; // whether the visitor has predicted: the own answer stays until the visitor goes on
-  let touched = false; // whether the visitor chose a question on this page since the last run began: then others' predictions do not move it
+  let points = [], look = null, about = null, phase = "waiting", everything = false, receivedAt = 0, questioned = 0, why = "", result = null;
+  const asked = { stage: form.elements.stage.value, scenario: form.elements.scenario.value }; // what the class is asked
+
+  // the views: all of it, what a projector shows, what a phone shows
+  const wanted = location.pathname === "/vote" ? "phone" : new URLSearchParams(location.search).get("view");
+  const view = ["phone", "projector"].includes(wanted) ? wanted : "whole";
+  document.documentElement.dataset.view = view;
   $("to-locust").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
+  if (view !== "whole") Object.assign($("to-other-view"), { href: "/", textContent: say("control") });
 
   const remembered = (key, make) => {
     try { const kept = localStorage.getItem(key) ?? make(); localStorage.setItem(key, kept); return kept; } catch { return make(); }
   };
   const reader = remembered("lab-reader", () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (one) => one.toString(16).padStart(2, "0")).join(""));
-  const field = (name) => question.elements.namedItem(name); // question.name would be the form's own
-  field("name").value = remembered("lab-name", () => "");
-  field("name").addEventListener("change", () => { try { localStorage.setItem("lab-name", field("name").value); } catch { /* the name is not kept */ } });
+  $("name").value = remembered("lab-name", () => "");
+  $("name").addEventListener("change", () => { try { localStorage.setItem("lab-name", $("name").value); } catch { /* the name is not kept */ } });
 
-  // the ladder, and the predictions
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
-  function ladder(message) {
-    $("under").textContent = field("scenario").value;
-    $("rungs").replaceChildren(...message.rungs.map((one) => {
-      const row = document.createElement("tr"), head = cell("th", "");
-      head.scope = "row";
-      head.append(cell("code", one.stage));
-      if (one.core) head.append(cell("span", " core", "soft"));
-      head.title = one.idea;
-      if (one.stage === field("stage").value) row.setAttribute("aria-current", "true");
-      const seen = one.cell === null ? cell("td", "? predict it first", "soft") : cell("td", one.cell.said, one.cell.verdict ? `area ${one.cell.verdict}` : "soft");
-      row.append(head, seen);
-      return row;
-    }));
-    mine(message.mine);
-    votes(message.votes);
-    $("idea").textContent = ideas[field("stage").value];
-  }
-  const chosen = () => questions[field("scenario").value];
-  const isRun = () => about && about.stage === field("stage").value && about.scenario === field("scenario").value;
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
-  function choices() { // the question of the scenario's claim
+  const chosen = () => questions[asked.scenario];
+  const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(", ");
+  const isRun = () => about && about.stage === asked.stage && about.scenario === asked.scenario;
+  const replicas = (number) => number === 1 ? say("one_replica") : say("replicas", { n: number });
+
+  // what the class is asked, and its predictions
+  function bars(list, numbers) { // a bar behind each choice
+    const most = Math.max(1, sum(numbers));
+    [...list.children].forEach((one, place) => {
+      one.querySelector(".count").textContent = numbers[place] || "";
+      one.querySelector(".fill").style.width = `${100 * (numbers[place] || 0) / most}%`;
+    });
+  }
+  function choice(tag, words) {
+    const one = cell(tag, "", "choice"), count = cell("span", "", "count"), fill = cell("span", "", "fill");
+    count.setAttribute("aria-hidden", "true");
+    one.append(fill, cell("span", words, "words"), count);
+    return one;
+  }
+  function go(stage, scenario) { // all pages are asked the same
+    Object.assign(asked, { stage, scenario });
+    form.elements.stage.value = stage; form.elements.scenario.value = scenario;
+    for (const row of form.querySelectorAll("[name=scenario]")) row.closest("label").classList.toggle("unfit", unfit[row.value].includes(stage));
+    $("refused").textContent = unfit[scenario].includes(stage) ? say("no_fit") : "";
     const { text, choices: all } = chosen();
+    document.querySelector(".subject").textContent = say("subject", asked);
     $("asks").textContent = text;
     $("choices").replaceChildren(...all.map((words, place) => {
-      const button = cell("button", words);
+      const button = choice("button", words);
       button.type = "button"; button.dataset.choice = place; button.setAttribute("aria-pressed", "false");
       return button;
     }));
+    $("idea").textContent = ideas[stage];
+    own();
+  }
+  function ladder(message) {
+    for (const one of message.rungs) {
+      const badge = form.querySelector(`[data-stage="${one.stage}"]`);
+      badge.textContent = one.cell === null ? say("new_stage") : one.cell.said;
+      badge.className = `badge ${one.cell?.verdict ? `area ${one.cell.verdict}` : "soft"}`;
+    }
+    mine(message.mine);
+    votes(message.votes);
   }
   function mine(message) { // the visitor's own prediction: it stays, and the run answers it
-    voter ||= message.next !== null || message.last !== null;
-    const { next, last } = message, { choices: all } = chosen(), running = isRun() && phase === "running";
-    const said = next ?? (running ? last?.choice : null);
+    const { next, last } = message, { choices: all } = chosen();
+    const said = next ?? (isRun() && phase !== "waiting" ? last?.choice : null);
     for (const button of $("choices").children) button.setAttribute("aria-pressed", String(Number(button.dataset.choice) === said));
-    const answered = last && last.right !== null ? ` ${last.right ? "You were right." : "You were wrong."}` : "";
-    const before = last ? `You said: ${all[last.choice]}.${answered || " The run is under way."}` : "";
-    const ahead = next === null ? "" : `You said: ${all[next]}. It counts for the next run.`;
-    const score = message.right + message.wrong ? ` Yours so far: ${message.right} of ${message.right + message.wrong} right.` : "";
-    $("mine").textContent = ahead || (before && before + score);
+    const answered = last && (last.right === null ? say("under_way") : say(last.right ? "right" : "wrong"));
+    const score = message.right + message.wrong ? ` ${say("yours", { right: message.right, all: message.right + message.wrong })}` : "";
+    $("mine").textContent = next !== null ? say("you_said_next", { choice: all[next] })
+      : last ? `${say("you_said", { choice: all[last.choice] })} ${answered}${score}` : "";
+    $("mine").className = last && last.right !== null && next === null ? (last.right ? "good" : "bad") : "";
     $("mine").hidden = !$("mine").textContent;
   }
-  const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(", ");
-  function votes(numbers) { // of all visitors
-    const { choices: all } = chosen();
-    $("said").textContent = sum(numbers) ? `Predictions for the next run: ${listed(numbers, all)}.`
-      : isRun() && sum(about.predicted) ? `Predictions for this run: ${listed(about.predicted, all)}.`
-      : "No predictions for the next run yet.";
+  function votes(numbers) { // of all visitors, for the next run or for this one
+    const { choices: all } = chosen(), ofRun = !sum(numbers) && isRun() && phase !== "waiting" && sum(about.predicted);
+    const shown = ofRun ? about.predicted : numbers;
+    bars($("choices"), shown);
+    $("said").textContent = sum(shown) ? say(ofRun ? "said_of_run" : "said", { votes: listed(shown, all) }) : say("said_none");
   }
-  const get = async (address, how) => {
-    const answer = await fetch(address, how), message = await answer.json();
-    if (message.refused) { $("said").textContent = message.refused; return null; }
-    return message;
-  };
-  async function ask() {
-    const mine = ++asked;
-    const words = new URLSearchParams({ scenario: field("scenario").value, stage: field("stage").value, reader });
+  async function post(what, content) { // returns why it was refused, or an empty text
+    const how = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) };
+    const answer = await fetch(`/live/${what}`, how).catch(() => null);
+    const message = await answer?.json().catch(() => null);
+    return message ? message.refused ?? "" : say("silent");
+  }
+  async function own() { // what this visitor may see and has predicted
+    const mine = ++questioned, words = new URLSearchParams({ ...asked, reader });
     if (everything) words.set("all", "1");
-    const message = await get(`/live/ladder?${words}`);
-    if (message && mine === asked) ladder(message);
+    const message = await fetch(`/live/ladder?${words}`).then((answer) => answer.json()).catch(() => null);
+    if (message && !message.refused && mine === questioned) ladder(message);
   }
   async function predict(choice) {
-    touched = true;
-    const said = { reader, name: field("name").value, stage: field("stage").value, scenario: field("scenario").value, choice };
-    if (await get("/live/prediction", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) })) await ask();
+    const refused = await post("prediction", { reader, name: $("name").value, ...asked, choice });
+    if (refused) $("said").textContent = refused; else own();
   }
-  function go(stage, scenario) {
-    field("stage").value = stage; field("scenario").value = scenario;
-    $("elsewhere").hidden = true;
-    choices(); ask();
+  async function subject(stage, scenario) {
+    $("refused").textContent = await post("subject", { stage, scenario });
   }
-  question.addEventListener("submit", (event) => event.preventDefault());
-  question.addEventListener("change", (event) => { if (event.target.name !== "name") { touched = true; go(field("stage").value, field("scenario").value); } });
-  question.addEventListener("click", (event) => { const button = event.target.closest("[data-choice]"); if (button) predict(Number(button.dataset.choice)); });
-  $("reveal").addEventListener("click", () => { everything = !everything; $("reveal").setAttribute("aria-pressed", String(everything)); ask(); });
+  form.addEventListener("change", () => subject(form.elements.stage.value, form.elements.scenario.value));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    $("start").disabled = true;
+    $("phase").textContent = say("starting", asked);
+    $("refused").textContent = await post("start", asked);
+    $("start").disabled = false;
+    if ($("refused").textContent) enter(phase);
+  });
+  $("choices").addEventListener("click", (event) => { const button = event.target.closest("[data-choice]"); if (button) predict(Number(button.dataset.choice)); });
+  $("reveal").addEventListener("click", () => { everything = !everything; $("reveal").setAttribute("aria-pressed", String(everything)); own(); });
+  $("stop").addEventListener("click", () => post("stop", {}));
+  $("again").addEventListener("click", () => subject(asked.stage, asked.scenario));
+  $("next").addEventListener("click", () => subject(result.next, result.scenario));
 
   // the run
-  const PHASES = {
-    waiting: () => "No run yet. Choose a stage and a scenario, predict, then start the run in Locust's page.",
-    running: () => `${about.stage} under ${about.scenario}: running, ${thin(about.requests)} requests over ${about.replicas} replica${about.replicas === 1 ? "" : "s"}.`,
-    judged: () => `${about.stage} under ${about.scenario}: ended; its page is being drawn …`,
-    drawn: () => `${about.stage} under ${about.scenario}: ended.`,
-    refused: () => `Not run: ${why}`,
-  };
+  const STATES = { waiting: "ask", starting: "run", running: "run", judged: "say", drawn: "say", refused: "say" };
   function enter(now) {
     phase = now;
-    $("phase").textContent = PHASES[now]();
-    if (about) $("now-title").textContent = `${about.stage} under ${about.scenario}: ${about.title}`;
+    const state = main.dataset.state = STATES[now], named = about && { stage: about.stage, scenario: about.scenario };
+    $("ask").hidden = state !== "ask"; $("run").hidden = state === "ask" || now === "refused"; $("outcome").hidden = state !== "say";
+    $("starting").hidden = now !== "starting";
+    for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
+    document.querySelector("#run > .inside").hidden = now !== "running";
+    $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say"; $("timeline").hidden = now !== "drawn";
+    $("phase").textContent = now === "waiting" ? say("waiting") : now === "refused" ? say("refused", { why })
+      : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
+    if (about) $("now-title").textContent = `${say("subject", named)}: ${about.title}`;
+    if (now === "refused") refusal();
+    draw();
   }
-  function begin(message) {
-    about = message.about; points = []; look = null; touched = false;
+  function refusal() {
+    $("outcome-title").textContent = say("refused", { why });
+    $("why").textContent = $("against").textContent = "";
+    $("next").hidden = $("to-run").hidden = $("votes").hidden = true;
+  }
+  function clear(message) {
+    about = message.about; points = []; look = null; result = null;
     strip.clear(Array.from({ length: about.replicas }, (_, number) => `replica-${number + 1}`));
-    $("outcome").hidden = $("timeline").hidden = $("to-run").hidden = true;
+    $("to-run").hidden = $("timeline").hidden = true;
     $("caption").textContent = "";
-    enter("running"); go(about.stage, about.scenario);
+    const gap = about.live === "gap";
+    $("of-gap").hidden = !gap; $("of-refusals").hidden = gap;
+    big("–", ""); $("locust-says").textContent = $("counter-says").textContent = "";
+    go(about.stage, about.scenario);
   }
   function big(number, words, tone = "plain") {
     $("gap").textContent = number; $("gap").className = `big ${tone}`;
     $("gap-says").textContent = words;
   }
+  function both({ acknowledged, counter, failed, unknown, answered }) { // what Locust reports, and what it cannot see
+    const share = answered ? 100 * (failed + unknown) / answered : 0;
+    $("locust-says").textContent = say("locust_says", { percent: share > 0 && share < 1 ? share.toFixed(1) : Math.round(share) });
+    $("counter-says").textContent = counter === null ? "" : say("counter_says", { n: thin(Math.max(0, acknowledged - counter)) });
+  }
   function figures(message) { // while the run goes on: nothing is kept before the verdict, so nothing is green
     const gap = Math.max(0, message.acknowledged - message.counter);
-    const idle = message.idle_s >= 1 && message.acknowledged ? `; no request has been inside for ${message.idle_s.toFixed(1)}\u2009s` : "";
-    if (about.live === "gap") big(thin(gap), "acknowledged, but not in the counter", gap > 0 ? "bad" : "plain");
-    else big(thin(message.failed), `of ${thin(about.requests)} requests refused so far${idle}`);
+    const idle = message.idle_s >= 1 && message.acknowledged ? say("idle", { s: message.idle_s.toFixed(1) }) : "";
+    if (about.live === "gap") big(thin(gap), say("gap"), gap > 0 ? "bad" : "plain");
+    else big(thin(message.failed), say("refusals", { requests: thin(about.requests), idle }));
     for (const name of ["acknowledged", "counter", "unknown", "failed", "kept_per_s"]) $(name).textContent = thin(message[name]);
-  }
-  function glance(message) {
-    look = message; receivedAt = performance.now();
-    points.push([message.at_s, message.acknowledged, message.unknown, message.counter]);
-    if (points.length > 1200) points = points.filter((_, number) => number % 2 === 0);
-    if (message.bins) onStrip(message.bins);
-    figures(message);
+    both(message);
   }
   function onStrip(bins) {
     strip.add(bins);
     $("with-lock").hidden = bins.locked === false; $("without-lock").hidden = bins.locked !== false;
   }
   function draw() {
-    envelope(papers.envelope, points, look?.faults || []);
-    speed(papers.speed, points, look?.faults || []);
+    if ($("run").hidden || phase === "starting") return;
+    if (about.live === "gap") envelope(chart, points, look?.faults || []);
+    else liveness(chart, points, look?.faults || [], about.requests);
+    if (phase === "running" && (still.matches || !look)) strip.draw(look ? look.at_s : STRIP_S);
   }
-  function result(message) {
-    const one = message.result, { answer } = one, { predicted } = about, { choices: all } = questions[one.scenario];
+  function judged(message) {
+    result = message.result;
+    const one = result, { answer } = one, { predicted } = about, { choices: all } = questions[one.scenario];
     const number = /^\d+$/.test(answer.number) ? thin(Number(answer.number)) : answer.number;
-    const title = $("outcome-title");
-    title.replaceChildren(cell("span", one.headline, `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${one.stage} under ${one.scenario}: ${number} ${answer.words}` + (one.duplicated ? `, ${thin(one.duplicated)} duplicated` : ""));
+    const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "";
+    const words = say("result", { stage: one.stage, scenario: one.scenario, number, words: answer.words, duplicated });
+    $("outcome-title").replaceChildren(cell("span", one.headline, `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${words}`);
     $("why").textContent = one.why;
-    $("against").textContent = answer.choice === null ? "This run proves nothing, so no prediction counts."
-      : sum(predicted) ? `Predictions: ${listed(predicted, all)}. The answer is “${all[answer.choice]}”: ${predicted[answer.choice]} of ${sum(predicted)} right.`
-      : "There were no predictions.";
+    $("against").textContent = answer.choice === null ? say("void")
+      : sum(predicted) ? say("against", { votes: listed(predicted, all), answer: all[answer.choice], right: predicted[answer.choice], all: sum(predicted) })
+      : say("nobody");
+    $("votes").replaceChildren(...all.map((text, place) => {
+      const line = choice("li", text);
+      line.classList.toggle("came-true", place === answer.choice);
+      return line;
+    }));
+    bars($("votes"), predicted);
+    $("votes").hidden = !sum(predicted);
     big(number, answer.words, answer.tone);
     // two writes can have the same time stamp; the judged figures decide
     const { acknowledged, unknown, failed, final: counter, kept_per_s } = one;
     for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, kept_per_s })) $(name).textContent = thin(value);
-    $("outcome").hidden = false;
+    both({ acknowledged, counter, failed, unknown, answered: one.requests });
+    $("next").hidden = !one.next;
+    $("next").textContent = one.next ? say("next", { stage: one.next }) : "";
     tally(message.tally);
-    ask();
+    own();
   }
   function tally(message) {
     const all = message.right + message.wrong;
     $("tally").hidden = !all; $("names").hidden = !message.names.length;
-    $("tally").textContent = `The group so far: ${message.right} of ${all} predictions right.`;
-    $("names").replaceChildren(...message.names.map((one) => cell("li", `${one.name}: ${one.right} of ${one.right + one.wrong}`)));
+    $("tally").textContent = say("group", { right: message.right, all });
+    $("names").replaceChildren(...message.names.map((one) => cell("li", say("named", { name: one.name, right: one.right, all: one.right + one.wrong }))));
   }
   async function drawn(message) {
-    const run = encodeURIComponent(message.drawn.run), home = `/runs/${run}`;
+    const home = `/runs/${encodeURIComponent(message.drawn.run)}`;
     $("caption").textContent = message.drawn.caption;
-    $("to-run").hidden = false;
-    $("to-run").firstElementChild.href = `${home}/report.html`;
+    $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
+    $("to-run").href = `${home}/report.html`;
     const answer = await fetch(`${home}/timeline.svg`);
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");
     $("timeline").querySelector("figure").replaceChildren(document.importNode(picture, true));
-    $("timeline").hidden = false;
   }
   const HANDLERS = {
     hello(message) {
-      const left = touched && { stage: field("stage").value, scenario: field("scenario").value }; // the line was cut: the visitor's choice stays
-      about = message.about || null; why = message.why || ""; tally(message.tally);
-      if (about) begin(message); else choices();
+      about = message.about || null; why = message.why || ""; phase = message.phase; tally(message.tally);
+      if (about) clear(message);
+      else go(message.votes.stage, message.votes.scenario);
       points = message.points;
       if (message.strip) onStrip(message.strip);
       if (message.look) { look = message.look; receivedAt = performance.now(); figures(look); }
-      if (message.result) result(message);
-      enter(message.phase);
+      if (message.result) judged(message);
+      if (phase === "starting") starts();
+      enter(phase);
       if (message.drawn) drawn(message);
-      if (left) { go(left.stage, left.scenario); touched = true; } else if (message.votes) HANDLERS.votes(message.votes); else ask();
-      again();
     },
-    votes(message) { // other visitors predict: a page that only shows, as on a projector, goes with them
-      if (message.stage === field("stage").value && message.scenario === field("scenario").value) { votes(message.votes); return; }
-      if (!touched && !voter) { go(message.stage, message.scenario); return; }
-      const button = $("elsewhere").firstElementChild, number = sum(message.votes);
-      button.textContent = `${number} prediction${number === 1 ? "" : "s"} for ${message.stage} under ${message.scenario}: go there`;
-      button.onclick = () => go(message.stage, message.scenario);
-      $("elsewhere").hidden = false;
+    asked(message) { go(message.stage, message.scenario); enter("waiting"); },
+    votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) votes(message.votes); },
+    starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
+    begin(message) { if (phase !== "starting") { phase = "running"; clear(message); } enter("running"); },
+    look(message) {
+      look = message; receivedAt = performance.now();
+      points.push([message.at_s, message.acknowledged, message.unknown, message.counter, message.failed]);
+      if (points.length > 1200) points = points.filter((_, number) => number % 2 === 0);
+      if (message.bins) onStrip(message.bins);
+      figures(message);
+      draw();
     },
-    begin,
-    look(message) { glance(message); draw(); if (still.matches) strip.draw(message.at_s); },
-    judged(message) { enter("judged"); result(message); draw(); },
+    judged(message) { phase = "judged"; judged(message); enter("judged"); },
     drawn(message) { enter("drawn"); drawn(message); },
-    refused(message) { why = message.why; enter("refused"); ask(); },
+    refused(message) { why = message.why; enter("refused"); own(); },
   };
+  const STORES = { redis: "Redis", redis_nodes: "Redis", mysql: "MariaDB", zookeeper: "ZooKeeper", etcd: "etcd" };
+  function starts() { // what is being started
+    const lines = [replicas(about.replicas), say("proxy"), say("counter_store")];
+    if (about.store) lines.push(say("lock_store", { n: about.servers, store: STORES[about.store] ?? about.store }));
+    lines.push(say("load", { requests: thin(about.requests) }));
+    $("starts").replaceChildren(...lines.map((line) => cell("li", line)));
+  }
   const news = new EventSource("/live/news");
   news.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.kind](message); };
-  news.onerror = () => { $("phase").textContent = "The lab does not answer. Waiting for it …"; };
+  news.onerror = () => { $("phase").textContent = say("silent"); };
   function move() { // between two messages the strip moves on with the clock
     if (!still.matches && look && phase === "running") strip.draw(look.at_s + (performance.now() - receivedAt) / 1000);
     requestAnimationFrame(move);
   }
   requestAnimationFrame(move);
-  const again = () => { draw(); strip.draw(look ? look.at_s : STRIP_S); };
-  addEventListener("resize", again);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  addEventListener("resize", draw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   addEventListener("pagehide", () => news.close());
 }

@@ -2,16 +2,17 @@
 const STRIP_S = 10, BIN_S = 0.025;
 
 class Paper { // a canvas in its own pixels, with the page's colours
-  constructor(id) { this.canvas = document.getElementById(id); this.tall = this.canvas.height; this.canvas.style.height = `${this.tall}px`; }
+  constructor(id) { this.canvas = document.getElementById(id); }
   begin() {
     const sharp = window.devicePixelRatio || 1, wide = this.canvas.clientWidth;
     const style = getComputedStyle(document.documentElement);
     this.ink = (name) => style.getPropertyValue(`--${name}`).trim();
-    this.wide = wide;
+    this.wide = wide; this.tall = this.canvas.clientHeight;
+    this.letters = parseFloat(getComputedStyle(document.documentElement).fontSize); // a projector has larger ones
     this.canvas.width = Math.round(wide * sharp); this.canvas.height = Math.round(this.tall * sharp);
     this.to = this.canvas.getContext("2d");
     this.to.setTransform(sharp, 0, 0, sharp, 0, 0);
-    this.to.font = "16px system-ui, sans-serif";
+    this.to.font = `${this.letters}px system-ui, sans-serif`;
     return this.to;
   }
 }
@@ -23,8 +24,8 @@ function round(most) { // the next round number
   return [1, 2, 5, 10].map((step) => step * power).find((one) => one >= most) || 10 * power;
 }
 
-function axes(paper, untilS, most, left = 72) {
-  const to = paper.to, bottom = paper.tall - 26, top = 10, right = paper.wide - 12;
+function axes(paper, untilS, most) {
+  const to = paper.to, bottom = paper.tall - 1.6 * paper.letters, top = 10, right = paper.wide - 12, left = 4.5 * paper.letters;
   const x = (s) => left + (right - left) * s / untilS, y = (n) => bottom - (bottom - top) * n / most;
   to.fillStyle = paper.ink("soft"); to.strokeStyle = paper.ink("line"); to.lineWidth = 1;
   for (const part of [0, 0.5, 1]) {
@@ -59,7 +60,7 @@ function faultBands(paper, at, faults, nowS) {
     to.globalAlpha = 1; to.fillStyle = paper.ink("text"); to.textBaseline = "top";
     const late = from > paper.wide / 2;
     to.textAlign = late ? "right" : "left";
-    to.fillText(`${one.kind}, ${one.replica}`, from + (late ? -6 : 6), at.top + 4 + 20 * (number % 3));
+    to.fillText(`${one.kind}, ${one.replica}`, from + (late ? -6 : 6), at.top + 4 + 1.25 * paper.letters * (number % 3));
   });
 }
 
@@ -76,18 +77,22 @@ function envelope(paper, points, faults) { // of points: seconds, acknowledged, 
   line(to, points, x, (one) => at.y(one[1] + one[2]), paper.ink("unknown"), 1.5);
   line(to, points, x, acknowledged, paper.ink("counted"), 6);
   line(to, points, x, counter, paper.ink("counter"));
+  const high = acknowledged(last), low = counter(last); // the gap, at the edge where its number is
+  if (low - high > 4) { to.fillStyle = paper.ink("lost"); to.fillRect(x(last) - 2, high, 10, low - high); }
 }
 
-function speed(paper, points, faults) {
-  paper.begin();
-  const slope = points.slice(1).map((one, number) => {
-    const before = points[Math.max(0, number - 4)];
-    const kept = (point) => Math.min(point[1], point[3]);
-    return [one[0], Math.max(0, kept(one) - kept(before)) / Math.max(0.001, one[0] - before[0])];
-  });
-  const at = axes(paper, Math.max(1, points.at(-1)?.[0] || 1), round(Math.max(10, ...slope.map((one) => one[1]))));
-  faultBands(paper, at, faults.map((one) => ({ ...one, kind: one.kind })), points.at(-1)?.[0] || 0);
-  line(paper.to, slope, (one) => at.x(one[0]), (one) => at.y(one[1]), paper.ink("counted"), 2.5);
+function liveness(paper, points, faults, requests) { // of points: seconds, acknowledged, unknown, counter, failed; what was served, refused, and waits
+  const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0, 0];
+  const at = axes(paper, Math.max(1, last[0]), requests);
+  const x = (one) => at.x(one[0]), served = (one) => at.y(one[1]), refused = (one) => at.y(one[1] + one[4] + one[2]);
+  to.globalAlpha = 0.45;
+  between(to, points, x, refused, () => at.y(requests), paper.ink("unknown"));
+  between(to, points, x, () => at.y(0), served, paper.ink("counted"));
+  between(to, points, x, served, refused, paper.ink("lost"));
+  to.globalAlpha = 1;
+  line(to, points, x, served, paper.ink("counted"), 5);
+  line(to, points, x, refused, paper.ink("lost"));
+  faultBands(paper, at, faults, last[0]);
 }
 
 class Strip { // the holders over time, with a lane for each replica
@@ -105,7 +110,7 @@ class Strip { // the holders over time, with a lane for each replica
     if (kept > 0) for (const lane of this.bins.values()) for (const number of Object.keys(lane)) { if (number >= kept) break; delete lane[number]; }
   }
   draw(nowS) { // nowS: of the right end
-    const to = this.paper.begin(), { wide, tall } = this.paper, left = 96, lanes = Math.max(1, this.replicas.length);
+    const to = this.paper.begin(), { wide, tall } = this.paper, left = 6 * this.paper.letters, lanes = Math.max(1, this.replicas.length);
     const high = (tall - 4) / lanes, across = (wide - left - 4) / STRIP_S, startS = nowS - STRIP_S;
     const holder = this.paper.ink(this.locked === false ? "counter" : "counted");
     this.replicas.forEach((name, row) => {

@@ -330,12 +330,13 @@ def test_void_run_keeps_predictions():
 
 def test_votes_are_pushed():
     """Each prediction is published to all pages at once, and a page that opens later gets the last counts."""
-    state = LiveState()
+    state = LiveState("lua", "holder_crash")
     try:
         with state.news.listening() as mine:
             state.predict("1", "", "lua", scenarios.load("holder_crash"), 2)
             state.predict("2", "", "lua", scenarios.load("holder_crash"), 0)
-            messages = [msgspec.json.decode(mine.get_nowait()[len(b"data: ") :]) for _ in range(2)]
+            state.predict("3", "", "none", scenarios.load("rush"), 0)  # of another question: it counts, and is not shown
+            messages = [msgspec.json.decode(mine.get_nowait()[len(b"data: ") :]) for _ in range(mine.qsize())]
 
         subject = {"stage": "lua", "scenario": "holder_crash"}
         assert messages == [{"kind": "votes", **subject, "votes": [0, 0, 1]}, {"kind": "votes", **subject, "votes": [1, 0, 1]}]
@@ -369,7 +370,7 @@ def test_ladder_hides_results():
     """The ladder begins with the core, and hides results that may not be seen yet."""
     state = ladder_panel.rungs("rush", lambda name: name == "none")
 
-    assert [one["stage"] for one in state[:8]] == list(ladder_panel.CORE)
+    assert [one["stage"] for one in state[:9]] == list(ladder_panel.CORE)
     assert state[0]["cell"]["verdict"] == "ADMITTED"
     assert {one["cell"] is None for one in state[1:]} == {True}
 

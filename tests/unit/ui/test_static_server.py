@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import http.client
+import re
 import signal
 import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import LiveState
 from lab.ui.static_server import Site
 from tests.command import LAB, lab
 
@@ -145,3 +149,21 @@ def test_it_serves_until_it_is_told_to_end(tmp_path, word):
 
         assert serving.wait(20) == 0
         assert b"Traceback" not in serving.stderr.read()
+
+
+def test_served_pages_lead_to_each_other(reports):
+    """A page that is served has links to the main pages that there are; the file itself is as it was."""
+    run, play = reports / "runs" / "a-run" / "report.html", reports / "play" / "index.html"
+    run.write_text("<body><main>a run</main>", encoding="utf-8")
+    play.parent.mkdir()
+    play.write_text("levels", encoding="utf-8")
+    with closing(LiveServer(LiveState(), "127.0.0.1", 0, 8089, "", reports)) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        connection.request("GET", "/runs/a-run/report.html")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        server.state.close()
+
+    links = re.findall(r'<a href="([^"]+)">', text.partition("<main>")[0])
+    assert links == ["/", "/index.html", "/index.html#matrix", "/play/index.html"]
+    assert run.read_text(encoding="utf-8") == "<body><main>a run</main>"

@@ -1,0 +1,87 @@
+"""The addresses of the pages: a port that is free, the address for phones, and its QR code."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+
+from lab.errors import BadInput
+from lab.servers.process import free_port
+from lab.ui.same_origin import LOOPBACK
+
+PAGE_PORT, LOCUST_PORT = 8090, 8089
+TRIED = 10  # how many ports are tried, from the usual one on, before the system chooses any
+VOTE = "/vote"  # the page as phones see it
+NOWHERE = ("192.0.2.1", 9)  # an address that is reserved for documentation
+
+
+def available(host: str, port: int | None, usual: int, option: str) -> int:
+    """Return the port to listen on: the wanted one, or without one the usual port, or another where that is taken.
+
+    port: 0 for any free port. Raises BadInput where the wanted port is not available, or the host is none of this machine.
+    """
+    if port is not None:
+        return _bound(host, port, option)
+    for one in range(usual, usual + TRIED):
+        with contextlib.suppress(Taken):
+            return _bound(host, one, option)
+    return free_port()
+
+
+class Taken(BadInput):
+    """The port is not available."""
+
+
+def _bound(host: str, port: int, option: str) -> int:
+    """Return the port, or a free one for 0, if a server can listen there. Raises BadInput."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise not_available(host, port, option, error) from None
+    return port or free_port()
+
+
+def not_available(host: str, port: int, option: str, error: OSError) -> BadInput:
+    """Return the error for a page that cannot listen there."""
+    if isinstance(error, socket.gaierror):
+        return BadInput(f"--host: there is no address {host}")
+    if error.errno == errno.EADDRNOTAVAIL:
+        return BadInput(f"--host: this machine does not have the address {host}")
+    why = (error.strerror or str(error)).lower()
+    return Taken(f"port {port} of {host} is not available: {why}; choose another with {option} (0: any free port)")
+
+
+def from_here(host: str) -> str:
+    """Return a name under which this machine itself reaches a server that listens on this host."""
+    return "127.0.0.1" if host in ("0.0.0.0", "") else host  # noqa: S104 - compared, not listened on
+
+
+def from_elsewhere(host: str) -> str:
+    """Return a name under which other machines reach a server that listens on this host; empty where they do not."""
+    if host in LOOPBACK:
+        return ""
+    if host not in ("0.0.0.0", ""):  # noqa: S104 - compared, not listened on
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(NOWHERE)  # sends nothing: the system only chooses the address that it would send from
+        except OSError:  # no network
+            return ""
+        found: str = probe.getsockname()[0]
+        return found
+
+
+def qr_code(address: str) -> str:
+    """Return the QR code of an address as SVG, dark on light in each colour scheme.
+
+    Empty where the library is not installed: the page has the address in letters as well.
+    """
+    try:
+        import segno
+    except ImportError:
+        return ""
+    code: str = segno.make_qr(address, error="m").svg_inline(scale=4, border=4, light="#fff", dark="#000", omitsize=True)
+    return code

@@ -1,0 +1,222 @@
+"""The page of the class without a browser: addresses, the shared question, Start by Locust's own form, texts."""
+
+from __future__ import annotations
+
+import http.client
+import http.server
+import re
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+import pytest
+
+from app.locks import stages
+from lab.errors import BadInput
+from lab.scenario import scenario as scenarios
+from lab.ui import addresses, live_page
+from lab.ui.ladder_panel import next_rung
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import LiveState, UnderWay
+from lab.ui.locust_client import LocustClient, NotStarted
+from lab.ui.locust_environment import BUSY
+from lab.ui.page_texts import LANGUAGE, TEXTS
+from lab.ui.run_form import RunRequest
+
+HERE = "127.0.0.1"
+
+
+def request_of(stage: str, scenario: str) -> RunRequest:
+    return RunRequest(stages()[stage], scenarios.load(scenario), "")
+
+
+@pytest.fixture
+def state() -> Iterator[LiveState]:
+    one = LiveState()
+    yield one
+    one.close()
+
+
+def test_another_port_where_the_usual_is_taken():
+    """The page has its usual port; another one where a program has that; a port that was asked for is not replaced."""
+    with socket.create_server((HERE, 0)) as taken:
+        port = taken.getsockname()[1]
+
+        assert addresses.available(HERE, None, port, "--port") != port
+        with pytest.raises(BadInput, match=rf"port {port} of {HERE} is not available: .*; choose another with --port"):
+            addresses.available(HERE, port, port, "--port")
+    assert addresses.available(HERE, None, port, "--port") == port
+
+
+def test_address_for_phones():
+    """Phones get an address only where the page listens beyond this machine."""
+    assert [addresses.from_elsewhere(host) for host in ("127.0.0.1", "localhost", "192.0.2.7")] == ["", "", "192.0.2.7"]
+    assert not addresses.from_elsewhere("0.0.0.0").startswith("127.")
+
+
+def test_qr_code_needs_its_library(monkeypatch):
+    """Without the library the page has no QR code, and works."""
+    monkeypatch.setitem(sys.modules, "segno", None)
+
+    assert addresses.qr_code("http://192.0.2.7:8090/vote") == ""
+    text = live_page.text(("none", "rush"), "http://192.0.2.7:8090/vote", "secret", 8089, {})
+    assert "<code>192.0.2.7:8090/vote</code>" in text
+    assert "<code>secret</code>" in text
+
+
+def test_page_chooses_what_the_class_is_asked():
+    text = live_page.text(("lua", "nested"), "", "", 8089, {})
+
+    checked = re.findall(r'name="(\w+)" value="(\w+)" checked', text)
+    assert checked == [("stage", "lua"), ("scenario", "nested")]
+    assert "make ui HOST=0.0.0.0" in text  # how phones can join
+
+
+def test_texts_of_the_page_are_in_one_place():
+    """Each text that the template and the script use is in the dictionary, and the dictionary has no other."""
+    script, template = ((live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in ("live.js", "live.html"))
+    used = {*re.findall(r'say\("(\w+)"', script), *re.findall(r"\bt\.(\w+)", template)}
+    used |= {one for pair in re.findall(r'say\([^"()]*\? "(\w+)" : "(\w+)"', script) for one in pair}
+    used |= {"waiting", "starting", "running", "judged", "drawn", "refused"}  # the phases, by their names
+    used |= {"acknowledged", "counter", "unknown", "failed", "kept_per_s"}  # the figures
+
+    assert used == set(TEXTS[LANGUAGE])
+
+
+def test_all_are_asked_the_same(state):
+    """What one page chooses, all are asked; during a run nobody can change it, and a run from Locust's form asks its own."""
+    with state.news.listening() as mine:
+        state.ask("lua", "nested")
+        news = msgspec.json.decode(mine.get_nowait()[len(b"data: ") :])
+    assert news == {"kind": "asked", "phase": "waiting", "stage": "lua", "scenario": "nested", "votes": [0, 0, 0, 0]}
+
+    state.starting(request_of("ttl", "rush"))
+
+    with pytest.raises(UnderWay, match="a run is under way"):
+        state.ask("lua", "nested")
+    late = state.snapshot()
+    assert (late["phase"], late["votes"]["stage"], late["about"]["store"]) == ("starting", "ttl", "redis")
+    state.refused("no servers")
+    assert (state.snapshot()["phase"], state.snapshot()["why"]) == ("refused", "no servers")
+
+
+def test_predictions_are_fixed_when_the_run_starts(state):
+    """A prediction while servers start is for the next run. A run without servers leaves all predictions as they were."""
+    rush = scenarios.load("rush")
+    state.predict("1", "", "none", rush, 1)
+    state.starting(request_of("none", "rush"))
+    state.predict("2", "", "none", rush, 0)
+
+    assert state.snapshot()["about"]["predicted"] == [0, 1]
+    assert state.snapshot()["votes"]["votes"] == [1, 0]
+    state.refused("no servers")
+    assert state.snapshot()["votes"]["votes"] == [1, 1]
+
+
+def test_begin_goes_on_from_the_start(state, tmp_path):
+    """The run that was announced is followed; its predictions are not counted again."""
+    state.predict("1", "", "none", scenarios.load("rush"), 1)
+    state.starting(request_of("none", "rush"))
+    state.begin(request_of("none", "rush"), tmp_path)
+
+    assert state.snapshot()["phase"] == "running"
+    assert state.snapshot()["about"]["predicted"] == [0, 1]
+
+
+def test_pictures_do_not_call_the_class_back(state, tmp_path):
+    """Pictures that are drawn when the class is asked the next question change no page."""
+    state.ask("lua", "rush")
+    state._show_pictures({"caption": "", "run": "r"})
+
+    assert state.snapshot()["phase"] == "waiting"
+
+
+def test_next_rung_fits_the_scenario():
+    """The next rung is the next stage of the ladder that the scenario fits; after the last one there is none."""
+    assert [next_rung(stage, "rush") for stage in ("none", "setnx", "setnx_finally", "fencing")] == ["local", "ttl", "ttl", ""]
+    assert next_rung("none", "slow_holder") == "ttl"  # setnx has no TTL, which the scenario needs
+
+
+class FakeLocust(http.server.BaseHTTPRequestHandler):
+    """Locust's page, as far as Start needs it."""
+
+    posts: list[tuple[str, dict[str, str], str]]
+    answers: list[dict[str, Any]]
+
+    def do_POST(self) -> None:
+        form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        self.posts.append((self.path, form, self.headers.get("Cookie", "")))
+        body = msgspec.json.encode(self.answers.pop(0) if self.path == "/swarm" else {})
+        self.send_response(302 if self.path == "/lab/login" else 200)
+        self.send_header("Set-Cookie", "session=s1; HttpOnly; Path=/")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def locust() -> Iterator[tuple[int, list[Any], list[Any]]]:
+    """A fake Locust: its port, what was posted, and what it will answer to Start."""
+    handler = type("Handler", (FakeLocust,), {"posts": [], "answers": []})
+    with http.server.ThreadingHTTPServer((HERE, 0), handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield server.server_port, handler.posts, handler.answers
+        server.shutdown()
+
+
+def test_start_posts_the_form_of_locust(locust):
+    """Start sends what Locust's own form sends, with the scenario's own number of users."""
+    port, posts, answers = locust
+    answers += [{"success": True}, {"success": False, "message": "the stage none does not have it"}]
+    client = LocustClient(HERE, port)
+
+    client.start("lua", "rush")
+
+    assert posts == [("/swarm", {"stage": "lua", "scenario": "rush", "user_count": "0", "spawn_rate": "100"}, "")]
+    with pytest.raises(NotStarted, match="the stage none does not have it"):
+        client.start("none", "nested")
+    with pytest.raises(NotStarted, match="Locust does not answer"):
+        LocustClient(HERE, addresses.free_port()).start("lua", "rush")
+
+
+def test_start_logs_in_where_there_is_a_password(locust):
+    port, posts, answers = locust
+    answers += [{"success": True}]
+
+    LocustClient(HERE, port, "secret").start("lua", "rush")
+
+    assert posts[0] == ("/lab/login", {"username": "lab", "password": "secret"}, "")
+    assert (posts[1][0], posts[1][2]) == ("/swarm", "session=s1")
+
+
+def test_start_waits_for_the_pictures_of_the_run_before(locust, state, tmp_path):
+    """While Locust is busy with a run that is over, Start is tried again; a run under way is refused at once."""
+    port, posts, answers = locust
+    with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
+        address = f"http://{HERE}:{server.server_port}/live/start"
+        answers += [{"success": False, "message": BUSY}, {"success": True}]
+        assert post(address, {"stage": "lua", "scenario": "rush"}) == {}
+        assert len(posts) == 2
+        answers += [{"success": False, "message": BUSY}]
+        state.starting(request_of("lua", "rush"))
+        assert post(address, {"stage": "lua", "scenario": "rush"}) == {"refused": BUSY}
+        assert "Did you mean 'lua'" in post(address, {"stage": "lau", "scenario": "rush"})["refused"]
+        assert "a run is under way" in post(address.replace("start", "subject"), {"stage": "lua", "scenario": "rush"})["refused"]
+        assert post(address.replace("start", "stop"), {}) == {}
+        assert posts[-1][0] == "/stop"
+
+
+def post(address: str, content: object) -> dict[str, Any]:
+    connection = http.client.HTTPConnection(*address.split("/")[2].split(":"), timeout=10)
+    connection.request("POST", "/" + address.split("/", 3)[3], msgspec.json.encode(content))
+    answer = msgspec.json.decode(connection.getresponse().read())
+    connection.close()
+    return answer
