@@ -150,24 +150,25 @@ def test_two_runs_on_both_pages(browser, lab):
 def test_a_class_on_one_page(browser, lab):
     """Start on the page starts Locust; a phone that predicted gets its answer; a refusal is shown at the button."""
     teacher, phone = browser.open(lab.live), browser.open(f"{lab.live}vote", size="phone", touch=True)
-    choose(teacher, "none", "slow_holder")
+    choose(teacher, "lua", "nested")
+    choose(teacher, "none", "nested")
     browser.excused = ["400"]
     teacher.get_by_role("button", name="Start").click()
     teacher.get_by_role("alert").filter(has_text="the stage none does not have it").wait_for()
     assert lab.at_rest()
-    choose(teacher, "lua", "slow_holder")
-    phone.locator(".subject").filter(has_text="lua under slow_holder").wait_for()
+    choose(teacher, "lua", "nested")
+    phone.locator(".subject").filter(has_text="lua under nested").wait_for()
     assert not phone.get_by_role("button", name="Start").is_visible()  # only the class's own page starts runs
-    phone.locator(".choice").first.tap()
+    phone.get_by_role("button", name="it waits for itself").tap()
     teacher.locator(".choice .count").filter(has_text="1").wait_for()
 
     teacher.get_by_role("button", name="Start").click()
 
     for page in (teacher, phone):
-        page.locator("#outcome-title").filter(has_text="KEPT lua under slow_holder").wait_for(timeout=60_000)
+        page.locator("#outcome-title").filter(has_text="ADMITTED lua under nested").wait_for(timeout=60_000)
     phone.locator("#mine").filter(has_text="You were right.").wait_for()
     (facts,) = wait_for(lab.verdicts)
-    assert (facts["stage"], facts["scenario"], facts["verdict"]) == ("lua", "slow_holder", "KEPT")
+    assert (facts["stage"], facts["scenario"], facts["verdict"]) == ("lua", "nested", "ADMITTED")
     teacher.get_by_role("button", name="Choose another").click()
     phone.locator(".choice").first.wait_for()
 

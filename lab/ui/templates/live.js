@@ -44,10 +44,17 @@
     one.append(fill, cell("span", words, "words"), count);
     return one;
   }
+  function show(row) { // scrolls its list only, and only if need be
+    const list = row.closest(".rows"), above = row.offsetTop - list.offsetTop;
+    if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = above - list.clientHeight / 3;
+  }
   function go(stage, scenario) { // all pages are asked the same
     Object.assign(asked, { stage, scenario });
     form.elements.stage.value = stage; form.elements.scenario.value = scenario;
     for (const row of form.querySelectorAll("[name=scenario]")) row.closest("label").classList.toggle("unfit", unfit[row.value].includes(stage));
+    const others = Object.values(unfit).filter((one) => one.includes(stage)).length;
+    $("more").textContent = others ? say("more", { n: others }) : "";
+    for (const one of form.querySelectorAll(":checked")) show(one.closest("label"));
     $("refused").textContent = unfit[scenario].includes(stage) ? say("no_fit") : "";
     const { text, choices: all } = chosen();
     document.querySelector(".subject").textContent = say("subject", asked);

@@ -25,7 +25,7 @@ function round(most) { // the next round number
 }
 
 function axes(paper, untilS, most) {
-  const to = paper.to, bottom = paper.tall - 1.6 * paper.letters, top = 10, right = paper.wide - 12, left = 4.5 * paper.letters;
+  const to = paper.to, bottom = paper.tall - 1.6 * paper.letters, top = 4 + 0.6 * paper.letters, right = paper.wide - 12, left = 4.5 * paper.letters;
   const x = (s) => left + (right - left) * s / untilS, y = (n) => bottom - (bottom - top) * n / most;
   to.fillStyle = paper.ink("soft"); to.strokeStyle = paper.ink("line"); to.lineWidth = 1;
   for (const part of [0, 0.5, 1]) {
