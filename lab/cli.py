@@ -159,10 +159,7 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 @shown("--stage", default="none", help="Stage that is selected at first.")
 @shown("--scenario", default="rush", help="Scenario that is selected at first.")
 def ui(port: int | None, locust_port: int | None, processes: int, host: str, stage: str, scenario: str) -> int:
-    """Serve the lab in the browser until Ctrl-C.
-
-    Choose a stage and a scenario, press Start, and watch the run live. With --host 0.0.0.0 a class can predict on phones.
-    """
+    """Serve the lab in the browser until Ctrl-C. With --host 0.0.0.0, a class can predict on phones."""
     from lab.ui.run_form import offered
     from lab.ui.server import serve
 

@@ -197,7 +197,7 @@ def test_start_logs_in_where_there_is_a_password(locust):
     assert (posts[1][0], posts[1][2]) == ("/swarm", "session=s1")
 
 
-def test_start_waits_for_the_pictures_of_the_run_before(locust, state, tmp_path):
+def test_start_waits_for_pictures(locust, state, tmp_path):
     """While Locust is busy with a run that is over, Start is tried again; a run under way is refused at once."""
     port, posts, answers = locust
     with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
