@@ -21,9 +21,9 @@ The commands are counted below the client of the store: at its connection, which
 no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
 commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them.
 
-Faults are prepared as files, ``gates/<name>.json``, one ``Injection`` each, which a replica reads when it starts. A replica
-renames the file before it injects. So a fault is injected at most once in a run: a replica that is started again does not
-inject it a second time. Where no fault is prepared, a failpoint costs one test of a variable.
+Faults are prepared as files, one ``Injection`` each, which a replica reads when it starts (``app/fault_files.py``). A fault is
+injected at most once in a run: a replica that is started again does not inject it a second time. Where no fault is prepared, a
+failpoint costs one test of a variable.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from enum import Enum
 from pathlib import Path
 from time import monotonic_ns
 from typing import ClassVar
+
+from app import fault_files
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
@@ -93,6 +95,8 @@ class Injection:
     # how many grants of this replica must have begun to read. At a failpoint after the grant, the present grant counts: at
     # ``read.after``, 3 means the third grant, and 0 means the same as 1. At ``acquire.before``, 3 means the fourth.
     skip: int = 0
+    # whether the request first waits until the lab has done its part of the fault; ``for_ms`` counts from then on
+    lab_first: bool = False
 
 
 class Failpoints:
@@ -122,7 +126,9 @@ class Failpoints:
             with self._mutex:
                 self.grants += 1
         while (injection := self._take(f"{phase}.{moment}")) is not None:
-            if self._claim(injection, request):
+            if fault_files.take(self.folder, injection.name, self.replica, request):
+                if injection.lab_first:
+                    fault_files.wait_for_answer(self.folder, injection.name)
                 ACTIONS[injection.action](injection)
 
     def _take(self, failpoint: str) -> Injection | None:
@@ -134,20 +140,6 @@ class Failpoints:
                 if injection.gate == failpoint and self.grants >= injection.skip:
                     return self.pending.pop(injection.name)
         return None
-
-    def _claim(self, injection: Injection, request: str) -> bool:
-        """Rename the file and record the request and the time. Return False if another process has renamed it before."""
-        about = {"name": injection.name, "replica": self.replica, "pid": os.getpid()}
-        record = about | {"request": request, "at_ns": monotonic_ns()}
-        note = self.folder / f".{injection.name}.{os.getpid()}"
-        note.write_text(json.dumps(record), encoding="utf-8")
-        try:
-            (self.folder / f"{injection.name}.json").rename(self.folder / f"{injection.name}.spent")
-        except FileNotFoundError:
-            note.unlink()
-            return False
-        note.rename(self.folder / f"{injection.name}.struck")
-        return True
 
 
 def _read(path: Path) -> Injection:

@@ -1,7 +1,7 @@
 """The injector: it does the lab's part of each fault in a run, and ends each fault when its ``for_ms`` is over.
 
-A replica that reaches a failpoint with a prepared fault leaves a note. The injector sees the note, injects the fault, and
-recovers ``for_ms`` later. A fault is always recovered, however the run ends, and recorded in ``faults.jsonl``.
+A replica that reaches a failpoint with a prepared fault leaves a note. The injector sees the note, injects the fault, answers the
+note, and recovers ``for_ms`` later. A fault is always recovered, however the run ends, and recorded in ``faults.jsonl``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from time import monotonic_ns
 
 import msgspec
 
+from app.fault_files import ANSWERED_WITHIN_S, NOTE, answer
 from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import described
@@ -63,6 +64,7 @@ class _Injector(threading.Thread):
         super().__init__(name="faults", daemon=True)
         self.pending = _named(faults)
         self.active: list[tuple[Fault, FaultRecord]] = []
+        self.over_ns: dict[str, int] = {}  # by the fault's name: when it is to be recovered
         self.folder, self.system, self.record = folder, system, record
         self.over = threading.Event()
         self.failure: Exception | None = None
@@ -79,21 +81,30 @@ class _Injector(threading.Thread):
     def look(self) -> None:
         """Inject each fault with a new note, and recover each fault whose time is over."""
         for name, fault in list(self.pending.items()):
-            note = self.folder / f"{name}.struck"
+            note = self.folder / f"{name}{NOTE}"
             if note.exists():
                 del self.pending[name]
                 self.inject(fault, msgspec.json.decode(note.read_bytes(), type=FaultRecord))
         now_ns = monotonic_ns()
         for fault, record in list(self.active):
-            if now_ns >= record.at_ns + fault.for_ms * 1_000_000:
+            if now_ns >= self.over_ns[record.name]:
                 self.recover(fault, record)
 
     def inject(self, fault: Fault, record: FaultRecord) -> None:
+        """Do the lab's part, and let the request at the failpoint go on; it waits for ``for_ms`` from then on."""
         record.kind, record.failpoint, record.effect = kind_of(fault), fault.at, fault.effect
         self.active.append((fault, record))
-        with _named_failure(record, "injected"):
-            fault.inject(self.system, record)
-        record.injected_ns = record.injected_ns or monotonic_ns()
+        lab_first, for_ns = fault.injection(record.name).lab_first, fault.for_ms * 1_000_000
+        try:
+            with _named_failure(record, "injected"):
+                fault.inject(self.system, record)
+            done_ns = monotonic_ns()
+        finally:
+            answer(self.folder, record.name)
+        record.injected_ns = record.injected_ns or done_ns
+        self.over_ns[record.name] = (done_ns if lab_first else record.at_ns) + for_ns
+        if lab_first and done_ns - record.at_ns > ANSWERED_WITHIN_S * 1e9:
+            raise RunFailed(f"the fault {record.name} came too late: the request at the failpoint had gone on before")
 
     def recover(self, fault: Fault, record: FaultRecord) -> None:
         self.active.remove((fault, record))
@@ -112,6 +123,8 @@ class _Injector(threading.Thread):
                 time.sleep(LOOK_EVERY_S)
         self.over.set()
         self.join()
+        for note in self.folder.glob(f"*{NOTE}"):
+            answer(self.folder, note.stem)  # no request waits for an injector that has ended
         for fault, record in list(self.active):
             try:
                 self.recover(fault, record)

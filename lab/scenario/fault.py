@@ -4,8 +4,8 @@
 declares what the fault needs and where it acts. From these declarations alone follows where it can be injected: on servers
 of the lab's own, on a store of somebody else, in containers (``lab/scenario/fault_place.py``).
 
-A replica reaches the failpoint, does its own part and leaves a note. The injector (``lab/run/fault_injector.py``) sees the
-note, injects the lab's part, recovers, and writes a fault record.
+A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the
+note, injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Fault(Protocol):
 
     @property
     def for_ms(self) -> int:
-        """How long the fault lasts: the time from the failpoint to the recovery."""
+        """How long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part."""
 
     def injection(self, name: str) -> Injection:
         """Return what the replica does at the failpoint."""

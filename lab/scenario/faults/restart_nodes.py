@@ -33,7 +33,8 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+        # a server that comes back late comes back after this holder's time
+        return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=not self.delay_ms)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes(self.nodes)

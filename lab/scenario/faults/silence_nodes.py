@@ -17,7 +17,7 @@ class Fault:
     needs: ClassVar[tuple[Need, ...]] = ()
     effect: ClassVar[Effect] = Effect.SERVERS_SILENT
 
-    # how long the servers are silent; the request goes on at once
+    # how long the servers are silent; the request goes on as soon as they are silent
     for_ms: int
     # the servers of the lock's store, counted from 1
     nodes: tuple[int, ...] = (1,)
@@ -27,7 +27,7 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", 0, self.skip)
+        return Injection(name, self.at, "wait", 0, self.skip, lab_first=True)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.silence_nodes(self.nodes)

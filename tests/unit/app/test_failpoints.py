@@ -8,6 +8,7 @@ from time import monotonic_ns
 
 import pytest
 
+from app import fault_files
 from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection, Meaning, RequestContext
 
 NAMES = [f"wait-{number}" for number in range(200)]
@@ -57,6 +58,22 @@ def test_threads_inject_once(tmp_path, monkeypatch):
     assert sorted(injected) == sorted(NAMES)
     assert failpoints.grants == 8
     assert {path.stem for path in tmp_path.glob("*.struck")} == set(NAMES)
+
+
+def test_request_waits_for_the_lab(tmp_path, monkeypatch):
+    """With ``lab_first``, a request goes on when the lab has answered its note, and only then waits for its own time."""
+    order = []
+    monkeypatch.setitem(ACTIONS, "wait", lambda injection: order.append("its own part"))
+    prepare(tmp_path, "fault-1", gate="read.after", action="wait", lab_first=True)
+    request = threading.Thread(target=Failpoints(tmp_path, "replica-1").reach, args=("read", "after", "r1"))
+
+    request.start()
+    request.join(0.1)
+    order.append("the lab's part")
+    fault_files.answer(tmp_path, "fault-1")
+    request.join(5)
+
+    assert order == ["the lab's part", "its own part"]
 
 
 def test_raise_leaves_other_faults(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import threading
 import time
 from contextlib import suppress
 from functools import partial
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from app import fault_files
+from app.failpoints import Failpoints
 from lab.errors import BadInput, RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
@@ -182,6 +185,69 @@ def test_fault_is_injected_and_recovered(kind, gates):
     assert system.calls == list(chain(*CALLS[kind]))
     assert record.recovered_ns - record.at_ns >= one.for_ms * 1_000_000
     assert (record.kind, record.request, record.failpoint, record.effect) == (kind, "r1", one.at, one.effect)
+
+
+@pytest.fixture
+def late():
+    """A system whose lab is late: its part begins only when ``late.may_go`` is set. ``late.calls`` is what it did."""
+    system = FakeSystem()
+    system.may_go = threading.Event()
+
+    def wait_and(call) -> Any:
+        def done(*given: Any) -> int:
+            assert system.may_go.wait(10)
+            return call(*given)
+
+        return done
+
+    for name in ("end_sessions", "pause_lock_store"):
+        setattr(system, name, wait_and(getattr(system, name)))
+    return system
+
+
+def test_holder_waits_for_a_late_lab(gates, late):
+    """A holder whose session the lab is to end goes on only then: otherwise the lab would end the session of a later holder."""
+    fault = made("end_session", for_ms=1)
+    fault_injector.prepare([fault], gates.parent / "prepared")
+    holder = threading.Thread(target=Failpoints(gates.parent / "prepared", "replica-1").reach, args=("read", "after", "r1"))
+
+    with fault_injector.injecting([fault], gates.parent / "prepared", late, gates.parent / "faults.jsonl"):
+        holder.start()
+        holder.join(0.2)  # the lab is late by far more than for_ms
+        waited = holder.is_alive()
+        late.may_go.set()
+        holder.join(5)
+
+    assert waited
+    assert not holder.is_alive()
+    assert late.calls == [("end_sessions", RECORD)]
+
+
+def test_late_fault_lasts_as_long(gates, late):
+    """A fault that began late lasts for ``for_ms`` from then on."""
+    with fault_injector.injecting([made("stall_redis", for_ms=100)], gates, late, gates.parent / "faults.jsonl"):
+        reach(gates, "stall_redis")
+        time.sleep(0.2)  # longer than for_ms
+        late.may_go.set()
+        until = time.monotonic() + 5
+        while len(late.calls) < 2 and time.monotonic() < until:
+            time.sleep(0.002)
+
+    (record,) = History(gates.parent).faults()
+    assert record.recovered_ns - record.injected_ns >= 100 * 1_000_000
+
+
+def test_lab_that_comes_too_late(gates, monkeypatch):
+    """Where the request has gone on before the lab did its part, the run fails: the fault acted on another holder."""
+    monkeypatch.setattr(fault_injector, "ANSWERED_WITHIN_S", 0.0)
+    injecting = fault_injector.injecting([made("end_session")], gates, FakeSystem(), gates.parent / "faults.jsonl")
+
+    def is_answered() -> None:
+        reach(gates, "end_session")
+        fault_files.wait_for_answer(gates, "end_session-1")
+
+    with pytest.raises(RunFailed, match="end_session-1 came too late"), injecting:
+        is_answered()
 
 
 def test_interrupted_run_recovers(gates):
