@@ -4,6 +4,9 @@ A lock is left behind where its release, or the work before it, ended with an er
 only by a deletion, and the store reports each deletion. Where it reports none until then, a grant is a re-entry: the lock took
 the request for its owner. Only a store that reports its keys can show this, and only while it runs: a store that was stopped or
 killed reports nothing until the lab listens to it again.
+
+A report can be late, and never early. The deletion by the request before can be reported when the failed request is in its work.
+So reports count from the end of that work, and the scenario gives the work some time.
 """
 
 from __future__ import annotations
@@ -29,8 +32,12 @@ class Reentries:
         if left is None or grant.request == left.request or not self._is_there(left, grant.got_ns):
             return
         self._asked(left, grant.asked_ns)
-        since_ns, until_ns = left.got_ns, self._ends_ns(left)
-        if not self.keys.was_mute(since_ns, until_ns) and not self.keys.happened("del", since_ns, until_ns, grant.key):
+        since_ns, until_ns = left.releasing_ns, self._ends_ns(left)
+        if (
+            left.robbed_by is None
+            and not self.keys.was_mute(since_ns, until_ns)
+            and not self.keys.happened("del", since_ns, until_ns, grant.key)
+        ):
             grant.reentered = True
             self.findings.measures["reentered"] += 1
             if len(self.findings.reentered) < EXAMPLES:

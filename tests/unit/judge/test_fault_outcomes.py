@@ -149,6 +149,14 @@ def test_entered_a_lock_that_was_left(left):
     assert findings.faults[0].next_request == "next"
 
 
+def test_late_report_of_the_release_before(left):
+    """The deletion by the request before, reported while the failed request works, is not that of the lock which was left."""
+    left.key_event("hincrby", 0).key_event("del", 2).key_event("hincrby", 3)
+    left.increment("same thread", 1, 1, at=(20, 21, 22, 23)).key_event("hincrby", 20)
+
+    assert [one.request for one in left.analyse(final=2, ttl_ms=300, reports_keys=True).reentered] == ["same thread"]
+
+
 @pytest.mark.parametrize(
     ("got_ms", "replica", "event"),
     [
