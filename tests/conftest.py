@@ -15,6 +15,7 @@ from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
+from tests.trial import MADE_AGAIN
 
 pytest_plugins = ["tests.chromium", "tests.new_fault"]
 TESTS = Path(__file__).parent
@@ -30,6 +31,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by its folder: unit, servers, browser or containers."""
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many runs were made again, and why."""
+    reports = [one for some in terminalreporter.stats.values() for one in some if getattr(one, "when", "") == "call"]
+    again = [(one.nodeid, why) for one in reports for name, why in one.user_properties if name == MADE_AGAIN]
+    if again:
+        terminalreporter.section(f"{len(again)} runs were made again")
+        for test, why in again:
+            terminalreporter.line(f"{test}: {why}")
 
 
 @pytest.fixture(scope="session")

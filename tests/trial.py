@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from lab.evidence.history import Outcome, Recorder, Request, outcome_of
-from lab.judge.judgement import Judgement
+from lab.judge.judgement import Judgement, Verdict
 from lab.load.locust import RECORD
 from lab.pipeline import by_locust, conduct
 from lab.run.runner import Drive
@@ -46,6 +46,32 @@ def trial(supervisor: Supervisor, scenario_name: str, stage_name: str, given: Ma
     done = conduct(supervisor, stage, scenario, drive, "a test", reports)
     done.folder.publish()
     return Tried(done.judgement, {claim.name for claim in stage.claims}, done.folder.path)
+
+
+# Why a run is no evidence either way. All other reasons are of the evidence itself, and are never tried away.
+NO_EVIDENCE = ("the danger was never reached", "by something outside the lab")
+MADE_AGAIN = "run made again"  # the name of a test's property: pytest's summary counts them
+
+
+def is_evidence(judgement: Judgement) -> bool:
+    """Return whether a run shows anything. A busy machine can keep a run from its danger; such a run proves nothing."""
+    return judgement.verdict is not Verdict.VOID or not any(why in judgement.why for why in NO_EVIDENCE)
+
+
+def condemned(judgement: Judgement) -> bool:
+    """Return whether a run condemns a lock. A single run can miss a lock that fails only sometimes."""
+    return judgement.verdict is Verdict.BROKEN
+
+
+def until_settled(
+    make: Callable[[], Tried], is_settled: Callable[[Judgement], bool], most: int, again: Callable[[str], object]
+) -> Tried:
+    """Make runs until one settles the question, at most so many. ``again`` takes the reason for each repeat. Return the last."""
+    for _ in range(most - 1):
+        if is_settled((tried := make()).judgement):
+            return tried
+        again(tried.judgement.why)
+    return make()
 
 
 def by_threads(scenario: Scenario) -> Drive:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 
 import pytest
 
+from lab.judge.judgement import Judgement
 from lab.servers.supervisor import Supervisor
+from tests.trial import MADE_AGAIN, Tried, is_evidence, trial, until_settled
 
 
 @pytest.fixture(scope="module")
@@ -15,3 +17,25 @@ def supervisor() -> Iterator[Supervisor]:
     """One supervisor for the servers of all runs of a file."""
     with closing(Supervisor()) as one:
         yield one
+
+
+@pytest.fixture
+def try_lock(supervisor, tmp_path, record_property) -> Callable[..., Tried]:
+    """Return a function that tries a lock under a scenario. A run that is no evidence either way is made once more.
+
+    What a run shows is never tried away: neither a sound lock that is accused, nor another verdict than the expected one.
+    """
+
+    def tried(
+        scenario: str,
+        stage: str,
+        given: Mapping[str, int | float],
+        most: int = 2,
+        is_settled: Callable[[Judgement], bool] = is_evidence,
+    ) -> Tried:
+        def again(why: str) -> None:
+            record_property(MADE_AGAIN, f"{scenario}: {why}")
+
+        return until_settled(lambda: trial(supervisor, scenario, stage, given, tmp_path), is_settled, most, again)
+
+    return tried

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from lab.judge.judgement import Verdict
-from tests.trial import trial
+from tests.trial import condemned, trial
 
 LOCKS = Path(__file__).with_name("locks")
 Options = dict[str, int | float]
@@ -126,9 +126,9 @@ BROKEN = {
     "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
     "ignores_its_validity": Case("slow_asking", {}, "granted after its validity had ended"),
     "fence_is_constant": Case("frozen_before_write", {"requests": 30}, "stopped after its last check"),
-    # a waiter that gives up blocks those behind it
-    "stays_in_the_queue": Case("waiter_gives_up", {"requests": 35}, BLOCKED),
-    "stays_in_the_queue_of_its_replica": Case("waiter_gives_up", {"requests": 35}, BLOCKED),
+    # a waiter that gives up blocks those behind it; also where a slow start delays the long work, requests come for long after it
+    "stays_in_the_queue": Case("waiter_gives_up", {"requests": 60}, BLOCKED),
+    "stays_in_the_queue_of_its_replica": Case("waiter_gives_up", {"requests": 60}, BLOCKED),
     # the work is done twice, or not at all
     "works_twice": Case("rush", FAST, AGAIN),
     "works_again_after_a_late_release": Case("slow_holder", SLOW, AGAIN, ("worked again without the lock",)),
@@ -195,10 +195,11 @@ def test_every_lock_is_tried(shelf, expected):
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_lock_is_condemned(name, supervisor, tmp_path):
-    """A broken lock is condemned, and by the right mechanism."""
+def test_a_broken_lock_is_condemned(name, try_lock):
+    """A broken lock is condemned in one of three runs, and by the right mechanism. A single run can miss it by chance."""
     case = BROKEN[name]
-    judgement, claims, _ = trial(supervisor, case.scenario, str(LOCKS / "broken" / f"{name}.py"), case.options, tmp_path)
+    path = str(LOCKS / "broken" / f"{name}.py")
+    judgement, claims, _ = try_lock(case.scenario, path, case.options, most=3, is_settled=condemned)
 
     found = {one.mechanism for one in judgement.violations if one.claim in claims}
     assert judgement.verdict is Verdict.BROKEN, judgement.why
@@ -217,18 +218,18 @@ def test_a_lock_that_lies_is_not_believed(name, supervisor, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "scenario"), [(name, scenario) for name, tried in SOUND.items() for scenario in tried])
-def test_a_sound_lock_is_never_accused(name, scenario, supervisor, tmp_path):
+def test_a_sound_lock_is_never_accused(name, scenario, try_lock):
     """A sound lock keeps its promises under each of its scenarios, however strange its answers and keys are."""
-    judgement, claims, _ = trial(supervisor, scenario, str(LOCKS / "sound" / f"{name}.py"), SOUND[name][scenario], tmp_path)
+    judgement, claims, _ = try_lock(scenario, str(LOCKS / "sound" / f"{name}.py"), SOUND[name][scenario])
 
     assert [one for one in judgement.violations if one.claim in claims] == []
     assert judgement.verdict is Verdict.KEPT, judgement.why
 
 
 @pytest.mark.parametrize("number", range(len(LADDER)))
-def test_a_sound_stage_is_never_accused(number, supervisor, tmp_path):
+def test_a_sound_stage_is_never_accused(number, try_lock):
     """A round of the fast scenarios accuses no sound stage."""
     scenario, options = ROUNDS[number % len(ROUNDS)]
-    judgement, *_ = trial(supervisor, scenario, LADDER[number], options, tmp_path)
+    judgement, *_ = try_lock(scenario, LADDER[number], options)
 
     assert (judgement.verdict, judgement.violations) == (Verdict.KEPT, []), judgement.why

@@ -14,7 +14,6 @@ from lab.scenario.fault import Need
 from lab.scenario.scenario import load, names
 from lab.servers.synced_files import can_see
 from tests.command import assert_counts_agree, lab, run
-from tests.trial import trial
 
 # one that is harmed and one that is not, where there is one, and one of each kind of store; all cells are run by `make matrix`
 CELLS = {
@@ -102,12 +101,12 @@ def test_every_scenario_is_run():
 
 
 @pytest.mark.parametrize(("scenario", "stage"), [(scenario, stage) for scenario, few in CELLS.items() for stage in few])
-def test_cell(scenario, stage, supervisor, tmp_path):
+def test_cell(scenario, stage, try_lock, tmp_path):
     """A stage under a scenario comes to the verdict that is written down, and both ways of counting agree."""
     if any(Need.DISK in fault.needs for fault in load(scenario).faults) and not can_see(tmp_path):
         pytest.skip("this kernel, or the file system of the temporary folder, does not report unsynced pages")
     fewer = {"requests": FEWER[scenario]} if scenario in FEWER else {}
-    judgement, _, folder = trial(supervisor, scenario, stage, fewer, tmp_path)
+    judgement, _, folder = try_lock(scenario, stage, fewer)
 
     assert judgement.verdict == expectations()[scenario, stage], judgement.why
     if load(scenario).faults:
