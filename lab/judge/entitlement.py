@@ -108,10 +108,18 @@ def can_take_away(record: FaultRecord, replica: str, lease_from_ns: int, lease_n
 
     A lock that was granted after the fault had done its part is none of those that the fault took away.
     """
-    over_ns = record.recovered_ns if record.effect in STOP_RENEWALS else record.began_ns + DONE_WITHIN_NS
-    if lease_from_ns >= over_ns:
+    if lease_from_ns >= _takes_until_ns(record):
         return False
     if record.effect not in AT_THE_STORE and not (record.effect in AT_A_REPLICA and record.replica == replica):
         return False
     lasted_ns = record.recovered_ns - record.began_ns
     return record.effect not in STOP_RENEWALS or (lease_ns > 0 and lasted_ns > 0.9 * lease_ns)
+
+
+def _takes_until_ns(record: FaultRecord) -> int:
+    """Return until when a fault can take away a lock whose lease begins then."""
+    if record.effect in STOP_RENEWALS:
+        return record.recovered_ns
+    # the lab records that it has ended a session when the store has answered: each later lock is of another session
+    is_done = record.effect is Effect.SESSION_ENDS and record.injected_ns > 0
+    return record.began_ns + (0 if is_done else DONE_WITHIN_NS)

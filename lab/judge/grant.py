@@ -75,6 +75,8 @@ class Grant(msgspec.Struct, eq=False):
     answer: str = ""
     command: str = ""
     outer_releasing_ns: int = 0
+    # when the last command of the acquire was sent, or the lock was got, where a journal does not have it
+    sent_ns: int = 0
     # what the judge adds: whether the store had answered no command of this request by then, nor one that its process sent
     # outside all requests
     went_in_unasked: bool = False
@@ -110,6 +112,7 @@ class Grant(msgspec.Struct, eq=False):
             got.sent_ns or got.got_ns,
             got.outer_sent_ns or got.outer_got_ns,
             got.held_from_ns,
+            sent_ns=got.sent_ns or got.got_ns,
         )
 
     def writing(self, event: Writing) -> None:

@@ -132,9 +132,14 @@ class Overlaps:
         return session.began_ns
 
     def _began_ns(self, grant: Grant) -> int:
-        """Return when the lease of a new grant began: with the last renewal of its session, or, without one, with asking."""
+        """Return when the lease of a new grant began: with the last renewal of its session, or, without one, with asking.
+
+        A grant of a replica whose session was ended before is of another session, also where no renewal of that is known yet.
+        """
         session = self.session_of.get(grant.replica)
-        return session.renewed_ns if session is not None else grant.asked_ns
+        ended = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.SESSION_ENDS)
+        ends_ns = [record.began_ns for record in ended if record.replica == grant.replica and record.began_ns <= grant.sent_ns]
+        return max([session.renewed_ns if session is not None else grant.asked_ns, *ends_ns])
 
     def started(self, replica: str, started_ns: int) -> None:
         """Take note of a new process: the holders of the process before it are dead."""

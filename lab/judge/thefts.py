@@ -111,12 +111,13 @@ def _was_held_during(other: Grant, thief: Grant, key: str, keys: KeyHistory) -> 
 def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
     """Return when the store can have begun to hold a key for a grant: before its lease, where an acquire takes several commands.
 
-    A place in a queue is not the lock: the store must have reported that the key itself was set.
+    A place in a queue is not the lock: the store must have reported that the key itself was set. Nor is a session: its lease can
+    be older than the grant.
     """
     if key == grant.outer_key:
         return grant.outer_lease_from_ns
-    since_ns = grant.held_from_ns
-    return since_ns if since_ns and keys.happened("set", since_ns, grant.lease_from_ns, key) else grant.lease_from_ns
+    since_ns, lease_from_ns = grant.held_from_ns, max(grant.lease_from_ns, grant.sent_ns)
+    return since_ns if since_ns and keys.happened("set", since_ns, lease_from_ns, key) else lease_from_ns
 
 
 def never_held(grant: Grant) -> bool:

@@ -551,6 +551,29 @@ def test_lease_of_a_session_counts_from_its_renewal(made, renewed_ms, expected):
     assert found(made.analyse(final=2, ttl_ms=60, leases_begin_before=True)) == (expected or ended)
 
 
+@pytest.mark.parametrize("renewed_ms", [16, 25])
+def test_grants_of_the_next_session(made, renewed_ms):
+    """When a session was ended, the grants of the next one have lost nothing, whenever its first renewal is known.
+
+    So their releases rob no holder, and the losses of the session that was ended have no other cause. The session of the other
+    replica is the oldest, and the lock that it gets at 40 ms is not.
+    """
+    of_a_session = {"command": "DeleteRange", "outcome": None}
+    for replica, session, sent_ms in (("replica-2", "1", 1), ("replica-1", "2", 3), ("replica-1", "3", renewed_ms)):
+        made.line(f"journal/{replica}.jsonl", renewal(f"session {session}", sent_ms))
+    made.increment("holder", 0, 2, at=(10, 11, 60, 61), asked=4, sent_ns=9, answer="0", result="not_owner", **of_a_session)
+    made.fault("end_session", "holder", at_ms=12, recovered_ms=60, injected_ms=14)
+    made.increment("again", 0, 0, at=(20, 21, 22, 23), asked=5, sent_ns=19, **of_a_session)
+    made.increment("next", 1, 1, at=(40, 41, 50, 70), asked=2, sent_ns=39, replica="replica-2", **of_a_session)
+    for request in ("holder", "again", "next"):
+        made.answer(request, "acknowledged")
+
+    findings = made.analyse(final=1, ttl_ms=30_000, leases_begin_before=True)
+
+    assert found(findings) == [("survives_session_loss", "its session ended in the work")]
+    assert findings.thefts == 0
+
+
 def test_lease_counts_from_the_granting_command(made):
     """A lease counts from when its command was sent: what the holder's thread waited for afterwards does not prolong it."""
     made.increment("a", 0, 0, at=(50, 51, 52, 100), sent_ns=10)
