@@ -107,6 +107,8 @@ class LiveHandler(SiteHandler):
                 return self._send(self._page(), "text/html; charset=utf-8")
             case "/live/ladder":
                 return self._answer(lambda: self._ladder(asked))
+            case "/live/replay":
+                return self._answer(lambda: self.server.state.frames or {})
             case "/live/news" if self.command == "GET":
                 return self._news()
         return super().send_head()

@@ -22,6 +22,7 @@ from lab.ui.event_stream import EventStream
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_run import LiveRun
 from lab.ui.predictions import Predictions
+from lab.ui.replay import replay
 from lab.ui.run_form import RunRequest
 
 EVERY_S = 0.1
@@ -46,6 +47,7 @@ class LiveState:
         self._mutex = threading.RLock()  # what is published and what is kept for later browsers must agree
         self._now: dict[str, Any] = {"phase": "waiting"}
         self.asked = (stage, scenario)  # what the class is asked
+        self.frames: dict[str, Any] | None = None  # of the last run, if it was short
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
@@ -120,6 +122,7 @@ class LiveState:
         result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
         with self._mutex:
+            self.frames = None
             self.predictions.settle(answer.choice)
             if self._live is not None:
                 if not self._live.over:
@@ -129,6 +132,11 @@ class LiveState:
                 self._live = None
             self._now |= {"phase": "judged", "result": result}
             self.news.publish(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
+        if done.record.clocks == 1 and (frames := replay(done.folder.path)):
+            with self._mutex:
+                self.frames = frames
+                self._now |= {"replay": True}
+                self.news.publish(kind="replay")
 
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""

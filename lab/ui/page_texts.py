@@ -94,6 +94,10 @@ TEXTS: dict[str, dict[str, str]] = {
         "votes": "The predictions",
         "next": "Next: {stage}",
         "again": "Choose another",
+        "replay": "Replay at a tenth of the speed",
+        "pause": "Pause",
+        "moment": "{s} s of {all} s",
+        "scrub": "Moment of the replay",
         "to_run": "Open the run's page, with its interactive timeline",
         "timeline": "Where it happened",
     }

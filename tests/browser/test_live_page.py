@@ -303,6 +303,29 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
         assert not [wrong for wrong in browser.wrongs if "favicon" not in wrong]
 
 
+def test_a_short_run_is_replayed(browser, pages):
+    """The moment of a short run is chosen with the arrow keys: figures, chart and stays are those of that moment."""
+    state, opened = pages
+    live = opened()
+    points = [[step / 100, 3 * step, 0, step, 0] for step in range(101)]
+    stays = [["replica-1", 0.1, 0.4, True], ["replica-2", 0.2, 0.9, True]]
+    state.frames = {"until_s": 1.0, "replicas": ["replica-1", "replica-2"], "points": points, "stays": stays, "faults": []}
+    state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
+    state.news.publish(kind="judged", phase="judged", result=RESULT, tally=state.predictions.tally())
+    state.news.publish(kind="replay")
+    live.locator("#replay").wait_for()
+
+    live.locator("#scrub").focus()
+    for _ in range(5):  # a tenth of the run each
+        live.keyboard.press("PageDown")
+
+    live.locator("#moment").filter(has_text="0.50 s of 1.00 s").wait_for()
+    assert (number(live, "acknowledged"), number(live, "counter"), number(live, "gap")) == (150, 50, 100)
+    look_at(browser, live, "state-replay")
+    live.keyboard.press("End")
+    assert (number(live, "acknowledged"), number(live, "gap")) == (600, 447)  # the verdict's
+
+
 def look_at(browser, page, name: str) -> None:
     """Take a picture, light and dark, and let axe judge it."""
     for colours in ("light", "dark"):

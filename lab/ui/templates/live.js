@@ -150,6 +150,7 @@
   }
   function clear(message) {
     about = message.about; points = []; look = null; result = null;
+    forget();
     strip.clear(Array.from({ length: about.replicas }, (_, number) => `replica-${number + 1}`));
     $("to-run").hidden = $("timeline").hidden = true;
     $("caption").textContent = "";
@@ -181,14 +182,59 @@
   }
   function draw() {
     if ($("run").hidden || phase === "starting") return;
+    if (main.dataset.replay) { seek(now()); return; }
     if (about.live === "gap") envelope(chart, points, look?.faults || []);
     else liveness(chart, points, look?.faults || [], about.requests);
     if (phase === "running" && (still.matches || !look)) strip.draw(look ? look.at_s : STRIP_S);
   }
+  // a run that was short, once more: by the reader's hand, or at a tenth of its speed
+  let frames = null, since = 0; // since: when the replay that plays would have begun, in milliseconds; 0 while it is still
+  function seek(atS) {
+    const seen = frames.points.filter((one) => one[0] <= atS), [, acknowledged, unknown, counter, failed] = seen.at(-1) ?? [0, 0, 0, 0, 0];
+    const faults = frames.faults.filter((one) => one.from_s <= atS).map((one) => ({ ...one, until_s: one.until_s && Math.min(one.until_s, atS) }));
+    main.dataset.replay = "open";
+    $("scrub").value = Math.round(1000 * atS / frames.until_s);
+    $("moment").textContent = say("moment", { s: atS.toFixed(2), all: frames.until_s.toFixed(2) });
+    if (about.live === "gap") envelope(chart, seen, faults, frames.points);
+    else liveness(chart, seen, faults, about.requests, frames.points);
+    lanes(strip.paper, frames, atS);
+    if (atS >= frames.until_s) verdict(result);
+    else figures({ acknowledged, unknown, counter, failed, answered: acknowledged + unknown + failed, kept_per_s: result.kept_per_s, idle_s: 0 });
+  }
+  const now = () => Number($("scrub").value) / 1000 * frames.until_s;
+  function play(on) {
+    since = on ? performance.now() - (now() >= frames.until_s ? 0 : now()) * 10000 : 0;
+    $("play").textContent = say(on ? "pause" : "replay");
+  }
+  function tick() { // at a tenth of the speed: ten seconds for one
+    if (!since || !frames) return;
+    const atS = Math.min(frames.until_s, (performance.now() - since) / 10000);
+    seek(atS);
+    if (atS >= frames.until_s) play(false);
+  }
+  async function load() {
+    frames = await fetch("/live/replay").then((answer) => answer.json()).catch(() => null);
+    $("replay").hidden = !frames?.points || phase === "running" || phase === "starting";
+    $("moment").textContent = "";
+    if (!$("replay").hidden && view === "projector" && !still.matches) { $("scrub").value = 1000; play(true); }
+  }
+  function forget() {
+    frames = null; since = 0; delete main.dataset.replay;
+    $("replay").hidden = true; $("scrub").value = 1000; $("play").textContent = say("replay");
+  }
+  $("play").addEventListener("click", () => play(!since));
+  $("scrub").addEventListener("input", () => { play(false); seek(now()); });
+  const figure = (text) => /^\d+$/.test(text) ? thin(Number(text)) : text;
+  function verdict(one) { // two writes can have the same time stamp; the judged figures decide
+    big(figure(one.answer.number), one.answer.words, one.answer.tone);
+    const { acknowledged, unknown, failed, final: counter, kept_per_s } = one;
+    for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, kept_per_s })) $(name).textContent = thin(value);
+    both({ acknowledged, counter, failed, unknown, answered: one.requests });
+  }
   function judged(message) {
     result = message.result;
     const one = result, { answer } = one, { predicted } = about, { choices: all } = questions[one.scenario];
-    const number = /^\d+$/.test(answer.number) ? thin(Number(answer.number)) : answer.number;
+    const number = figure(answer.number);
     const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "";
     const words = say("result", { stage: one.stage, scenario: one.scenario, number, words: answer.words, duplicated });
     $("outcome-title").replaceChildren(cell("span", one.headline, `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${words}`);
@@ -203,11 +249,7 @@
     }));
     bars($("votes"), predicted);
     $("votes").hidden = !sum(predicted);
-    big(number, answer.words, answer.tone);
-    // two writes can have the same time stamp; the judged figures decide
-    const { acknowledged, unknown, failed, final: counter, kept_per_s } = one;
-    for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, kept_per_s })) $(name).textContent = thin(value);
-    both({ acknowledged, counter, failed, unknown, answered: one.requests });
+    verdict(one);
     $("next").hidden = !one.next;
     $("next").textContent = one.next ? say("next", { stage: one.next }) : "";
     tally(message.tally);
@@ -242,8 +284,10 @@
       if (phase === "starting") starts();
       enter(phase);
       if (message.drawn) drawn(message);
+      if (message.replay) load();
     },
-    asked(message) { go(message.stage, message.scenario); enter("waiting"); },
+    replay: load,
+    asked(message) { forget(); go(message.stage, message.scenario); enter("waiting"); },
     votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) votes(message.votes); },
     starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
     begin(message) { if (phase !== "starting") { phase = "running"; clear(message); } enter("running"); },
@@ -270,6 +314,7 @@
   news.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.kind](message); };
   news.onerror = () => { $("phase").textContent = say("silent"); };
   function move() { // between two messages the strip moves on with the clock
+    tick();
     if (!still.matches && look && phase === "running") strip.draw(look.at_s + (performance.now() - receivedAt) / 1000);
     requestAnimationFrame(move);
   }

@@ -64,10 +64,12 @@ function faultBands(paper, at, faults, nowS) {
   });
 }
 
-function envelope(paper, points, faults) { // of points: seconds, acknowledged, unknown, counter
+const untilOf = (points, whole) => whole === points ? Math.max(1, points.at(-1)?.[0] ?? 1) : whole.at(-1)[0]; // of a replay, the axis stays
+
+function envelope(paper, points, faults, whole = points) { // of points: seconds, acknowledged, unknown, counter; whole: for the axes
   const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0];
-  const most = round(Math.max(10, ...points.map((one) => Math.max(one[1] + one[2], one[3]))));
-  const at = axes(paper, Math.max(1, last[0]), most);
+  const most = round(Math.max(10, ...whole.map((one) => Math.max(one[1] + one[2], one[3]))));
+  const at = axes(paper, untilOf(points, whole), most);
   const x = (one) => at.x(one[0]), acknowledged = (one) => at.y(one[1]), counter = (one) => at.y(one[3]);
   faultBands(paper, at, faults, last[0]);
   to.globalAlpha = 0.45;
@@ -81,9 +83,9 @@ function envelope(paper, points, faults) { // of points: seconds, acknowledged, 
   if (low - high > 4) { to.fillStyle = paper.ink("lost"); to.fillRect(x(last) - 2, high, 10, low - high); }
 }
 
-function liveness(paper, points, faults, requests) { // of points: seconds, acknowledged, unknown, counter, failed; what was served, refused, and waits
+function liveness(paper, points, faults, requests, whole = points) { // of points: seconds, acknowledged, unknown, counter, failed; what was served, refused, and waits
   const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0, 0];
-  const at = axes(paper, Math.max(1, last[0]), requests);
+  const at = axes(paper, untilOf(points, whole), requests);
   const x = (one) => at.x(one[0]), served = (one) => at.y(one[1]), refused = (one) => at.y(one[1] + one[4] + one[2]);
   to.globalAlpha = 0.45;
   between(to, points, x, refused, () => at.y(requests), paper.ink("unknown"));
@@ -93,6 +95,22 @@ function liveness(paper, points, faults, requests) { // of points: seconds, ackn
   line(to, points, x, served, paper.ink("counted"), 5);
   line(to, points, x, refused, paper.ink("lost"));
   faultBands(paper, at, faults, last[0]);
+}
+
+function lanes(paper, { replicas, stays, until_s }, nowS) { // of a replay: each stay with the lock, until now
+  const to = paper.begin(), { wide, tall } = paper, left = 6 * paper.letters, high = (tall - 4) / Math.max(1, replicas.length);
+  const x = (s) => left + (wide - left - 4) * s / until_s;
+  to.textAlign = "left"; to.textBaseline = "middle";
+  replicas.forEach((name, row) => {
+    to.fillStyle = paper.ink("hover"); to.fillRect(left, 2 + row * high, wide - left - 4, high - 4);
+    to.fillStyle = paper.ink("text"); to.fillText(name, 4, row * high + high / 2);
+  });
+  for (const [name, from, until, locked] of stays) {
+    if (from > nowS) continue;
+    to.globalAlpha = locked ? 0.85 : 0.3; to.fillStyle = paper.ink(locked ? "counted" : "counter");
+    to.fillRect(x(from), 4 + replicas.indexOf(name) * high, Math.max(1.5, x(Math.min(until, nowS)) - x(from)), high - 8);
+  }
+  to.globalAlpha = 1; to.fillStyle = paper.ink("text"); to.fillRect(x(Math.min(nowS, until_s)) - 1, 0, 2, tall);
 }
 
 class Strip { // the holders over time, with a lane for each replica
