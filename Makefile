@@ -16,7 +16,7 @@ READS.setup = STAGE SCENARIO
 READS.scenario = STAGE SCENARIO ENGINE $(OPTIONS)
 READS.explore = STAGE CLIENTS
 READS.play = STAGE OUT
-READS.ladder = OUT $(OPTIONS)
+READS.ladder = REPEAT OUT $(OPTIONS)
 READS.matrix = STAGE SCENARIO REPEAT OUT
 READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
 READS.ui = STAGE SCENARIO HOST PORT PROCESSES
@@ -69,8 +69,8 @@ explore: setup ## decide every order of events: STAGE=uuid [CLIENTS=2]
 play: setup ## pages on which you are the scheduler [STAGE=uuid OUT=]
 	@set -f; $(LAB) play --open $$STAGE $(call flags,OUT)
 
-ladder: setup-all ## every stage under rush, compared [OUT= OPTIONS]
-	@$(LAB) ladder $(call flags,OUT $(OPTIONS))
+ladder: setup-all ## every stage under rush, compared [REPEAT=5 OUT= OPTIONS]
+	@$(LAB) ladder $(call flags,REPEAT OUT $(OPTIONS))
 
 matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario [STAGE=./own.py OUT=]
 	@$(LAB) matrix $(call flags,STAGE SCENARIO REPEAT OUT)

@@ -77,16 +77,18 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 
 
 @lab.command()
+@shown("--repeat", "rounds", type=click.IntRange(1), default=1, help="Number of rounds; each runs all stages in turn.")
 @out_option("the comparison", "ladder-TIME")
 @scenario_options()
-def ladder(out: Path | None, **given: Any) -> int:
+def ladder(rounds: int, out: Path | None, **given: Any) -> int:
     """Run every stage under the scenario rush, and compare the runs.
 
     The stages none and local also run with one replica. An option that you leave out has the value of rush.
+    With several rounds, the charts have the interval of each speed over all rounds; the rest is of the first round.
     """
     from lab.experiments.ladder import run_ladder
 
-    return run_ladder(given, out, command=_command())
+    return run_ladder(given, out, rounds, command=_command())
 
 
 @lab.command()

@@ -17,6 +17,17 @@ def assert_self_contained(page: Path) -> None:
     assert "@import" not in text
 
 
+def cells_of(matrix: Path) -> list[dict[str, Any]]:
+    """The cells that the page of a matrix holds for its script, as a reader sees them when he opens one."""
+    text = matrix.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    fields = re.findall(r'"(\w+)"', re.search(r"const FIELDS = \[(.*?)\]", text)[1])
+    texts = len(fields) - 2
+    return [
+        dict(zip(fields, [*(data["texts"][place] for place in row[:texts]), *row[texts:]], strict=True)) for row in data["cells"]
+    ]
+
+
 def rows_of(index: Path) -> list[dict[str, Any]]:
     """The rows that a page holds for its scripts."""
     text = index.read_text(encoding="utf-8")

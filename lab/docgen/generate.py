@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import architecture, chapters, conditions, cost_of_locking, explored, figures, played, speed_tables
+from lab.docgen import architecture, chapters, conditions, cost_of_locking, explored, figures, matrix_views, played, speed_tables
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
-from lab.report import matrix, pages
+from lab.report import hero_picture, matrix, pages
+from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
 from lab.scenario import scenario
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 
+PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
 PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
 
 
@@ -37,7 +41,7 @@ def write() -> list[Path]:
     Raises BadInput for an unknown part, naming the document.
     """
     changed = []
-    for path, draw in pictures().items():
+    for path, draw in {**pictures(), **matrix_views.pages()}.items():
         before = path.read_bytes() if path.exists() else b""
         draw(path.parent)
         if path.read_bytes() != before:
@@ -57,9 +61,12 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
         for one in shelf
     }
+    heroes = {PICTURES / f"{hero_picture.STEM}{name}.svg": partial(hero_picture.draw_one, name=name) for name in PAPERS}
     return (
         drawn
         | explored.pictures()
+        | heroes
+        | matrix_views.pictures()
         | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
     )
 
@@ -152,10 +159,16 @@ def _statuses() -> str:
 
 
 def _machine() -> str:
-    record = ladder()[0].record
+    record, rounds = ladder()[0].record, Counter(len(result.repeats) for result in ladder())
     machine, versions = record.machine, record.versions
+    most = max(rounds)
+    several = (
+        f"{most} runs in turn of {rounds[most]} lines of the ladder, one run of each other line"
+        if most > 1
+        else "One run of each stage"
+    )
     return (
-        f"One run of each stage, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
+        f"{several}, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
         f"Python {versions['python']}, {versions['redis-server'].split(' sha')[0]}. "
         "Speeds hold for this machine only; compare ratios.\n"
     )

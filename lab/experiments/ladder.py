@@ -15,36 +15,44 @@ from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
+from lab.report.repeats import of as repeat_of
+from lab.report.repeats import write
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
 from lab.scenario.overrides import override
 from lab.servers.supervised import one_supervisor, supervised
 
 
-def run_ladder(given: Mapping[str, Any], out: Path | None, command: str) -> int:
-    """Run the ladder and its comparison, and return the worst exit status."""
+def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command: str) -> int:
+    """Run the ladder and its comparison, and return the worst exit status.
+
+    rounds: how often the whole ladder runs. The comparison is of the first round, with the interval of each speed over all.
+    """
     console = terminal()
     plan = [(stage, "rush") for stage in stages().values()]
     plan += [(stages()[name], "one_replica") for name in ("none", "local")]
     fitted = [(stage, override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
-    folders, judgements = [], []
+    folders, judgements, repeats = [], [], []
     with one_supervisor():
-        for stage, scenario in fitted:
+        for number, (stage, scenario) in ((number, one) for number in range(1, rounds + 1) for one in fitted):
             introduce(console, stage, scenario)
             with supervised() as supervisor:
                 done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
             summarise(console, done.judgement, done.findings)
-            where_to_look(console, finish(done))
+            where_to_look(console, finish(done, draw=number == 1))
             if done.record.interrupted:
                 return ExitStatus.INTERRUPTED
             if done.unwritten:
                 return done.exit_status
-            folders.append(done.folder.path)
+            repeats.append(repeat_of(done.judgement, scenario.replicas, number))
             judgements.append((done.judgement, scenario.replicas))
+            folders += [done.folder.path] if number == 1 else []
     into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    if rounds > 1:
+        write(repeats, into)
     page, *_ = report_many(folders, into)
     publish_site()
-    for line in _summary(judgements):
+    for line in _summary(judgements[: len(folders)]):
         console.print(line, soft_wrap=True)
     where_to_look(console, page)
     return worst(judgement.exit_status for judgement, _ in judgements)

@@ -20,6 +20,8 @@ from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
+from lab.explore import kept
+from lab.explore.summary import of_claims
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import EXPECTED, REPORTS, shown
@@ -115,7 +117,13 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))
     (folder / "matrix.md").write_text(markdown(cells, origin, rounds), encoding="utf-8")
-    return [*draw(cells, folder, origin, own), folder / "matrix.md", folder / "matrix.json"]
+    return [*draw(cells, folder, origin, own, decided(cells)), folder / "matrix.md", folder / "matrix.json"]
+
+
+def decided(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
+    """Return what the kept searches of all orders decided, in words: by stage, then by claim."""
+    found = {name: kept.current(stage) for name, stage in stages().items() if name in {cell.stage for cell in cells}}
+    return {name: {claim.name: str(one) for claim, one in of_claims(search).items()} for name, search in found.items() if search}
 
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:

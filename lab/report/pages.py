@@ -14,7 +14,7 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
 from lab.judge.verdict import judge
-from lab.report import account, chart, run_data, timeline_reader
+from lab.report import account, chart, repeats, run_data, timeline_reader
 from lab.report.caption import caption
 from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
@@ -65,7 +65,7 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
 
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
     """
-    results = with_labels([_result(folder) for folder in folders])
+    results = with_labels(run_data.with_rounds([_result(folder) for folder in folders], repeats.read(into)))
     into.mkdir(parents=True, exist_ok=True)
     for result in results:
         facts = into / "runs" / result.record.run

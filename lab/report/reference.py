@@ -9,7 +9,7 @@ from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.judge.judgement import Judgement
 from lab.paths import REFERENCE
-from lab.report import matrix, pages, run_data
+from lab.report import matrix, pages, repeats, run_data
 from lab.report.matrix import Cell
 from lab.report.run_data import Result
 from lab.scenario import scenario
@@ -23,7 +23,8 @@ WAITS = ("p50", "p99", "max")
 @cache
 def ladder() -> list[Result]:
     """Return the runs of the reference ladder, in the order in which they were made."""
-    return [run_data.load(folder) for folder in pages.runs_in(REFERENCE)]
+    found = [run_data.load(folder) for folder in pages.runs_in(REFERENCE)]
+    return run_data.with_rounds(found, repeats.read(REFERENCE))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
+from lab.report.repeats import Repeat, of
 
 POINTS = 200  # of a curve
 
@@ -92,6 +94,13 @@ class Result(msgspec.Struct, kw_only=True):
     folder: Path
     # its label among other runs that would have the same one (``lab/report/run_labels.py``); empty for a single run
     given_label: str = ""
+    # the runs of the same stage in a ladder of several rounds, this run included; empty for any other run
+    rounds: list[Repeat] = []
+
+    @property
+    def repeats(self) -> list[Repeat]:
+        """Return the runs for which this result stands: its rounds, or itself alone."""
+        return self.rounds or [of(self.judgement, self.record.scenario["replicas"])]
 
     @property
     def net(self) -> dict[str, int]:
@@ -144,6 +153,15 @@ def load(folder: Path) -> Result:
         series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
         folder=folder,
     )
+
+
+def with_rounds(results: Sequence[Result], rounds: Sequence[Repeat]) -> list[Result]:
+    """Return the same results; those whose run is in the rounds of a ladder get all runs of their stage there."""
+    known = {one.run: (one.stage, one.replicas) for one in rounds}
+    for result in results:
+        place = known.get(result.record.run)
+        result.rounds = [one for one in rounds if (one.stage, one.replicas) == place]
+    return list(results)
 
 
 def _band(fault: FaultOutcome, origin_ns: int) -> FaultBand:

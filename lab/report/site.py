@@ -20,8 +20,9 @@ from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.account import without_gross
 from lab.report.chart import FEW, LINES
-from lab.report.html import page
+from lab.report.html import inline, page
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
+from lab.report.palette import PAPERS
 from lab.report.run_index import Row, rows
 from lab.report.run_labels import labels
 
@@ -78,6 +79,7 @@ def write(reports: Path = REPORTS) -> Path:
             lines=lines,
             ladder=_ladder(reports),
             others=_others(reports),
+            heroes=_heroes(reports / REFERENCE / "pictures"),
             play=next((name for name in PLAY if (reports / name / INDEX).exists()), ""),
             data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
         )
@@ -85,6 +87,12 @@ def write(reports: Path = REPORTS) -> Path:
     finally:
         os.close(alone)
     return reports / INDEX
+
+
+def _heroes(folder: Path) -> list[str]:
+    """Return the first picture of the reference as text for the page, on light and on dark paper; none where it is missing."""
+    found = [folder / f"hero{name}.svg" for name in PAPERS]
+    return inline(found) if all(path.exists() for path in found) else []
 
 
 def _matrix(found: Sequence[Row], reports: Path) -> tuple[list[str], dict[str, list[Square]]]:

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.report.chart import BLUE, ORANGE, conditions, legend_below, title, title_width
+from lab.report.chart import BLUE, FEW, ORANGE, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.text import thousands
 
 FOR = "many"
 GROWS = True
+
+
+def fits(results: Sequence[Result]) -> bool:
+    """Return whether a reader can distinguish the runs; other charts show many runs by family."""
+    return len(results) <= FEW
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:

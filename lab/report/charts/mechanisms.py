@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lab.report.chart import RED, conditions, legend_below, title, title_width
+from lab.report.chart import FEW, RED, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.text import thousands
 
@@ -24,7 +24,18 @@ def fits(results: Sequence[Result]) -> bool:
     return known and any(result.net for result in results)
 
 
+def height(results: Sequence[Result]) -> float:
+    """Return the height for the runs that it draws."""
+    return 1.9 + 0.42 * len(_drawn(results))
+
+
+def _drawn(results: Sequence[Result]) -> Sequence[Result]:
+    """Return all of a few runs; of many, those that lost increments."""
+    return results if len(results) <= FEW else [result for result in results if result.net]
+
+
 def draw(axes: Axes, results: Sequence[Result]) -> None:
+    results = _drawn(results)
     labels = [result.label for result in results]
     left = [0] * len(results)
     for number, mechanism in enumerate(_total(results)):

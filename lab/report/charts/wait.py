@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.report.chart import LINES, STYLES, conditions, title
+from lab.report.chart import FEW, LINES, STYLES, conditions, title
 from lab.report.run_data import Result
 from lab.report.timeline_model import locks_nothing
 from lab.text import thousands
@@ -16,8 +16,10 @@ LEAST_MS = 0.001  # shorter waits are drawn here: a logarithmic axis has no zero
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Return whether a request asked for a lock. The single run of a stage without a lock has no wait for one."""
-    return len(results) != 1 or (bool(results[0].series.wait_ms) and not locks_nothing(results[0].folder))
+    """Return whether a request asked for a lock, and the curves are few. The single run of a stage without a lock has no wait."""
+    return 1 < len(results) <= FEW or (
+        len(results) == 1 and bool(results[0].series.wait_ms) and not locks_nothing(results[0].folder)
+    )
 
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:

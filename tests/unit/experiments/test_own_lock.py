@@ -40,7 +40,7 @@ def conducted(monkeypatch):
         return cell
 
     monkeypatch.setattr(own_lock, "judged", judged)
-    monkeypatch.setattr("lab.report.matrix_picture._figure", lambda cells, origin: Drawn())
+    monkeypatch.setattr("lab.report.matrix_picture.picture", lambda *what, **how: Drawn())
     return lines, given
 
 

@@ -8,6 +8,7 @@ import shutil
 
 import msgspec
 import pytest
+from matplotlib import style
 from rich.console import Console
 
 from lab.evidence.run_folder import save
@@ -16,14 +17,17 @@ from lab.experiments.own_lock import Task
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
-from lab.report import matrix_picture, pages, site
+from lab.report import matrix_page, matrix_picture, pages, site
+from lab.report.chart import STYLE
 from lab.report.matrix import Cell, in_short, lost_otherwise
+from lab.report.matrix_marks import marks
 from lab.report.matrix_origin import Origin
+from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import in_words, summarise
 from lab.scenario import scenario as scenarios
 from lab.scenario.stages import find_stage
 from tests.builders import findings_of_ten, record_of_ten
-from tests.pages import rows_of
+from tests.pages import cells_of, rows_of
 
 LATE = "the TTL ran out in the work"
 CELLS = [
@@ -65,18 +69,18 @@ def test_cells_in_words():
     assert [lost_otherwise(cell) for cell in CELLS] == [False, True, False]
 
 
-def test_matrix_picture_marks_it(tmp_path):
-    """In the picture such a cell has another tint, a hatch and a sign, and the title counts it apart."""
-    figure = matrix_picture._figure(CELLS, Origin())
+def test_matrix_picture_marks_it():
+    """In the picture such a cell has a mark of its own, with a frame, and the title counts it apart."""
+    known = marks(CELLS)
+    with style.context(STYLE):
+        axes = matrix_picture.picture(known, matrix_picture.finding(CELLS), "", LIGHT).axes[0]
 
-    kept, otherwise, admitted = figure.axes[0].patches
-    assert len({patch.get_facecolor() for patch in (kept, otherwise, admitted)}) == 3
-    assert [patch.get_hatch() for patch in (kept, otherwise, admitted)] == [None, matrix_picture.HATCH, None]
-    assert [matrix_picture.SIGN in text.get_text() for text in figure.axes[0].texts] == [False, True, False]
-    assert (
-        figure.get_suptitle()
-        .replace("\n", " ")
-        .startswith("2 of 3 cells kept the tested promise, 1 of them next to losses by another cause;")
+    none, uuid, lua = axes.patches[:3]  # in the order of the ladder
+    assert [known["rush", stage] for stage in ("none", "uuid", "lua")] == [Mark.LOST, Mark.OTHERWISE, Mark.KEPT]
+    assert [patch.get_linewidth() > 0 for patch in (none, uuid, lua)] == [False, True, False]
+    assert "!" in [text.get_text() for text in axes.texts]
+    assert matrix_picture.finding(CELLS).startswith(
+        "2 of 3 cells kept the tested promise, 1 of them next to losses by another cause;"
     )
     assert "next to" not in matrix_picture.finding(CELLS[:1])
 
@@ -86,12 +90,15 @@ def test_matrix_page_marks_it(tmp_path):
     (tmp_path / "runs" / "one" / "report.html").touch()
     (tmp_path / "matrix").mkdir()
 
-    page, *_ = matrix_picture.draw(CELLS, tmp_path / "matrix", Origin())
+    page = matrix_page.write_page(CELLS, tmp_path / "matrix", Origin())
 
     text = page.read_text(encoding="utf-8")
-    assert '<td class="area KEPT otherwise" title="why. 1 of 1 run was KEPT; ' in text
-    assert '<a href="../runs/one/report.html">kept, 3 lost otherwise</a>' in text
-    assert text.count(' otherwise"') == 1
+    assert '<button class="mark otherwise" aria-label="kept, but lost otherwise">' in text
+    assert text.count('class="mark otherwise"') == 2  # the cell and the legend
+    (cell,) = [one for one in cells_of(page) if one["stage"] == "uuid"]
+    assert (cell["outcome"], cell["why"]) == ("KEPT: kept, 3 lost otherwise", "why")
+    assert cell["links"] == [["the run, with its timeline", "../runs/one/report.html"]]
+    assert cell["counts"] == [3, 0, 0, 0]
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from lab.report import matrix_picture
+from lab.report import matrix_page, matrix_picture
 from lab.report.matrix import Cell, in_full
 from lab.report.matrix_origin import Origin
 from lab.report.rate import in_percent, wilson
+from tests.pages import cells_of
 
 ORIGIN = Origin(judge="aaa", commit="ccc+", versions={"etcd": "etcd Version: 3.4.23"})
 SENTENCE = "Measured at commit ccc+ (with changes that were not committed), by the judge aaa. Stores: etcd 3.4.23."
@@ -32,14 +33,9 @@ def test_interval_in_words():
 
 
 def test_picture_has_origin_and_rounds():
-    """The origin stands below the picture; a cell whose rounds differ has their number."""
-    figure = matrix_picture._figure(CELLS, ORIGIN)
-
-    assert (
-        figure.get_supxlabel().replace("\n", " ")
-        == f"A cell is 5 runs, all with the same verdict unless it has a number. {SENTENCE}"
-    )
-    assert [text.get_text() for text in figure.axes[0].texts] == ["kept\n3 of 5", "broken: lost 9", "–"]
+    """The origin stands below the picture, with the number of cells whose rounds differ."""
+    assert matrix_picture.below(CELLS, ORIGIN) == f"A cell is 5 runs; in 1 of them the verdicts differ. {SENTENCE}"
+    assert matrix_picture.below(CELLS[1:], ORIGIN) == f"A cell is 5 runs, all with the same verdict. {SENTENCE}"
 
 
 def test_title_counts_every_verdict():
@@ -50,10 +46,13 @@ def test_title_counts_every_verdict():
 
 
 def test_page_has_origin_and_rounds(tmp_path):
-    page, *_ = matrix_picture.draw(CELLS, tmp_path, ORIGIN)
+    """A cell that is opened has how often its verdict came; the origin stands below the page."""
+    page = matrix_page.write_page(CELLS, tmp_path, ORIGIN)
 
+    found = {one["stage"]: one for one in cells_of(page)}
+    assert found["lua"]["rounds"] == "3 of 5 runs were KEPT; with 95 % confidence, 23 to 88 % of such runs are."
+    assert (found["local"]["outcome"], found["local"]["why"]) == ("cannot happen", "does not fit")
     text = page.read_text(encoding="utf-8")
-    assert "kept, 3 of 5 (23 to 88 %)" in text
-    assert 'title="3 of 5 runs were KEPT; with 95 % confidence, 23 to 88 % of such runs are."' in text
-    assert 'title="does not fit"' in text
+    assert '✓<span class="order">3 of 5</span>' in text
+    assert '− lost<span class="order">broken</span>' in text
     assert SENTENCE in text

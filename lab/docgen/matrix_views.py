@@ -1,0 +1,50 @@
+"""The views of the reference matrix: its core for the README, its whole as a picture, and its page.
+
+They show every scenario and stage of the lab of today: what the matrix has not measured yet is drawn as not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+from lab.experiments.matrix import decided
+from lab.paths import REFERENCE
+from lab.report import matrix, matrix_page, matrix_picture, reference
+from lab.report.matrix import Cell
+from lab.report.matrix_marks import completed
+from lab.report.matrix_origin import Origin
+from lab.report.palette import PAPERS
+
+FOLDER = REFERENCE / "matrix"
+
+
+@cache
+def cells() -> list[Cell]:
+    """Return a cell for each scenario and stage of the lab."""
+    return completed(reference.cells())
+
+
+def origin() -> Origin:
+    """Return where the cells that were run are from."""
+    return matrix.read(FOLDER).origin
+
+
+def pictures() -> dict[Path, Callable[[Path], object]]:
+    """Return the pictures: the path of each, and the function that draws it into a folder."""
+    core = {FOLDER / f"{matrix_picture.CORE}{name}.svg": partial(_core, name=name) for name in PAPERS}
+    return {**core, FOLDER / "matrix.svg": lambda folder: matrix_picture.draw_whole(cells(), folder, origin())}
+
+
+def pages() -> dict[Path, Callable[[Path], object]]:
+    """Return the page: its path, and the function that writes it into a folder next to the reference's runs."""
+    return {FOLDER / "index.html": page}
+
+
+def page(folder: Path) -> Path:
+    return matrix_page.write_page(cells(), folder, origin(), decided=decided(cells()), home=FOLDER)
+
+
+def _core(folder: Path, name: str) -> Path:
+    return matrix_picture.draw_core(cells(), folder, origin(), name)

@@ -1,0 +1,63 @@
+"""The speed of many runs, as a ratio to the fastest sound run of one command: increments kept a second, by family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report import family_dots
+from lab.report.chart import FEW, conditions, title
+from lab.report.repeats import Repeat, Spread, spread_of_ratios
+from lab.report.run_data import Result
+
+FOR = "many"
+CEILING = "incr"  # one command of the store: no lock can be faster
+
+
+def fits(results: Sequence[Result]) -> bool:
+    """Return whether the runs are many."""
+    return len(results) > FEW
+
+
+def height(results: Sequence[Result]) -> float:
+    return family_dots.height(results)
+
+
+def draw(axes: Axes, results: Sequence[Result]) -> None:
+    base = _base(results)
+    family_dots.draw(axes, results, lambda result: ratio(result, base), _percent)
+    axes.set_xlabel(f"increments kept a second, as a share of {base.label}'s (logarithmic; red: it lost some)")
+    title(axes, _finding(results, base), conditions(results), family_dots.title_width(results))
+
+
+def _base(results: Sequence[Result]) -> Result:
+    """Return the run with which all others are compared: that of one command, or else the fastest."""
+    fastest = sorted(results, key=lambda result: -result.judgement.kept_per_s)
+    return next((result for result in fastest if result.judgement.stage == CEILING), fastest[0])
+
+
+def ratio(result: Result, base: Result) -> Spread | None:
+    """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds."""
+    others = {one.round: one for one in base.repeats}
+    pairs = [(one, others.get(one.round, base.repeats[0])) for one in result.repeats]
+    ratios = [_ratio(one, other) for one, other in pairs]
+    return spread_of_ratios(ratios) if all(one > 0 for one in ratios) else None
+
+
+def _ratio(one: Repeat, other: Repeat) -> float:
+    return one.kept_per_s / other.kept_per_s if other.kept_per_s else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}\u2009%" if share >= 0.01 else f"{100 * share:.1g}\u2009%"
+
+
+def _finding(results: Sequence[Result], base: Result) -> str:
+    alike = [result for result in results if result.judgement.replicas == base.judgement.replicas and result is not base]
+    sound = [result for result in alike if result.judgement.lost <= 0]
+    if not sound:
+        return f"All {len(results)} runs but that of {base.label} lost increments"
+    speeds = sorted(((found.value, result.label) for result in sound if (found := ratio(result, base))), reverse=True)
+    best, worst = speeds[0], speeds[-1]
+    return f"{best[1]} keeps {_percent(best[0])} of {base.label}'s speed without loss, {worst[1]} keeps {_percent(worst[0])}"

@@ -1,0 +1,89 @@
+"""Many runs in one chart: a dot a run on a logarithmic axis, its interval over repeats, and the runs of a family together.
+
+The families are the parts of the ladder. A bar on such an axis would have a length without a meaning, so there are dots only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+
+from app.locks import part, stages
+from lab.report import chart
+from lab.report.chart import BLUE, RED
+from lab.report.repeats import Spread
+from lab.report.run_data import Result
+
+OWN = "Your own locks"
+INCHES = 0.23  # of a row
+
+
+class Dot(NamedTuple):
+    """A row of the chart."""
+
+    label: str
+    # None where the run has no such figure
+    value: Spread | None
+    # whether the run lost increments
+    lost: bool
+
+
+def families(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """Return the results by the part of the ladder that their stage belongs to, in the order of the ladder."""
+    shelf = list(stages())
+    found: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda one: _place(one.judgement.stage, shelf)):
+        name = result.judgement.stage
+        found.setdefault(part(name) if name in shelf else OWN, []).append(result)
+    return found
+
+
+def _place(name: str, shelf: Sequence[str]) -> int:
+    return shelf.index(name) if name in shelf else len(shelf)
+
+
+def title_width(results: Sequence[Result]) -> int:
+    """Return how many letters fit in a line of the title: the names of the families stand at the left."""
+    return chart.title_width([*(result.label for result in results), *families(results)])
+
+
+def height(results: Sequence[Result]) -> float:
+    """Return the height of the chart in inches."""
+    return 1.7 + INCHES * (len(results) + len(families(results)))
+
+
+def draw(axes: Axes, results: Sequence[Result], value: Callable[[Result], Spread | None], words: Callable[[float], str]) -> None:
+    """Draw a row for each result under the name of its family. words: how a value is written next to its dot."""
+    labels: list[str] = []
+    for family, members in families(results).items():
+        labels.append(family)
+        for result in members:
+            _dot(axes, len(labels), Dot(result.label, value(result), result.judgement.lost > 0), words)
+            labels.append(result.label)
+    heads = {place for place, label in enumerate(labels) if label in families(results)}
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(labels)), labels)
+    for place, tick in enumerate(axes.get_yticklabels()):
+        tick.set_fontsize(10)
+        tick.set_fontweight("bold" if place in heads else "normal")
+    axes.set_ylim(len(labels) - 0.4, -0.7)
+    low, high = axes.get_xlim()
+    axes.set_xlim(low, high * (high / low) ** 0.14)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_formatter(lambda number, _: words(number))
+
+
+def _dot(axes: Axes, row: int, dot: Dot, words: Callable[[float], str]) -> None:
+    if dot.value is None or dot.value.value <= 0:
+        left = axes.get_yaxis_transform()
+        axes.text(0.008, row, "none", transform=left, va="center", fontsize=9.5, color="#666666")
+        return
+    colour = RED if dot.lost else BLUE
+    value, low, high, runs = dot.value
+    if runs > 1:
+        axes.plot([max(low, value / 10), high], [row, row], color=colour, linewidth=1.6)
+    axes.plot([value], [row], marker="o", markersize=6, color=colour, linewidth=0)
+    axes.annotate(words(value), (max(value, high), row), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9.5)

@@ -1,0 +1,127 @@
+"""The order of the matrix: families of scenarios in plain words, groups of stages, and equal columns folded into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from app.locks import part, stages
+from lab.report.matrix_marks import Marks
+from lab.report.palette import Mark
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "Everybody at once": ("rush", "one_replica", "late_writes", "retry_counts_twice", "try_lock", "patient_users", "sale"),
+    "Somebody dies or fails": (
+        *("holder_crash", "crash_while_acquiring", "error_while_acquiring"),
+        *("work_fails", "work_hangs", "waiters_die", "waiter_gives_up"),
+    ),
+    "Somebody is slow or stopped": (
+        *("slow_holder", "release_race", "work_outlasts_ttl", "many_ttls", "explicit_lease"),
+        *("frozen_holder", "frozen_before_write", "frozen_between_writes"),
+    ),
+    "A message is lost or late": (
+        *("lost_reply", "slow_asking", "failed_release", "lost_release", "release_before_watch"),
+        *("renewal_fails_once", "renewal_stalls", "cut_off", "session_loss"),
+    ),
+    "A request asks again, or waits": (
+        *("nested", "nested_contended", "nested_two_locks", "pooled_thread"),
+        *("convoy", "starvation", "starvation_in_process", "split_vote"),
+    ),
+    "The store fails": (
+        *("store_restart", "store_restart_persisted", "restart_first_grant"),
+        *("power_loss_always", "power_loss_everysec", "power_loss_no"),
+        *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart", "clock_jump"),
+    ),
+    "One of five servers fails": (
+        *("two_nodes_silent", "three_nodes_down", "amnesia", "amnesia_persisted", "amnesia_delayed"),
+        *("failover_of_a_vote", "clock_jump_of_two"),
+    ),
+}
+OTHERS = "Others"
+CORE_SCENARIOS = (
+    *("rush", "holder_crash", "work_fails", "work_hangs", "slow_holder", "release_race", "work_outlasts_ttl", "frozen_holder"),
+    *("frozen_before_write", "lost_reply", "nested", "starvation", "store_restart", "failover"),
+)
+CORE_STAGES = (
+    *("none", "local", "incr", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "watchdog_abort", "fencing"),
+    *("pubsub", "fair", "redlock", "mysql_for_update", "zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
+)
+SHORT = {  # the parts of the ladder as the head of few narrow columns, the longest name first
+    "Do you need a lock?": ("No lock", "no"),
+    "One key in Redis": ("One key", "key"),
+    "A holder with a name": ("A named holder", "named"),
+    "Waiting well": ("Waiting", "wait"),
+    "Several Redis servers": ("Five servers", "five"),
+    "The database that you already have": ("Database", "SQL"),
+    "Consensus": ("Consensus", "quorum"),
+}
+
+
+class Layout(NamedTuple):
+    """What stands where. Stages in one column have the same marks in all rows."""
+
+    # the scenarios of each family
+    rows: dict[str, list[str]]
+    # the columns of each group, each with its stages
+    columns: dict[str, list[tuple[str, ...]]]
+
+    @property
+    def all_rows(self) -> list[str]:
+        return [name for names in self.rows.values() for name in names]
+
+    @property
+    def all_columns(self) -> list[tuple[str, ...]]:
+        return [column for columns in self.columns.values() for column in columns]
+
+
+def layout(marks: Marks, fold: bool = True) -> Layout:
+    """Return the layout of these marks. A row or a column that nothing can be said of is left out."""
+    known = {place for place, mark in marks.items() if mark is not Mark.IMPOSSIBLE}
+    rows = _rows({scenario for scenario, _ in known})
+    order = [scenario for names in rows.values() for scenario in names]
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for stage in _in_order({stage for _, stage in known}):
+        group = groups.setdefault(_group(stage), [])
+        alike = next((column for column in group if fold and _alike(marks, order, column[0], stage)), None)
+        if alike is None:
+            group.append((stage,))
+        else:
+            group[group.index(alike)] = (*alike, stage)
+    return Layout(rows, groups)
+
+
+def part_of(marks: Marks, scenarios: Iterable[str], names: Iterable[str]) -> Marks:
+    """Return the marks of these scenarios and stages."""
+    wanted, columns = set(scenarios), set(names)
+    return {(scenario, stage): mark for (scenario, stage), mark in marks.items() if scenario in wanted and stage in columns}
+
+
+def family(scenario: str) -> str:
+    """Return the family of a scenario."""
+    return next((title for title, names in FAMILIES.items() if scenario in names), OTHERS)
+
+
+def in_words(scenario: str) -> str:
+    """Return a scenario's name as words."""
+    return scenario.replace("_", " ")
+
+
+def _rows(names: set[str]) -> dict[str, list[str]]:
+    listed = {title: [name for name in members if name in names] for title, members in FAMILIES.items()}
+    others = sorted(names - {name for members in listed.values() for name in members})
+    return {title: members for title, members in {**listed, OTHERS: others}.items() if members}
+
+
+def _in_order(names: set[str]) -> list[str]:
+    shelf = list(stages())
+    return [*(name for name in shelf if name in names), *sorted(names - set(shelf))]
+
+
+def _group(stage: str) -> str:
+    return part(stage) if stage in stages() else OTHERS
+
+
+def _alike(marks: Marks, order: Sequence[str], one: str, other: str) -> bool:
+    """Return whether two stages have the same marks. Nothing can be said of what was not tried."""
+    pairs = [(marks.get((name, one), Mark.UNTRIED), marks.get((name, other), Mark.UNTRIED)) for name in order]
+    return all(a == b is not Mark.UNTRIED for a, b in pairs)

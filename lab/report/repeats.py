@@ -1,0 +1,105 @@
+"""The rounds of a ladder that ran several times: ``repeats.json``, with a line for each run.
+
+Each round runs all stages before the next round begins. So a change of the machine's speed meets all stages alike, and runs
+of the same round can be compared as pairs. The comparison itself is of the first round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from lab.evidence.run_folder import replace
+from lab.judge.judgement import Judgement
+
+REPEATS = "repeats.json"
+# Student's t for 95 %, by the number of repeats: W. S. Gosset, "The Probable Error of a Mean", 1908
+STUDENT = (0.0, 0.0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+class Repeat(msgspec.Struct, kw_only=True):
+    """What charts need of one run of a round."""
+
+    # the number of its round, from 1
+    round: int
+    # the name of the run
+    run: str
+    stage: str
+    replicas: int
+    verdict: str
+    # acknowledged requests, and those of them that are in the counter
+    acknowledged: int
+    kept: int
+    duration_s: float
+    # 99 of 100 grants waited at most so long; 0 where no request was granted a lock
+    wait_p99_ms: float
+    # commands that the lock's store carried out, per increment
+    commands: float
+
+    @property
+    def acknowledged_per_s(self) -> float:
+        return self.acknowledged / self.duration_s if self.duration_s else 0.0
+
+    @property
+    def kept_per_s(self) -> float:
+        return self.kept / self.duration_s if self.duration_s else 0.0
+
+
+class Spread(NamedTuple):
+    """A mean, and the interval in which it lies with 95 % confidence; of a single run, the interval has no width."""
+
+    value: float
+    low: float
+    high: float
+    # how many runs it is of
+    runs: int
+
+
+def of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
+    """Return what charts need of a run, which is of this round."""
+    return Repeat(
+        round=number,
+        run=judgement.run,
+        stage=judgement.stage,
+        replicas=replicas,
+        verdict=judgement.headline,
+        acknowledged=judgement.acknowledged,
+        kept=judgement.kept,
+        duration_s=judgement.duration_s,
+        wait_p99_ms=judgement.wait_ms.get("p99", 0.0),
+        commands=judgement.commands_per_increment,
+    )
+
+
+def write(repeats: Sequence[Repeat], folder: Path) -> Path:
+    """Write ``repeats.json``, a line for each run. Return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = b",\n ".join(map(msgspec.json.encode, repeats))
+    replace(folder / REPEATS, b"[\n " + lines + b"\n]\n")
+    return folder / REPEATS
+
+
+def read(folder: Path) -> list[Repeat]:
+    """Return the runs of all rounds; none where the ladder ran once."""
+    path = folder / REPEATS
+    return msgspec.json.decode(path.read_bytes(), type=list[Repeat]) if path.exists() else []
+
+
+def spread(samples: Sequence[float]) -> Spread:
+    """Return the mean of at least one sample, with Student's interval."""
+    number, mean = len(samples), math.fsum(samples) / len(samples)
+    if number == 1:
+        return Spread(mean, mean, mean, 1)
+    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in samples) / (number - 1))
+    width = STUDENT[min(number, len(STUDENT) - 1)] * deviation / math.sqrt(number)
+    return Spread(mean, mean - width, mean + width, number)
+
+
+def spread_of_ratios(ratios: Sequence[float]) -> Spread:
+    """Return the geometric mean of ratios above zero, with its interval."""
+    logs = spread([math.log(ratio) for ratio in ratios])
+    return Spread(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), logs.runs)

@@ -1,0 +1,122 @@
+// The matrix: which rows and columns it shows, the list of one stage on a phone, and the drawer of a cell.
+(() => {
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const FIELDS = ["scenario", "stage", "mark", "outcome", "why", "rounds", "orders", "options", "counts", "links"], TEXTS = 8;
+const COUNTS = ["lost", "counted twice", "failed", "without a clear answer"];
+const cells = new Map(data.cells.map((row) => { const one = Object.fromEntries(FIELDS.map((field, i) => [field, i < TEXTS ? data.texts[row[i]] : row[i]])); return [`${one.scenario} ${one.stage}`, one]; }));
+const view = document.getElementById("view"), matrix = document.getElementById("matrix"), list = document.getElementById("list"), drawer = document.getElementById("drawer");
+const shown = document.getElementById("shown"), heads = [...matrix.querySelectorAll("th.name")], groups = [...matrix.querySelectorAll("th[data-group][colspan]")];
+const rows = [...matrix.querySelectorAll("tr[data-scenario]")], stagesOf = (head) => head.dataset.stages.split(" ");
+const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
+const words = (name) => name.replaceAll("_", " ");
+const markOf = (scenario, stage) => (cells.get(`${scenario} ${stage}`) || { mark: "impossible" }).mark;
+
+// Rows and columns
+function show() {
+  const part = view.elements.part ? view.elements.part.value : "all", pair = [view.elements.one.value, view.elements.other.value].filter(Boolean);
+  const two = pair.length === 2 && pair[0] !== pair[1];
+  const columns = heads.map((head) => two ? pair.some((name) => stagesOf(head).includes(name)) : part === "all" || "core" in head.dataset);
+  const wanted = rows.map((row) => two ? markOf(row.dataset.scenario, pair[0]) !== markOf(row.dataset.scenario, pair[1]) : part === "all" || "core" in row.dataset);
+  heads.forEach((head, i) => { head.hidden = !columns[i]; });
+  for (const group of groups) {
+    const inside = heads.filter((head, i) => columns[i] && head.dataset.group === group.dataset.group).length;
+    group.hidden = !inside;
+    group.colSpan = Math.max(1, inside);
+  }
+  rows.forEach((row, i) => {
+    row.hidden = !wanted[i];
+    [...row.querySelectorAll("td")].forEach((one, column) => { one.hidden = !columns[column]; });
+  });
+  for (const body of matrix.querySelectorAll("tbody")) body.hidden = [...body.querySelectorAll("tr[data-scenario]")].every((row) => row.hidden);
+  const number = wanted.filter(Boolean).length;
+  shown.textContent = two ? `${pair[0]} and ${pair[1]} differ in ${number} of ${rows.length} scenarios` : `${number} of ${rows.length} scenarios`;
+  const buttons = [...matrix.querySelectorAll("td:not([hidden]) > button")].filter((one) => !one.closest("[hidden]"));
+  for (const one of matrix.querySelectorAll("button[tabindex='0']")) one.tabIndex = -1;
+  if (buttons.length) buttons[0].tabIndex = 0;
+}
+
+// The list of one stage, for a narrow screen
+function showList() {
+  const stage = view.elements.alone.value, parts = [];
+  for (const body of matrix.querySelectorAll("tbody")) {
+    const entries = [...body.querySelectorAll("tr[data-scenario]")].map((row) => cells.get(`${row.dataset.scenario} ${stage}`)).filter((cell) => cell && cell.mark !== "impossible");
+    if (!entries.length) continue;
+    parts.push(make("h2", {}, body.querySelector(".family span").textContent));
+    parts.push(make("ul", {}, ...entries.map((cell) => {
+      const button = make("button", { type: "button", className: "entry" }, make("span", { className: `mark ${cell.mark}` }, cell.mark === "kept" ? "✓ kept" : words(cell.mark)), " ", words(cell.scenario));
+      button.addEventListener("click", () => open([cell], button));
+      return make("li", {}, button);
+    })));
+  }
+  list.replaceChildren(...parts);
+  list.hidden = false;
+}
+
+// The drawer
+function open(found, from) {
+  const about = data.about[found[0].scenario] || ["", "", ""];
+  const close = make("button", { type: "button", className: "close", autofocus: true }, "Close");
+  close.addEventListener("click", () => drawer.close());
+  drawer.replaceChildren(close, make("h2", { id: "drawer-title" }, `${found.map((cell) => cell.stage).join(", ")} under ${words(found[0].scenario)}`),
+    ...(about[0] ? [make("p", {}, `${about[0]}.`), make("p", { className: "soft" }, make("code", {}, about[1]), `: ${about[2]}`)] : []),
+    ...found.flatMap((cell) => described(cell, found.length > 1)));
+  drawer.showModal();
+  drawer.onclose = () => from.focus();
+}
+function described(cell, several) {
+  const parts = several ? [make("h3", {}, cell.stage)] : [];
+  parts.push(make("p", {}, make("span", { className: `mark ${cell.mark}` }, words(cell.mark)), " ", make("strong", {}, cell.outcome)));
+  if (data.meanings[cell.mark]) parts.push(make("p", { className: "soft" }, `That is: ${data.meanings[cell.mark]}.`));
+  parts.push(make("p", {}, cell.why));
+  if (cell.rounds) {
+    const counts = COUNTS.map((name, i) => `${name} ${cell.counts[i]}`).join(", ");
+    parts.push(make("p", {}, `Requests: ${counts}. ${cell.rounds}`));
+  }
+  if (cell.orders) parts.push(make("p", {}, make("strong", {}, "In every order: "), `the claim ${cell.orders}.`));
+  if (cell.mark !== "impossible") {
+    const command = `.venv/bin/lab run ${cell.scenario} --stage ${cell.stage}${cell.options}`;
+    const copy = make("button", { type: "button" }, "Copy"), code = make("code", {}, command);
+    copy.addEventListener("click", async () => {
+      try { await navigator.clipboard.writeText(command); copy.textContent = "Copied"; } catch { getSelection().selectAllChildren(code); copy.textContent = "Selected"; }
+    });
+    parts.push(make("p", { className: "command" }, code, " ", copy));
+  }
+  if (cell.links.length) parts.push(make("ul", {}, ...cell.links.map(([text, href]) => make("li", {}, make("a", { href }, text)))));
+  return parts;
+}
+const place = (button) => { const cell = button.parentElement, row = cell.parentElement; return [rows.indexOf(row), [...row.querySelectorAll("td")].indexOf(cell)]; };
+const blank = (scenario, stage) => ({ scenario, stage, mark: "impossible", outcome: "cannot happen", why: "The fault cannot happen there.", rounds: "", counts: [], orders: "", options: "", links: [] });
+matrix.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const [row, column] = place(button), scenario = rows[row].dataset.scenario;
+  open(stagesOf(heads[column]).map((stage) => cells.get(`${scenario} ${stage}`) || blank(scenario, stage)), button);
+});
+
+// Arrows move from cell to cell
+const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+matrix.addEventListener("keydown", (event) => {
+  const step = STEPS[event.key], button = event.target.closest("button");
+  if (!step || !button) return;
+  event.preventDefault();
+  let [row, column] = place(button);
+  for (;;) {
+    row += step[0];
+    column += step[1];
+    const next = rows[row] && rows[row].querySelectorAll("td")[column];
+    if (!next) return;
+    if (rows[row].hidden || next.hidden || next.closest("[hidden]")) continue;
+    button.tabIndex = -1;
+    next.firstElementChild.tabIndex = 0;
+    next.firstElementChild.focus();
+    return;
+  }
+});
+view.addEventListener("change", () => { show(); showList(); });
+view.addEventListener("submit", (event) => event.preventDefault());
+for (const one of matrix.querySelectorAll("button")) one.tabIndex = -1; // but for one: arrows lead to the others
+view.hidden = false;
+show();
+showList();
+})();

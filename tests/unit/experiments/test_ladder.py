@@ -1,0 +1,62 @@
+"""The rounds of lab ladder."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from lab.experiments import ladder
+from lab.paths import REFERENCE
+from lab.report import repeats, run_data
+
+
+@pytest.fixture
+def conducted(monkeypatch, tmp_path):
+    """The runs that were made, by stage and replicas, and whether each was drawn. They are the reference's, made by nobody."""
+    made: list[tuple[str, int, bool]] = []
+    shelf = {name: stage for name, stage in ladder.stages().items() if name in ("none", "local", "lua")}
+    known = {name: run_data.load(next(REFERENCE.glob(f"runs/*rush-{name}-*"))) for name in shelf}
+
+    def conduct(supervisor, stage, scenario, command, console):
+        result = known[stage.name]
+        made.append((stage.name, scenario.replicas, False))
+        folder = SimpleNamespace(path=result.folder)
+        return SimpleNamespace(judgement=result.judgement, record=result.record, folder=folder, findings=None, unwritten="")
+
+    def finish(done, draw=True):
+        made[-1] = (*made[-1][:2], draw)
+        return done.folder.path
+
+    for name, fake in {
+        "stages": lambda: shelf,
+        "conduct_with_progress": conduct,
+        "finish": finish,
+        "publish_site": lambda: None,
+        "one_supervisor": nullcontext,
+        "supervised": nullcontext,
+        "introduce": lambda *about: None,
+        "summarise": lambda *about: None,
+        "report_many": lambda folders, into: [into / str(len(folders))],
+    }.items():
+        monkeypatch.setattr(ladder, name, fake)
+    return made
+
+
+def test_rounds_are_interleaved(conducted, tmp_path, capsys):
+    """Each round runs all stages before the next round begins; only the first round is drawn and compared."""
+    assert ladder.run_ladder({}, tmp_path, 2, "lab ladder") == 0
+
+    a_round = [("none", 3), ("local", 3), ("lua", 3), ("none", 1), ("local", 1)]
+    assert conducted == [(*one, True) for one in a_round] + [(*one, False) for one in a_round]
+    assert [(one.stage, one.replicas, one.round) for one in repeats.read(tmp_path)] == [
+        (*one, number) for number in (1, 2) for one in a_round
+    ]
+    assert f"{tmp_path}/5" in capsys.readouterr().out.replace("\n", "")
+
+
+def test_one_round_has_no_repeats(conducted, tmp_path):
+    ladder.run_ladder({}, tmp_path, 1, "lab ladder")
+
+    assert not (tmp_path / repeats.REPEATS).exists()

@@ -1,0 +1,126 @@
+"""The first picture: what is in which bar, and which mark is at which fault."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+from matplotlib import style
+from matplotlib.colors import to_hex
+
+from lab.report import hero, hero_picture, reference
+from lab.report.chart import STYLE
+from lab.report.hero import FAULTS, LAST, RUNGS
+from lab.report.palette import DARK, HARMS, LIGHT, MEANINGS, PAPERS, SIGNS, Mark
+from lab.report.repeats import of
+from lab.scenario import scenario
+from tests.pictures import SVG
+
+SMALLEST_PT = 9  # 12 px, at which the letters of the README are legible
+
+
+@pytest.fixture
+def of_none():
+    """The reference's run of none."""
+    return reference.of_stage("none")
+
+
+def lasting(result, *durations_s):
+    """The same result with one round for each duration."""
+    one = of(result.judgement, 3)
+    rounds = [msgspec.structs.replace(one, round=place + 1, duration_s=lasted) for place, lasted in enumerate(durations_s)]
+    return msgspec.structs.replace(result, rounds=rounds)
+
+
+def test_rungs_and_faults_are_on_the_shelf():
+    assert set(FAULTS) <= set(scenario.names())
+    assert [row.stage for row in hero.rungs()] == list(RUNGS)
+
+
+def test_bar_is_what_was_acknowledged(of_none):
+    """The two parts of a bar add up to what was acknowledged a second, and the first part is what the counter kept."""
+    row, judgement = hero.rung(of_none, {}), of_none.judgement
+
+    assert row.stays.value + row.vanishes.value == pytest.approx(row.acknowledged.value)
+    assert row.acknowledged.value == pytest.approx(judgement.acknowledged / judgement.duration_s)
+    assert row.stays.value == pytest.approx(judgement.kept / judgement.duration_s)
+    assert row.vanishes.value > row.stays.value
+
+
+def test_rounds_give_the_interval(of_none):
+    """A bar is the mean of all rounds; the interval of a single run has no width."""
+    once, thrice = hero.rung(lasting(of_none, 4.0), {}), hero.rung(lasting(of_none, 4.0, 5.0, 6.0), {})
+    acknowledged = of_none.judgement.acknowledged
+
+    assert once.acknowledged == (acknowledged / 4, acknowledged / 4, acknowledged / 4, 1)
+    assert thrice.acknowledged.value == pytest.approx(acknowledged * (1 / 4 + 1 / 5 + 1 / 6) / 3)
+    assert thrice.acknowledged.low < acknowledged / 6 < acknowledged / 4 < thrice.acknowledged.high
+    assert "one run each" in hero.conditions([once])
+    assert "the mean of 3 runs in turn" in hero.conditions([thrice])
+    assert "of 1 to 3 runs in turn" in hero.conditions([once, thrice])
+
+
+def test_marks_stand_at_their_faults(of_none):
+    """Each fault has the mark of its cell; a fault without a cell is not tried, not harmless."""
+    row = hero.rung(of_none, {("rush", "none"): Mark.LOST, ("nested", "none"): Mark.IMPOSSIBLE, ("rush", "lua"): Mark.KEPT})
+
+    assert dict(zip(FAULTS, row.marks, strict=True)) == dict.fromkeys(FAULTS, Mark.UNTRIED) | {
+        "rush": Mark.LOST,
+        "nested": Mark.IMPOSSIBLE,
+    }
+    assert row.harmed == ["rush"]
+
+
+def test_reference_is_a_staircase():
+    """Each rung is first harmed by a later fault than the rung before it; the last lock is harmed by none."""
+    rows = hero.rungs()
+
+    assert hero.staircase(rows)
+    assert [row.harmed[0] for row in rows[:5]] == ["one_replica", "rush", "holder_crash", "slow_holder", "release_race"]
+    assert hero.finding(rows).startswith("Each rung cures what broke the one before. Without a lock, ")
+
+
+def test_no_staircase_is_not_called_one():
+    """The title does not state a staircase where a later rung is harmed by an earlier fault."""
+    rows = hero.rungs()
+    watchdog = [row.stage for row in rows].index("watchdog")
+    rows[watchdog] = rows[watchdog]._replace(marks=(Mark.LOST, *rows[watchdog].marks[1:]))
+
+    assert not hero.staircase(rows)
+    assert hero.finding(rows).startswith("The faults harm 8 rungs. ")
+
+
+@pytest.mark.parametrize("paper", PAPERS.values())
+def test_picture_has_bars_and_marks(paper, of_none):
+    """A bar has two parts in the colours of their meanings, and each harm has its sign and its word."""
+    row = hero.rung(lasting(of_none, 4.0, 5.0), {(fault, "none"): mark for fault, mark in zip(FAULTS, HARMS, strict=False)})
+    with style.context(STYLE):
+        axes = hero_picture.picture([row], paper).axes[0]
+
+    stays, vanished = [patch for patch in axes.patches if patch.get_height() == hero_picture.BAR]
+    assert (to_hex(stays.get_facecolor()), to_hex(vanished.get_facecolor())) == (paper.stays.lower(), paper.vanished.lower())
+    assert vanished.get_x() == pytest.approx(stays.get_x() + stays.get_width())
+    assert stays.get_width() / vanished.get_width() == pytest.approx(row.stays.value / row.vanishes.value)
+    words = [text.get_text() for text in axes.texts]
+    assert min(min(words.count(mark.value), words.count(SIGNS[mark])) for mark in HARMS) >= 2  # in the cell, and in the legend
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_letters_are_legible(name, tmp_path):
+    """No letter of the picture is smaller than 12 px at the width at which the README shows it."""
+    root = ET.fromstring(hero_picture.draw_one(tmp_path, name).read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
+
+    sizes = [float(one.get("style").partition("font-size: ")[2].partition("px")[0]) for one in root.iter(f"{SVG}text")]
+    assert len(sizes) > 60
+    assert min(sizes) >= SMALLEST_PT
+    assert root.get("width") == f"{hero_picture.WIDTH * 0.75:g}pt"
+
+
+def test_one_colour_a_meaning():
+    """Each mark has a meaning and a sign, and no two harms share a colour or a sign."""
+    assert set(MEANINGS) == set(SIGNS) == set(Mark)
+    for paper in (LIGHT, DARK):
+        assert len({paper.ground[mark] for mark in (*HARMS, Mark.KEPT)}) == len(HARMS) + 1
+    assert len({SIGNS[mark] for mark in HARMS}) == len(HARMS)
+    assert LAST in RUNGS

@@ -1,0 +1,185 @@
+"""What stands where in the matrix, which word each cell has, and what a reader sees who opens one."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+from matplotlib.colors import to_hex
+
+from app.locks import stages
+from lab.docgen import matrix_views
+from lab.paths import REFERENCE
+from lab.report import matrix_page, matrix_picture, site
+from lab.report.html import page as html_page
+from lab.report.matrix import Cell
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, layout, part_of
+from lab.report.matrix_marks import completed, mark, marks
+from lab.report.matrix_origin import Origin
+from lab.report.palette import DARK, HARMS, LIGHT, PAPERS, Mark
+from lab.scenario import scenario
+from tests.pages import assert_self_contained, cells_of
+from tests.pictures import SVG
+
+SMALLEST_PT = 7.5  # 10 px
+
+
+def cell(stage="lua", name="rush", verdict="ADMITTED", claim="exclusive", **about):
+    return Cell(stage=stage, scenario=name, claim=claim, verdict=verdict, **about)
+
+
+@pytest.mark.parametrize(
+    ("one", "wanted"),
+    [
+        (cell(verdict="KEPT"), Mark.KEPT),
+        (cell(verdict="KEPT", failed=9), Mark.KEPT),
+        (cell(verdict="KEPT", lost=3), Mark.OTHERWISE),
+        (cell(lost=3, failed=9), Mark.LOST),
+        (cell(verdict="BROKEN", lost=3), Mark.LOST),
+        (cell(claim="counts_once", duplicated=2), Mark.LOST),
+        (cell(claim="fence_outlives_restart", failed=4), Mark.STUCK),
+        (cell(failed=9), Mark.STUCK),
+        (cell(claim="prompt_handover"), Mark.LATE),
+        (cell(claim="all_or_nothing"), Mark.HALF),
+        (cell(verdict="VOID"), Mark.NOTHING),
+        (cell(verdict="UNSEEN"), Mark.NOTHING),
+        (cell(verdict="", reason="does not fit"), Mark.IMPOSSIBLE),
+        (cell(verdict="", reason="not run: no etcd", missing=["etcd"]), Mark.UNTRIED),
+        (cell(verdict=""), Mark.UNTRIED),
+    ],
+)
+def test_word_of_a_cell(one, wanted):
+    """Each cell has one word; untried and impossible are two words."""
+    assert mark(one) is wanted
+
+
+def test_every_scenario_has_one_family():
+    """A new scenario needs its place in ``lab/report/matrix_layout.py``."""
+    listed = [name for names in FAMILIES.values() for name in names]
+
+    assert sorted(listed) == scenario.names()
+    assert set(CORE_SCENARIOS) <= set(listed)
+    assert set(CORE_STAGES) <= set(stages())
+
+
+def test_whole_lab_is_in_the_matrix():
+    """What was not measured is not tried where the scenario fits the stage, and impossible where it does not."""
+    found = marks(completed([cell(verdict="KEPT")]))
+
+    assert len(found) == len(scenario.names()) * len(stages())
+    assert found["rush", "lua"] is Mark.KEPT
+    assert found["rush", "uuid"] is Mark.UNTRIED
+    assert found["release_race", "none"] is Mark.IMPOSSIBLE
+
+
+MADE = {
+    ("rush", "lua"): Mark.KEPT,
+    ("rush", "uuid"): Mark.KEPT,
+    ("rush", "ttl"): Mark.KEPT,
+    ("rush", "mine"): Mark.KEPT,
+    ("nested", "lua"): Mark.LATE,
+    ("nested", "uuid"): Mark.LATE,
+    ("nested", "ttl"): Mark.STUCK,
+    ("nested", "mine"): Mark.LATE,
+    ("own", "lua"): Mark.LOST,
+    ("own", "uuid"): Mark.LOST,
+}
+
+
+def test_equal_columns_are_folded():
+    """Stages of one group with the same marks in all rows share a column, in the order of the ladder; own locks stand last."""
+    plan = layout(MADE)
+
+    assert plan.columns == {"One key in Redis": [("ttl",), ("uuid", "lua")], OTHERS: [("mine",)]}
+    assert plan.rows == {"Everybody at once": ["rush"], "A request asks again, or waits": ["nested"], OTHERS: ["own"]}
+    assert len(layout(MADE, fold=False).all_columns) == 4
+
+
+def test_untried_is_not_equal():
+    """Two stages that were not tried have nothing in common; rows and columns of impossible cells are left out."""
+    made = {("rush", "lua"): Mark.UNTRIED, ("rush", "uuid"): Mark.UNTRIED, ("nested", "lua"): Mark.IMPOSSIBLE}
+    made |= {("rush", "none"): Mark.KEPT, ("nested", "none"): Mark.IMPOSSIBLE, ("nested", "local"): Mark.IMPOSSIBLE}
+
+    plan = layout(made)
+
+    assert plan.all_columns == [("none",), ("uuid",), ("lua",)]
+    assert plan.all_rows == ["rush"]
+
+
+def test_picture_has_the_marks():
+    """Each harm is a word on the ground of its meaning; untried has a dashed frame, impossible a dot."""
+    known = {("rush", name): one for name, one in zip(("none", "local", "incr", "setnx"), HARMS, strict=True)}
+    known |= {("rush", "ttl"): Mark.UNTRIED, ("rush", "lua"): Mark.IMPOSSIBLE, ("nested", "lua"): Mark.KEPT}
+
+    axes = matrix_picture.picture(known, "title", "below", LIGHT).axes[0]
+
+    grounds = [to_hex(patch.get_facecolor()) for patch in axes.patches[:5]]
+    assert grounds == [LIGHT.ground[one].lower() for one in (*HARMS, Mark.UNTRIED)]
+    assert axes.patches[4].get_linestyle() != "-"
+    assert [one.value for one in HARMS] == [text.get_text() for text in axes.texts if text.get_text() in HARMS][: len(HARMS)]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_core_is_legible(name, tmp_path):
+    """No letter of the README's matrix is smaller than 10 px, and nothing sticks out of its 850 px."""
+    path = matrix_picture.draw_core(matrix_views.cells(), tmp_path, Origin(), name)
+    root = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
+
+    texts = list(root.iter(f"{SVG}text"))
+    assert min(float(one.get("style").partition("font-size: ")[2].partition("px")[0]) for one in texts) >= SMALLEST_PT
+    assert max(float(one.get("x", 0)) for one in texts) < float(root.get("width").removesuffix("pt"))
+    assert root.get("width") == f"{matrix_picture.NARROW * 0.75:g}pt"
+
+
+def test_core_title_counts_the_harmed():
+    """The title counts stages that some fault harms, and leaves out stages that hardly any fault fits."""
+    known = part_of(marks(matrix_views.cells()), CORE_SCENARIOS, CORE_STAGES)
+    safe = known | {(name, "fencing"): Mark.KEPT for name in CORE_SCENARIOS}
+
+    assert matrix_picture.core_finding(known).startswith("No lock survives everything: each of these ")
+    assert matrix_picture.core_finding(safe).endswith("not harmed: fencing")
+
+
+def test_opened_cell(tmp_path):
+    """A cell that is opened has its counts, its command, what all orders decide, and links to what is at hand."""
+    run = tmp_path / "runs" / "a-run"
+    run.mkdir(parents=True)
+    (run / "report.html").touch()
+    figure = tmp_path / "chapters" / "lua-rush"
+    figure.mkdir(parents=True)
+    (figure / "timeline.svg").touch()
+    (tmp_path / "matrix").mkdir()
+    one = cell(lost=3, failed=2, unknown=1, run="a-run", reason="the reason")
+
+    page = matrix_page.write_page([one], tmp_path / "matrix", Origin(), decided={"lua": {"exclusive": "breaks with 1 pause"}})
+
+    assert_self_contained(page)
+    (found,) = cells_of(page)
+    assert (found["outcome"], found["why"], found["counts"]) == ("ADMITTED: lost 3", "the reason", [3, 0, 2, 1])
+    assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1500")
+    assert [href for _, href in found["links"]] == ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg"]
+    assert '<span class="order">some</span>' in page.read_text(encoding="utf-8")
+
+
+def test_reference_page_is_of_its_matrix(tmp_path):
+    """The page of the reference matrix is the one that ``lab docs`` writes."""
+    (path,) = matrix_views.pages()
+
+    assert matrix_views.page(tmp_path).read_bytes() == path.read_bytes()
+
+
+def test_page_and_pictures_have_the_same_colours():
+    """The pages take the colours of ``lab/report/palette.py``, on light and on dark paper."""
+    text = html_page("base.html").lower()
+    light, dark = text.split("prefers-color-scheme: dark", 1)
+    for paper, css in ((LIGHT, light), (DARK, dark)):
+        for one, name in {Mark.LOST: "lost", Mark.STUCK: "stuck", Mark.LATE: "late", Mark.HALF: "half"}.items():
+            assert f"--{name}: {paper.ground[one].lower()}" in css, one
+        assert f"--kept-area: {paper.ground[Mark.KEPT].lower()}" in css
+        assert f"--counted: {paper.stays.lower()}" in css
+
+
+def test_site_leads_with_the_first_picture(tmp_path):
+    """The site shows the first picture of the reference, light and dark; without it, nothing."""
+    assert site._heroes(tmp_path) == []
+    assert len(site._heroes(REFERENCE / "pictures")) == 2

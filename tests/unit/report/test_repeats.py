@@ -1,0 +1,106 @@
+"""The rounds of a ladder: their file, their intervals, and the results for which they stand."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+from scipy import stats
+
+from lab.paths import REFERENCE
+from lab.report import pages, reference, repeats, run_data
+from lab.report.charts import asks, speeds, vanished, waits
+from lab.report.family_dots import OWN, families
+from lab.report.repeats import of, spread, spread_of_ratios
+
+SAMPLES = [3.0, 4.0, 4.5, 7.0, 9.0]
+
+
+@pytest.mark.parametrize("number", [2, 3, 5, 10])
+def test_interval_is_students(number):
+    """The interval is the one that scipy computes."""
+    samples = [*SAMPLES, *SAMPLES][:number]
+    low, high = stats.t.interval(0.95, number - 1, loc=sum(samples) / number, scale=stats.sem(samples))
+
+    assert spread(samples) == pytest.approx((sum(samples) / number, low, high, number), rel=1e-3)
+
+
+def test_ratios_have_a_geometric_mean():
+    value, low, high, runs = spread_of_ratios([0.5, 2.0])
+
+    assert (value, runs) == (pytest.approx(1.0), 2)
+    assert low * high == pytest.approx(1.0)
+    assert spread_of_ratios([0.3]) == pytest.approx((0.3, 0.3, 0.3, 1))
+
+
+def rounds_of(result, number):
+    """So many rounds of a result, each a second longer than the round before."""
+    one = of(result.judgement, result.record.scenario["replicas"])
+    return [msgspec.structs.replace(one, round=place + 1, duration_s=one.duration_s + place) for place in range(number)]
+
+
+def test_rounds_are_kept(tmp_path):
+    """The file gives back what was written; where there is none, there are no rounds."""
+    kept = rounds_of(reference.of_stage("lua"), 3)
+
+    assert repeats.read(tmp_path) == []
+    repeats.write(kept, tmp_path)
+    assert repeats.read(tmp_path) == kept
+
+
+def test_results_get_their_rounds():
+    """A result whose run is in a round gets all rounds of its stage, not those of another stage or number of replicas."""
+    lua, none, alone = (
+        run_data.load(next(REFERENCE.glob(f"runs/*-{name}-*"))) for name in ("rush-lua", "rush-none", "one_replica-none")
+    )
+    known = [*rounds_of(lua, 3), *rounds_of(none, 2), *rounds_of(alone, 1)]
+
+    run_data.with_rounds([lua, none, alone], known)
+
+    assert [len(result.repeats) for result in (lua, none, alone)] == [3, 2, 1]
+    assert {one.replicas for one in none.repeats} == {3}
+    run_data.with_rounds([lua], known[3:])
+    assert (lua.rounds, len(lua.repeats)) == ([], 1)
+
+
+def test_reference_rounds_are_of_its_ladder():
+    """The first round of the reference is its ladder."""
+    runs = {folder.name for folder in pages.runs_in(REFERENCE)}
+
+    assert {one.run for one in repeats.read(REFERENCE) if one.round == 1} <= runs
+
+
+def test_speeds_are_paired_by_round():
+    """The ratio of two speeds is taken round by round: a slow round of the machine meets both."""
+    lua, incr = (run_data.load(next(REFERENCE.glob(f"runs/*-{name}-*"))) for name in ("lua", "incr"))
+    lua.rounds, incr.rounds = rounds_of(lua, 3), rounds_of(incr, 3)
+    for one, other in zip(lua.rounds, incr.rounds, strict=True):
+        one.duration_s, other.duration_s = other.duration_s * 4, other.duration_s
+
+    found = speeds.ratio(lua, incr)
+
+    assert found.value == pytest.approx(lua.rounds[0].kept / incr.rounds[0].kept / 4)
+    assert math.isclose(found.low, found.high)
+
+
+def test_families_are_those_of_the_ladder():
+    """The runs stand in the order of the ladder, in its parts; a user's own lock stands last."""
+    results = reference.ladder()
+    mine = msgspec.structs.replace(results[0], judgement=msgspec.structs.replace(results[0].judgement, stage="mine"))
+
+    found = families([mine, *reversed(results)])
+
+    assert next(iter(found)) == "Do you need a lock?"
+    assert [one.judgement.stage for one in found["Do you need a lock?"]] == ["none", "none", "local", "local", "incr"]
+    assert list(found)[-1] == OWN
+    assert sum(map(len, found.values())) == len(results) + 1
+
+
+def test_few_runs_keep_their_bars():
+    """Few runs are drawn as bars, many as dots by family."""
+    results = reference.ladder()
+
+    assert all(chart.fits(results) and not chart.fits(results[:8]) for chart in (asks, speeds, vanished, waits))
+    assert {one.judgement.stage for one in vanished.losers(results)} == {"none", "local", "setnx_no_else", "mysql_upsert"}
+    assert all(waits.p99(result) is None for result in results if not result.series.wait_ms)
