@@ -99,11 +99,12 @@ def finding(rows: list[Rung]) -> str:
 
 def conditions(rows: list[Rung]) -> str:
     """Return how the bars were measured."""
+    load = reference.of_stage(LAST).record.scenario
     least, most = min(row.stays.runs for row in rows), max(row.stays.runs for row in rows)
     runs = "one run each" if most == 1 else f"the mean of {counted(most, 'run')} in turn, with its 95 % interval"
     if least != most:
-        runs = f"of {least} to {most} runs in turn, with the 95 % interval of their mean"
-    return f"5000 increments by 100 users over three replicas; {runs}."
+        runs = f"the mean of {least} to {most} runs in turn, with its 95 % interval"
+    return f"{load['requests']} increments by {load['users']} users over {load['replicas']} replicas; {runs}."
 
 
 def harmed(rows: list[Rung]) -> int:

@@ -72,9 +72,9 @@ def _head(axes: Axes, rows: list[Rung], paper: Paper) -> None:
         axes.text(x + 16, 101, words, fontsize=9, color=paper.text, va="center")
     axes.text(CELLS, 77, "the fault, and what it does", fontsize=9, color=paper.text, va="center")
     for place, words in enumerate(FAULTS.values()):
-        x = CELLS + COLUMN * (place + 0.5)
+        middle = CELLS + COLUMN * (place + 0.5)
         for line, word in enumerate(words.split("\n")):
-            axes.text(x, 99 + 15 * line, word, fontsize=9, color=paper.text, ha="center", va="center")
+            axes.text(middle, 99 + 15 * line, word, fontsize=9, color=paper.text, ha="center", va="center")
 
 
 def _bar(axes: Axes, row: Rung, top: float, scale: float, paper: Paper) -> None:

@@ -11,7 +11,7 @@ from app.lock import Claim
 from lab.report.account import without_gross
 from lab.report.html import page
 from lab.report.matrix import Cell, cell_requests, in_full, in_short, never_admitted
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Layout, in_words, layout
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, in_words, layout
 from lab.report.matrix_marks import Marks, mark, marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import HARMS, MEANINGS, SIGNS, Mark
@@ -90,6 +90,7 @@ def _values(
         "harms": HARMS,
         "all_marks": [one for one in Mark if one in set(known.values())],
         "words": in_words,
+        "short": SHORT,
         "notes": {(cell.scenario, cell.stage): _note(cell, one.orders) for cell, one in zip(shown, found, strict=True)},
         "broken": {(cell.scenario, cell.stage) for cell in cells if cell.verdict == "BROKEN"},
         "has_orders": any(one.orders for one in found),
@@ -100,6 +101,7 @@ def _values(
         "never_admitted": [] if own else never_admitted(cells),
         "in_short": in_short,
         "own": own,
+        "home": "../index.html" if (folder.parent / "index.html").exists() else "",
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }
 

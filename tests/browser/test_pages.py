@@ -40,6 +40,44 @@ def test_comparison_page_is_accessible(browser, name):
     browser.look(browser.open(REFERENCE / name / "index.html"), name or "comparison")
 
 
+def test_matrix_cell_opens(browser):
+    """A cell opens by mouse and by keyboard, with its command; arrows move, and closing leads back to the cell."""
+    page = browser.open(REFERENCE / "matrix" / "index.html")
+    row = page.locator("tr[data-scenario=frozen_holder]")
+    row.get_by_role("button", name="lost").first.click()
+    drawer = page.locator("#drawer")
+    assert "under frozen holder" in drawer.locator("h2").inner_text()
+    assert ".venv/bin/lab run frozen_holder --stage " in drawer.locator(".command code").first.inner_text()
+    browser.look(page, "matrix-drawer", ("wide",))
+
+    page.keyboard.press("Escape")
+    assert not drawer.is_visible()
+    assert "lost" in page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert "under frozen before write" in drawer.locator("h2").inner_text()
+
+
+def test_matrix_shows_a_part(browser):
+    """The matrix shows its core, all of it, or the scenarios in which two stages differ; a phone shows one stage."""
+    page = browser.open(REFERENCE / "matrix" / "index.html")
+    rows = page.locator("tr[data-scenario]:visible")
+    core = rows.count()
+    page.get_by_label("all", exact=True).check()
+    assert rows.count() > 3 * core
+
+    page.get_by_label("only where this stage").select_option("watchdog")
+    page.get_by_label("and this one differ").select_option("fencing")
+    assert 0 < rows.count() < 3 * core
+    assert page.locator("th.name:visible").count() == 2
+    assert f"watchdog and fencing differ in {rows.count()} of " in page.locator("#shown").inner_text()
+
+    phone = browser.open(page.url, size="phone", touch=True)
+    phone.get_by_label("stage", exact=True).select_option("lua")
+    phone.get_by_role("button", name="frozen holder").tap()
+    assert phone.locator("#drawer h2").inner_text() == "lua under frozen holder"
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory) -> Path:
     """A site of two runs that were just made, one that loses and one that does not, and of the reference's."""

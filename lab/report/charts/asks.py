@@ -37,8 +37,8 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
 
 
 def _finding(results: Sequence[Result]) -> str:
-    found = [(number.value, result) for result in results if (number := commands(result))]
+    found = [(asked.value, result) for result in results if (asked := commands(result))]
     if not found:
         return f"None of the {len(results)} runs used a store for its lock"
-    number, dearest = max(found, key=lambda one: one[0])
-    return f"{dearest.label} needs the most commands for its lock: {thousands(number)} per increment"
+    most, dearest = max(found, key=lambda one: one[0])
+    return f"{dearest.label} needs the most commands for its lock: {thousands(most)} per increment"

@@ -58,7 +58,7 @@ def test_rounds_give_the_interval(of_none):
     assert thrice.acknowledged.low < acknowledged / 6 < acknowledged / 4 < thrice.acknowledged.high
     assert "one run each" in hero.conditions([once])
     assert "the mean of 3 runs in turn" in hero.conditions([thrice])
-    assert "of 1 to 3 runs in turn" in hero.conditions([once, thrice])
+    assert "the mean of 1 to 3 runs in turn" in hero.conditions([once, thrice])
 
 
 def test_marks_stand_at_their_faults(of_none):
