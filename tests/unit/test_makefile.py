@@ -135,7 +135,7 @@ def test_unknown_variable_is_refused(folder):
 @pytest.mark.parametrize(
     ("target", "given", "ignored"),
     [
-        ("ladder", "ENGINE=docker", "make ladder does not read ENGINE; it reads OUT REPLICAS"),
+        ("ladder", "ENGINE=docker", "make ladder does not read ENGINE; it reads REPEAT OUT REPLICAS"),
         ("matrix", "ENGINE=docker", "make matrix does not read ENGINE; it reads STAGE SCENARIO REPEAT OUT"),
         ("ladder", "STAGE=lua", "make ladder does not read STAGE"),
         ("check", "REQUESTS=5", "make check does not read REQUESTS"),

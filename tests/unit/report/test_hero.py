@@ -40,7 +40,8 @@ def test_rungs_and_faults_are_on_the_shelf():
 
 def test_bar_is_what_was_acknowledged(of_none):
     """The two parts of a bar add up to what was acknowledged a second, and the first part is what the counter kept."""
-    row, judgement = hero.rung(of_none, {}), of_none.judgement
+    judgement = of_none.judgement
+    row = hero.rung(lasting(of_none, judgement.duration_s), {})
 
     assert row.stays.value + row.vanishes.value == pytest.approx(row.acknowledged.value)
     assert row.acknowledged.value == pytest.approx(judgement.acknowledged / judgement.duration_s)
