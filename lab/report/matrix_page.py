@@ -78,7 +78,10 @@ def _values(
     texts = list(dict.fromkeys(text for one in found for text in one.texts))
     places = {text: place for place, text in enumerate(texts)}
     packed = [[*(places[text] for text in one.texts), one.counts, one.links] for one in found]
-    data = {"texts": texts, "cells": packed, "about": about, "meanings": {NAMES[one]: words for one, words in MEANINGS.items()}}
+    data: dict[str, object] = {"texts": texts, "cells": packed, "about": about}
+    data["words"] = {NAMES[one]: one.value for one in Mark}
+    for name, of in (("meanings", MEANINGS), ("signs", SIGNS)):
+        data[name] = {NAMES[one]: text for one, text in of.items()}
     few = not any(scenario in CORE_SCENARIOS for scenario in plan.all_rows) or len(plan.all_rows) <= len(CORE_SCENARIOS)
     return {
         "plan": plan,

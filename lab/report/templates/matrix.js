@@ -44,7 +44,7 @@ function showList() {
     if (!entries.length) continue;
     parts.push(make("h2", {}, body.querySelector(".family span").textContent));
     parts.push(make("ul", {}, ...entries.map((cell) => {
-      const button = make("button", { type: "button", className: "entry" }, make("span", { className: `mark ${cell.mark}` }, cell.mark === "kept" ? "✓ kept" : words(cell.mark)), " ", words(cell.scenario));
+      const button = make("button", { type: "button", className: "entry" }, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), ` ${words(cell.scenario)}: ${data.words[cell.mark]}`);
       button.addEventListener("click", () => open([cell], button));
       return make("li", {}, button);
     })));
@@ -66,12 +66,12 @@ function open(found, from) {
 }
 function described(cell, several) {
   const parts = several ? [make("h3", {}, cell.stage)] : [];
-  parts.push(make("p", {}, make("span", { className: `mark ${cell.mark}` }, words(cell.mark)), " ", make("strong", {}, cell.outcome)));
+  parts.push(make("p", {}, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), " ", make("strong", {}, cell.outcome)));
   if (data.meanings[cell.mark]) parts.push(make("p", { className: "soft" }, `That is: ${data.meanings[cell.mark]}.`));
   parts.push(make("p", {}, cell.why));
   if (cell.rounds) {
     const counts = COUNTS.map((name, i) => `${name} ${cell.counts[i]}`).join(", ");
-    parts.push(make("p", {}, `Requests: ${counts}. ${cell.rounds}`));
+    parts.push(make("p", {}, `${counts[0].toUpperCase()}${counts.slice(1)}. ${cell.rounds}`));
   }
   if (cell.orders) parts.push(make("p", {}, make("strong", {}, "In every order: "), `the claim ${cell.orders}.`));
   if (cell.mark !== "impossible") {
