@@ -1,4 +1,4 @@
-"""The generated parts of a chapter: the stage's docstring, its diff, its verdicts, its pictures, and figures for the prose.
+"""The generated parts of a chapter: the stage's docstring, its diff, its pictures, and figures for the prose.
 
 Each part takes the words of its marker. A part that stands within a sentence returns no line end.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from app.lock import Claim, Stage
-from app.locks import stages
+from app.locks import part, stages
 from lab.docgen import figure_values
 from lab.docgen.figures import DRAWN, result
 from lab.errors import BadInput, choose_from
@@ -46,10 +46,17 @@ generated: picture {name} SCENARIO.
 <!-- generated: verdicts {name} -->
 <!-- end -->
 
+<!-- generated: schedule {name} -->
+<!-- end -->
+
 ## Still wrong
 
 <!-- generated: still {name} -->
 <!-- end -->
+
+## What the documents say
+
+- [Document 1](../README.md#the-sources): what it states, and where it errs, with the run that shows it.
 
 <!-- generated: neighbours {name} -->
 <!-- end -->
@@ -110,19 +117,6 @@ def _names(claims: Iterable[Claim]) -> str:
     return ", ".join(f"`{claim.name}`" for claim in Claim if claim in set(claims)) or "none"
 
 
-def _verdicts(name: str) -> str:
-    claimed = {claim.name for claim in _stage(name).claims}
-    lines = ["| scenario | the claim it tests | claimed | what was seen |", "| --- | --- | --- | --- |"]
-    for cell in reference.cells():
-        if cell.stage == name and cell.verdict:
-            made = "yes" if cell.claim in claimed else "no"
-            seen = matrix.in_short(cell)
-            is_kept = seen.startswith(cell.verdict.lower())  # "kept", or "kept, 3 lost otherwise"
-            text = seen.replace(cell.verdict.lower(), cell.verdict, 1) if is_kept else f"{cell.verdict}: {seen}"
-            lines.append(f"| `{cell.scenario}` | `{cell.claim}` | {made} | {text} |")
-    return "\n".join(lines) + "\n"
-
-
 def _neighbours(name: str) -> str:
     order = list(stages())
     place = order.index(choose_from("stage", name, order))
@@ -132,10 +126,15 @@ def _neighbours(name: str) -> str:
 
 
 def _contents() -> str:
-    lines = ["| | chapter | the problem that it solves |", "| --- | --- | --- |"]
+    """Return the chapters in the order of the course, one table for each part of the ladder. A detour is in italics."""
+    parts: dict[str, list[str]] = {}
     for number, (name, stage) in enumerate(stages().items(), 1):
-        lines.append(f"| {number} | [{_title(name)}](ladder/{name}.md) | {stage.story.problem} |")
-    return "\n".join(lines) + "\n"
+        link = f"[{_title(name)}](ladder/{name}.md)"
+        chapter = f"*{link}*" if ": detour: " in link else link
+        parts.setdefault(part(name), []).append(f"| {number} | {chapter} | {stage.story.problem} |")
+    head = "| | chapter | the problem that it solves |\n| --- | --- | --- |"
+    tables = [f"### {title}\n\n{head}\n" + "\n".join(rows) for title, rows in parts.items()]
+    return "\n" + "\n\n".join(tables) + "\n\n"
 
 
 def _title(name: str) -> str:
@@ -160,6 +159,11 @@ def _servers(stage: str) -> str:
 
 
 def _cell(scenario_name: str, stage: str) -> str:
+    """Return a cell in a word or two. A scenario that fits the stage and is not in the matrix is "not tried yet"."""
+    found = {(one.scenario, one.stage) for one in reference.cells() if one.verdict}
+    choose_from("scenario", scenario_name, scenario.names())
+    if (scenario_name, stage) not in found and scenario.load(scenario_name).misfit(_stage(stage)) is None:
+        return "not tried yet"
     return matrix.in_short(reference.cell(scenario_name, stage))
 
 
@@ -167,7 +171,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "problem": _problem,
     "still": _still,
     "diff": _diff,
-    "verdicts": _verdicts,
     "neighbours": _neighbours,
     "contents": _contents,
     "picture": _picture,

@@ -68,17 +68,16 @@ def _costs() -> str:
         "commands per increment",
         "wait p99, ms",
         *tally_heads(),
-        "the claims that failed",
+        "all verdicts",
     ]
     rows = [head, ["---"] * len(head)]
     for name in by_speed():
         result = reference.of_stage(name)
         judgement, behind = result.judgement, str(pages.lock_servers(result))
-        failed = ", ".join(f"`{claim}`" for claim in dict.fromkeys(cell.claim for cell in seen(name, Outcome.FAILED)))
         numbers = map(str, tally(name).values())
         share = f"{reference.share_of_ceiling(name):.0%}"
         figures = (reference.figure(judgement, "commands"), reference.figure(judgement, "p99"))
-        rows.append([f"[`{name}`](ladder/{name}.md)", share, behind, *figures, *numbers, failed or "of those tried, none"])
+        rows.append([f"[`{name}`](ladder/{name}.md)", share, behind, *figures, *numbers, f"[table](stages.md#{name})"])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
@@ -129,10 +128,6 @@ def _kept_by_none() -> str:
     """Return the claims that were tested and that no stage keeps without any loss."""
     alone = [claim for claim, found in outcomes().items() if Outcome.KEPT not in found.values()]
     return ", ".join(f"`{claim}`" for claim in alone) or "none"
-
-
-def _harms(stage: str) -> str:
-    return ", ".join(f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in seen(stage, Outcome.FAILED)) or "none"
 
 
 def draw_price(folder: Path) -> Path:
@@ -200,7 +195,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "costs": _costs,
     "share": _share,
     "kept": _kept,
-    "harms": _harms,
     "locks_share": _locks_share,
     "nobody": _kept_by_none,
 }

@@ -15,7 +15,18 @@ from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import architecture, chapters, conditions, cost_of_locking, explored, figures, matrix_views, played, speed_tables
+from lab.docgen import (
+    architecture,
+    chapters,
+    conditions,
+    cost_of_locking,
+    explored,
+    figures,
+    matrix_views,
+    played,
+    speed_tables,
+    verdicts,
+)
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
@@ -208,6 +219,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "sweeps": _sweeps,
     "swept": _swept,
     **chapters.PARTS,
+    **verdicts.PARTS,
     **conditions.PARTS,
     **cost_of_locking.PARTS,
     **speed_tables.PARTS,

@@ -232,7 +232,13 @@ def _of_a_fault(picture: Timeline, fault: DrawnFault, when: Clock) -> str:
         began = f"{fault.request} at {where} {held} when the fault {_kind(fault)} began at {when(fault.at)}"
     else:
         began = f"The fault {_kind(fault)} began in {fault.request} at {where} at {when(fault.at)}"
-    return f"{began}{_lasting(fault)}; {_aftermath(picture, fault, holder, when)}; {_cost(picture)}."
+    steps = [
+        f"{began}{_lasting(fault)}",
+        _aftermath(picture, fault, holder, when),
+        _kept_from_writing(picture, fault),
+        _cost(picture),
+    ]
+    return f"{'; '.join(step for step in steps if step)}."
 
 
 def _holding(picture: Timeline, fault: DrawnFault) -> DrawnGrant | None:
@@ -245,11 +251,24 @@ def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, 
     if fault.next_got == NEVER:
         return _never_again(picture, fault)
     after_ms = (fault.next_got - fault.at) / 1000
+    in_vain = sum(fault.at < waited.gave_up <= fault.next_got for waited in picture.waited)
     got = f"{fault.next_request} {in_the_work(picture)} at {when(fault.next_got)}, {after_ms:.0f} ms after the fault"
+    got += f", when {counted(in_vain, 'request')} had given up" if in_vain and picture.is_locked else ""
     life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
     if life is not None and life.how == "expired" and life.due != NEVER and life.due <= fault.next_got:
         return f"the lease ran out at {when(life.due)}, and {got}"
     return got
+
+
+def _kept_from_writing(picture: Timeline, fault: DrawnFault) -> str:
+    """Describe how the request at the failpoint did not write: its write was refused, or it gave up; empty if it was free to."""
+    of_the_fault = [held for held in picture.held if held.request == fault.request]
+    if any(held.is_refused for held in of_the_fault):
+        write = "second write" if fault.failpoint.startswith("write_again") else "write"
+        return f"the resource refused the {write} of {fault.request}"
+    if any(held.is_abandoned for held in of_the_fault):
+        return f"{fault.request} gave its work up before the write"
+    return ""
 
 
 def _never_again(picture: Timeline, fault: DrawnFault) -> str:
@@ -268,8 +287,17 @@ def _of_a_quiet_run(picture: Timeline) -> str:
         return "Nothing was written."
     number = f"{thousands(picture.writes)} increments were" if picture.writes > 1 else "One increment was"
     lost = f"{thousands(picture.lost)} of them {'was' if picture.lost == 1 else 'were'}" if picture.lost > 0 else "none was"
-    words = f"{number} written in {picture.end / 1e6:.1f} s, and {lost} lost"
+    words = f"{number} written in {picture.end / 1e6:.1f} s, and {lost} lost{_beyond_the_ttl(picture)}"
     if not picture.duplicated:
         return f"{words}."
     again = "was for a request that had" if picture.duplicated == 1 else "were for requests that had"
     return f"{words}; {picture.duplicated} of them {again} already been counted."
+
+
+def _beyond_the_ttl(picture: Timeline) -> str:
+    """Describe the longest holder that is shown, if it held its lock for longer than the TTL: a renewal kept it."""
+    longest = max(picture.held, key=lambda held: held.until - held.got, default=None)
+    if longest is None or not picture.is_locked or not 0 < picture.ttl < longest.until - longest.got:
+        return ""
+    held_ms, ttl_ms = (longest.until - longest.got) / 1000, picture.ttl / 1000
+    return f", although {longest.request} had the lock for {held_ms:.0f} ms, longer than its TTL of {ttl_ms:.0f} ms"

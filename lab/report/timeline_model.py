@@ -66,6 +66,11 @@ class DrawnGrant(msgspec.Struct, array_like=True):
         return self.result.startswith("error: Refused")
 
     @property
+    def is_abandoned(self) -> bool:
+        """Return whether the holder gave its work up, because it had lost the lock."""
+        return self.result.startswith("error: Abandoned")
+
+    @property
     def read_moment(self) -> float:
         """Return a moment of the read; without a better one, that of its answer."""
         return self.read_at if self.read_in == NEVER else self.read_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.locks import stages
-from lab.docgen import chapters, cost_of_locking
+from lab.docgen import cost_of_locking
 from lab.docgen.cost_of_locking import Outcome
 from lab.report import reference
 from lab.report.matrix import Cell
@@ -40,13 +40,6 @@ def test_shares_have_one_denominator():
     assert sums == {len(scenario.names())}
 
 
-def column(table: str, row: str, head: str) -> str:
-    """Return one field of a Markdown table: the row that begins so, and the column with this head."""
-    lines = [line.strip("| ").split(" | ") for line in table.splitlines()]
-    found = next(line for line in lines if line[0].startswith(row))
-    return found[lines[0].index(head)]
-
-
 @pytest.fixture
 def made_cells(monkeypatch):
     """Let the reference matrix have these cells: a verdict, and how many increments were lost."""
@@ -72,15 +65,6 @@ def test_losses_are_no_keeping(made_cells):
     assert found["redlock"] == []
 
 
-def test_untried_is_not_unharmed(made_cells):
-    """A stage of which nothing failed is praised for what was tried alone."""
-    made_cells(mysql_for_update=("KEPT", 0), lua=("", 0), redlock=("VOID", 0))
-
-    failed = column(cost_of_locking.PARTS["costs"](), "[`mysql_for_update`]", "the claims that failed")
-
-    assert failed == "of those tried, none"
-
-
 def test_no_promise_is_admitted():
     """No chapter says that a claim was made and that its failure was admitted."""
     promised = [cell for cell in reference.cells() if cell.verdict == "ADMITTED" and cell.claim in names_of_claims(cell.stage)]
@@ -92,8 +76,9 @@ def names_of_claims(stage: str) -> set[str]:
     return {claim.name for claim in stages()[stage].claims}
 
 
-def test_table_of_a_chapter_marks_other_losses():
-    """A claim that was kept next to other losses says so in its stage's chapter."""
-    lines = [line for line in chapters.PARTS["verdicts"]("uuid").splitlines() if "`slow_holder`" in line]
+def test_costs_lead_to_all_verdicts():
+    """Each row of the table of costs leads to all verdicts of its stage."""
+    table = cost_of_locking.PARTS["costs"]()
 
-    assert lines == ["| `slow_holder` | `releases_only_its_own` | yes | KEPT, 4 lost otherwise |"]
+    assert all(f"| [`{name}`](ladder/{name}.md) |" in table for name in cost_of_locking.by_speed())
+    assert all(f"| [table](stages.md#{name}) |\n" in table for name in cost_of_locking.by_speed())

@@ -6,6 +6,7 @@ import pytest
 
 from app.journal import GaveUp, Started
 from lab.report.caption import caption
+from lab.report.timeline_model import NEVER
 from tests.builders import MS, Made, outlived, picture_of
 
 
@@ -121,3 +122,44 @@ def test_a_run_in_which_nothing_was_written(made):
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=1, pid=1))
 
     assert caption(picture_of(made, final=0)) == "Nothing was written."
+
+
+@pytest.mark.parametrize(
+    ("result", "where", "words"),
+    [
+        ("error: Refused: the fence 4 is older than 30", "write.before", "the resource refused the write of r0"),
+        ("error: Refused: the fence 4 is older than 30", "write_again.before", "the resource refused the second write of r0"),
+        ("error: Abandoned: the lock was no longer held", "read.after", "r0 gave its work up before the write"),
+    ],
+)
+def test_a_holder_that_did_not_write(made, result, where, words):
+    """The caption of a fault states that the late write was refused, or that its holder gave up."""
+    made.fault("freeze", "r0", 110, 900).increment("r0", 0, 0, at=(100, 101, 920, 921))
+    made.increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2")
+    picture = picture_of(made, final=1, ttl_ms=500)
+    holder = next(held for held in picture.held if held.request == "r0")
+    holder.result, picture.focus, picture.focus_fault = result, NEVER, 0
+    picture.faults[0].failpoint = where
+
+    assert f"; {words}; " in caption(picture)
+
+
+def test_requests_that_gave_up_meanwhile(made):
+    """The caption of a fault counts the requests that gave up before another request got the lock."""
+    killed(made).increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2")
+    for name, gave_up_ms in (("b", 300), ("c", 400), ("d", 900)):
+        made.line("journal/replica-1.jsonl", GaveUp(request=name, asked_ns=1, gave_up_ns=gave_up_ms * MS, why="", commands=9))
+
+    text = caption(picture_of(made, final=1, tests="freed_after_crash"))
+
+    assert "540 ms after the fault, when 2 requests had given up; " in text
+
+
+def test_a_holder_beyond_its_ttl(made):
+    """A run without a loss names the holder that had the lock for longer than the TTL: a renewal kept it."""
+    made.increment("a", 0, 0, at=(1, 2, 451, 453))
+
+    assert caption(picture_of(made, final=1, ttl_ms=300)) == (
+        "One increment was written in 0.5 s, and none was lost, "
+        "although a had the lock for 452 ms, longer than its TTL of 300 ms."
+    )

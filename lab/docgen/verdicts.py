@@ -1,0 +1,106 @@
+"""The generated parts about verdicts: what changed against the stage before, for a chapter; all verdicts, for docs/stages.md.
+
+All come from the reference matrix. A stage without a cell there is reported as not tried yet, in one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from app.lock import Stage
+from app.locks import stages
+from lab.errors import choose_from
+from lab.report import matrix, reference
+from lab.report.matrix import Cell
+
+NOT_TRIED = "Not tried yet: the reference matrix has no run of this stage.\n"
+
+
+def _tried(name: str) -> dict[str, Cell]:
+    """Return the cells of a stage that were run, by scenario, in the order of the matrix."""
+    return {cell.scenario: cell for cell in reference.cells() if cell.stage == name and cell.verdict}
+
+
+def _proven(name: str) -> dict[str, Cell]:
+    """Return the cells of a stage from which something follows: a run that is VOID proves nothing."""
+    return {at: cell for at, cell in _tried(name).items() if cell.verdict != "VOID"}
+
+
+def _before(stage: Stage) -> tuple[str, Mapping[str, Cell]]:
+    """Return the nearest stage below that was tried, with its cells; an empty name where none was."""
+    while stage.follows is not None:
+        stage = stages()[stage.follows]
+        if cells := _proven(stage.name):
+            return stage.name, cells
+    return "", {}
+
+
+def _outcome(cell: Cell) -> tuple[str, bool]:
+    """Return what makes two cells the same outcome: the verdict, and whether increments were lost otherwise, but no figure."""
+    return cell.verdict, matrix.lost_otherwise(cell)
+
+
+def _changed(name: str) -> str:
+    """Return the rows of a chapter: the scenarios whose outcome changed, and in words those that did not fit before."""
+    stage = stages()[choose_from("stage", name, stages())]
+    if not (now := _proven(name)):
+        return NOT_TRIED
+    before_name, before = _before(stage)
+    whole = f"[all scenarios](../stages.md#{name})"
+    if not before_name:
+        head = ["| scenario | the claim it tests | what was seen |", "| --- | --- | --- |"]
+        rows = [f"| `{at}` | `{cell.claim}` | {matrix.in_short(cell)} |" for at, cell in now.items()]
+        return "\n".join([f"The verdicts in the reference matrix ({whole}):", "", *head, *rows]) + "\n"
+    rows = [
+        f"| `{at}` | `{cell.claim}` | {matrix.in_short(before[at])} | {matrix.in_short(cell)} |"
+        for at, cell in now.items()
+        if at in before and _outcome(before[at]) != _outcome(cell)
+    ]
+    link = f"[`{before_name}`]({before_name}.md)" + (
+        f" (`{stage.follows}` is not tried yet)" if stage.follows != before_name else ""
+    )
+    lines = [f"No verdict changed against {link} ({whole})."]
+    if rows:
+        head = [f"| scenario | the claim it tests | `{before_name}` | `{name}` |", "| --- | --- | --- | --- |"]
+        lines = [f"The verdicts that changed against {link} ({whole}):", "", *head, *rows]
+    if new := [cell for at, cell in now.items() if at not in before]:
+        lines += ["", f"Tried with `{name}`, and not with `{before_name}`: {_in_words(new)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _in_words(cells: Sequence[Cell]) -> str:
+    """Return what was seen in some scenarios, as part of a sentence: kept in …; failed in … (lost 4)."""
+    kept = [f"`{cell.scenario}`" for cell in cells if _outcome(cell) == ("KEPT", False)]
+    failed = [f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in cells if cell.verdict in ("ADMITTED", "BROKEN")]
+    rest = [
+        f"`{cell.scenario}`: {matrix.in_short(cell)}"
+        for cell in cells
+        if _outcome(cell) == ("KEPT", True) or cell.verdict == "UNSEEN"
+    ]
+    words = [f"kept in {', '.join(kept)}"] if kept else []
+    words += [f"failed in {', '.join(failed)}"] if failed else []
+    return "; ".join([*words, *rest])
+
+
+def _all() -> str:
+    """Return the whole table of every stage, each below a heading with the stage's name."""
+    return "\n".join(f"### `{name}`\n\n{_whole(stage)}" for name, stage in stages().items())
+
+
+def _whole(stage: Stage) -> str:
+    """Return every scenario that was run with a stage: its claim, whether the stage makes it, what was seen, how often."""
+    now = _tried(stage.name)
+    if not now:
+        return NOT_TRIED
+    lines = ["| scenario | the claim it tests | claimed | what was seen |", "| --- | --- | --- | --- |"]
+    claimed = {claim.name for claim in stage.claims}
+    for at, cell in now.items():
+        made = "yes" if cell.claim in claimed else "no"
+        word, seen = cell.verdict, matrix.with_rounds(cell)
+        is_said = seen.startswith(word.lower())  # "kept", or "kept, 3 lost otherwise"
+        text = seen.replace(word.lower(), word, 1) if is_said else f"{word}: {seen.removeprefix('broken: ')}"
+        lines.append(f"| `{at}` | `{cell.claim}` | {made} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

@@ -1,0 +1,128 @@
+"""The verdicts in the book: a chapter has what changed, docs/stages.md has the whole tables."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.locks import stages
+from lab.docgen import chapters, verdicts
+from lab.errors import BadInput
+from lab.paths import DOCS
+from lab.report import reference
+from lab.report.matrix import Cell
+
+
+def cell(stage: str, scenario: str, verdict: str, lost: int = 0, rounds: dict[str, int] | None = None) -> Cell:
+    """A cell of a made-up matrix."""
+    return Cell(stage=stage, scenario=scenario, claim="exclusive", verdict=verdict, lost=lost, rounds=rounds or {})
+
+
+@pytest.fixture
+def matrix_of(monkeypatch):
+    """Have the documents quote these cells."""
+    return lambda *cells: monkeypatch.setattr(reference, "cells", lambda: list(cells))
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("| `")]
+
+
+def test_only_changed_verdicts_are_rows(matrix_of):
+    """A chapter keeps the rows whose verdict changed; another figure is no change."""
+    matrix_of(
+        cell("uuid", "rush", "KEPT"), cell("lua", "rush", "KEPT"),
+        cell("uuid", "release_race", "ADMITTED", 1), cell("lua", "release_race", "KEPT"),
+        cell("uuid", "failover", "ADMITTED", 136), cell("lua", "failover", "ADMITTED", 1),
+    )  # fmt: skip
+
+    text = verdicts._changed("lua")
+
+    assert rows(text) == ["| `release_race` | `exclusive` | lost 1 | kept |"]
+    assert text.startswith("The verdicts that changed against [`uuid`](uuid.md) ([all scenarios](../stages.md#lua)):\n")
+
+
+def test_losses_by_another_cause_are_a_change(matrix_of):
+    """Increments that are lost by another cause, while the promise is kept, are a change as well."""
+    matrix_of(cell("uuid", "slow_holder", "KEPT"), cell("lua", "slow_holder", "KEPT", 4))
+
+    assert rows(verdicts._changed("lua")) == ["| `slow_holder` | `exclusive` | kept | kept, 4 lost otherwise |"]
+
+
+def test_scenarios_that_did_not_fit_before(matrix_of):
+    """Scenarios that were not tried with the stage before stand in one sentence."""
+    matrix_of(
+        cell("uuid", "rush", "KEPT"), cell("lua", "rush", "KEPT"), cell("uuid", "amnesia", ""),
+        cell("lua", "amnesia", "ADMITTED", 3), cell("lua", "nested", "KEPT"), cell("lua", "convoy", "UNSEEN"),
+    )  # fmt: skip
+
+    text = verdicts._changed("lua")
+
+    assert "No verdict changed against [`uuid`](uuid.md)" in text
+    assert "Tried with `lua`, and not with `uuid`: kept in `nested`; failed in `amnesia` (lost 3); `convoy`: unseen." in text
+
+
+def test_compared_with_the_nearest_stage_that_was_tried(matrix_of):
+    """If the stage before is not tried yet, a chapter compares with the one before that, and names both."""
+    matrix_of(cell("setnx", "holder_crash", "ADMITTED"), cell("ttl", "holder_crash", "KEPT"))
+
+    text = verdicts._changed("ttl")
+
+    assert "changed against [`setnx`](setnx.md) (`setnx_finally` is not tried yet)" in text
+    assert rows(text) == ["| `holder_crash` | `exclusive` | late | kept |"]
+
+
+def test_stage_that_is_not_tried(matrix_of):
+    """A stage without a cell has one line, and no table of blanks."""
+    matrix_of(cell("uuid", "rush", "KEPT"), cell("lua", "rush", ""))
+
+    assert verdicts._changed("lua") == verdicts.NOT_TRIED
+    assert f"### `lua`\n\n{verdicts.NOT_TRIED}" in verdicts._all()
+
+
+def test_void_is_no_change(matrix_of):
+    """A run that proves nothing changes no verdict, and is no evidence that a stage was tried."""
+    matrix_of(
+        cell("ttl", "rush", "KEPT"), cell("uuid", "rush", "VOID"),
+        cell("lua", "rush", "KEPT"), cell("reentrant", "rush", "VOID"),
+    )  # fmt: skip
+
+    assert verdicts._changed("lua").startswith("No verdict changed against [`ttl`](ttl.md) (`uuid` is not tried yet)")
+    assert verdicts._changed("reentrant") == verdicts.NOT_TRIED
+
+
+def test_first_stage(matrix_of):
+    """The first stage of the ladder has all its rows: there is nothing to compare with."""
+    matrix_of(cell("none", "rush", "ADMITTED", 9))
+
+    assert rows(verdicts._changed("none")) == ["| `rush` | `exclusive` | lost 9 |"]
+
+
+def test_whole_table(matrix_of):
+    """The whole table has every scenario that was run, with the promise and how often it came out so."""
+    matrix_of(cell("lua", "rush", "KEPT", rounds={"KEPT": 3}), cell("lua", "nested", ""), cell("lua", "late_writes", "BROKEN", 2))
+
+    whole = verdicts._all().partition("### `lua`")[2].partition("###")[0]
+
+    assert rows(whole) == [
+        "| `rush` | `exclusive` | yes | KEPT, 3 of 3 |",
+        "| `late_writes` | `exclusive` | yes | BROKEN: lost 2 |",
+    ]
+
+
+def test_unknown_stage():
+    """An unknown stage is refused, and the error names the nearest."""
+    with pytest.raises(BadInput, match=r"no stage 'luaa'\. Did you mean 'lua'"):
+        verdicts._changed("luaa")
+
+
+@pytest.mark.parametrize("stage", stages())
+def test_chapter_links_to_its_whole_table(stage):
+    """The whole table of each stage stands in docs/stages.md, where the chapter's link leads."""
+    text = chapters.path(stage).read_text(encoding="utf-8")
+    part = re.search(rf"<!-- generated: verdicts {stage} -->(.*?)<!-- end -->", text, re.DOTALL)
+
+    assert part, "the part is missing"
+    assert f"stages.md#{stage}" in part[1] or part[1].strip() == verdicts.NOT_TRIED.strip()
+    assert f"\n### `{stage}`\n" in (DOCS / "stages.md").read_text(encoding="utf-8")
