@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lab.report.run_data import Result
-from lab.text import thousands
+from lab.text import counted, thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ def conditions(results: Sequence[Result]) -> str:
         ("{} requests", lambda one: thousands(int(str(one["requests"])))),
         ("{} users", lambda one: "no" if one["rate"] else one["users"]),
         ("{} arrivals/s", lambda one: one["rate"]),
-        ("{} replicas", lambda one: one["replicas"]),
+        ("{}", lambda one: counted(int(str(one["replicas"])), "replica")),
         ("retry {} ms", lambda one: one["retry_ms"]),
         ("work {} ms", lambda one: one["work_ms"]),
     ]

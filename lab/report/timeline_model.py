@@ -217,6 +217,11 @@ class Timeline(msgspec.Struct, kw_only=True):
     gaps: list[float] = []
 
     @property
+    def lock_keys(self) -> set[int]:
+        """Return the places of the keys that were granted: a stage may keep other keys, such as places in a queue."""
+        return {held.key for held in self.held} or set(range(len(self.keys)))
+
+    @property
     def is_locked(self) -> bool:
         """Return whether a request ever held a lock. Without one no key is named, or the judge found that nothing is locked."""
         return any(held.key != NEVER for held in self.held) and not set(NO_LOCK) & set(self.mechanisms)

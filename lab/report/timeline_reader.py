@@ -116,8 +116,9 @@ class _Reader:
         place_commands(picture, list(self.near), self.findings.origin_ns, self.findings.run.start if complete else None)
         picture.shown = _span(picture, complete)
         picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
-        picture.lives = list(self.lives(history.key_events()))
+        lives = list(self.lives(history.key_events()))
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
+        picture.lives = [life for life in lives if life.key in picture.lock_keys]
         assign_lives(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
         picture.waiting = _waiting(picture) if complete and picture.is_locked else []

@@ -12,10 +12,10 @@ def finding(picture: Timeline) -> str:
     """Return what the picture shows: its loss, its fault, the story of the claim, or the grants that are in view."""
     if picture.focus != NEVER:
         return f"{picture.stage}: {_of_a_loss(picture)}"
-    if picture.claim_title:
-        return f"{picture.stage}: {picture.claim_title}"
     if picture.focus_fault != NEVER:
         return f"{picture.stage}: {_of_a_fault(picture)}"
+    if picture.claim_title:
+        return f"{picture.stage}: {picture.claim_title}"
     return f"{picture.stage}: {_of_grants(picture)}"
 
 
@@ -35,9 +35,10 @@ def _of_a_fault(picture: Timeline) -> str:
         in_vain = sum(waited.gave_up > fault.at for waited in picture.waited)
         gave_up = f", and {amount(in_vain, 'request')} gave up" if in_vain else ""
         return f"no other request {got} in the {rest}{gave_up}"
-    refused = any(held.is_refused and held.request == fault.request for held in picture.held)
-    late = f", and the late write of {fault.request} was refused" if refused else ""
-    return f"{fault.next_request} {got} {ms(fault.next_got - fault.at)} after the fault {kind}{late}"
+    if any(held.is_refused and held.request == fault.request for held in picture.held):
+        second = "second " if fault.failpoint.startswith("write_again") else ""
+        return f"the resource refused the late {second}write of {fault.request}; {_lost(picture)}"
+    return f"{fault.next_request} {got} {ms(fault.next_got - fault.at)} after the fault {kind}"
 
 
 def _of_grants(picture: Timeline) -> str:

@@ -17,16 +17,15 @@ WAIT = "wait_max_ms"
 def finding(curves: Sequence[Curve]) -> str:
     """Return how much longer than the TTL the others wait after a crash, for each stage over all TTLs."""
     known = [said for curve in curves if (said := _of(curve))]
-    return (
-        f"After a crash the others wait for the TTL, and longer: {', '.join(known)}" if known else "Nothing was soundly measured"
-    )
+    return f"After a crash the others wait longer than the TTL: {', '.join(known)}" if known else "Nothing was soundly measured"
 
 
 def _of(curve: Curve) -> str:
     more = [round(wait.value - ttl_ms) for ttl_ms, wait in curve.known(WAIT)]
     if not more:
         return ""
-    return f"with {curve.stage} by {min(more)} to {max(more)} ms" if len(more) > 1 else f"with {curve.stage} by {more[0]} ms"
+    longer = f"{min(more)} to {max(more)} ms" if len(more) > 1 else f"{more[0]} ms"
+    return f"by {longer} with {curve.stage}"
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -70,7 +70,9 @@ class _Rows:
     def __init__(self, picture: Timeline) -> None:
         since, until = picture.opens
         self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
-        self.lives = [life for life in picture.lives if life.born <= until and _gone(life, picture) >= since]
+        locks = picture.lock_keys
+        lives = [life for life in picture.lives if life.key in locks]
+        self.lives = [life for life in lives if life.born <= until and _gone(life, picture) >= since]
         self.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
         self.writes = [held for held in self.visible if held.wrote_in != NEVER and since <= held.wrote_in <= until]
         self.names: dict[float, str] = {}
@@ -173,7 +175,7 @@ class _Still:
                 self.bars([(max(end, held.got), held.until)], y - 0.42, 0.36, ALONE, "belief without a lease")
         self.effects(held, y)
         if self.is_labelled:
-            self.write(held.request, max(held.got, self.since), y - 0.08, "left", 3)
+            self.number(held.request, max(held.got, self.since), y, "left", 3, [-0.08])
 
     def effects(self, held: DrawnGrant, y: float) -> None:
         """Draw the read and the write: from sent to answered, and the moment between the two."""
@@ -206,14 +208,17 @@ class _Still:
         side, aside = ("left", 3) if is_cramped else ("right", -3)
         self.number(f"w={held.wrote}", held.wrote_moment, y, side, aside)
 
-    def number(self, words: str, at: float, y: float, side: str, aside: int) -> None:
-        """Write a number where its row is free."""
+    def number(self, words: str, at: float, y: float, side: str, aside: int, lower: Sequence[float] = (0.46,)) -> None:
+        """Write a number or a name where it is in view and covers no other. lower: the heights to try, in rows below y."""
         size = ROOM_FOR_A_LETTER * len(words) * self.width
         since, until = (at, at + size) if side == "left" else (at - size, at)
-        taken = self.taken.setdefault(y, [])
-        if all(until <= begin or end <= since for begin, end in taken):
-            taken.append((since, until))
-            self.write(words, at, y + 0.46, side, aside)
+        in_view = self.since <= since and until <= self.until
+        for height in lower if in_view else ():
+            taken = self.taken.setdefault(y + height, [])
+            if all(until <= begin or end <= since for begin, end in taken):
+                taken.append((since, until))
+                self.write(words, at, y + height, side, aside)
+                return
 
     def counter(self) -> None:
         """Draw the counter's lane, in the order in which it took the writes."""
@@ -248,7 +253,9 @@ class _Still:
             self.bars([(max(at, self.since), min(end, self.until))], row + 0.4, -0.75 * number / most, GREY, alpha=0.5)
         self.marks["requests that wait for the lock"] = Patch(color=GREY, alpha=0.5, linewidth=0)
         at, number = max(((at, number) for at, number in steps if at <= self.until), key=lambda step: step[1])
-        self.write(f"{number} waiting" if number else "", max(at, self.since), row + 0.3, "left", 4)
+        late = at > self.since + 0.85 * self.width
+        words = f"{number} waiting" if number else ""
+        self.write(words, max(at, self.since), row + 0.3, "right" if late else "left", -4 if late else 4)
 
     def stops(self) -> None:
         """Shade the replicas whose process was not running, or was stopped."""
@@ -273,10 +280,11 @@ class _Still:
             span = (fault.at, min(max(fault.recovered, fault.at), self.until))
             if _back(fault) == NEVER:
                 self.bars([span], row - 0.3, 0.6, GREY, "the fault lasts", 0.3)
-            where = f" at {self.picture.replicas[fault.replica]}" if fault.replica != NEVER else ""
+            where = f"at {self.picture.replicas[fault.replica]}" if fault.replica != NEVER else ""
             late = fault.at > self.since + 0.75 * self.width
-            words = f"{fault.kind.replace('_', ' ')}: {fault.request}{where}"
-            self.write(words, fault.at, row + 0.2, "right" if late else "left", -5 if late else 5)
+            whom = " ".join(word for word in (fault.request, where) if word)
+            words = f"{fault.kind.replace('_', ' ')}: {whom}" if fault.request else f"{fault.kind.replace('_', ' ')} {whom}"
+            self.number(words, fault.at, row, "right" if late else "left", -5 if late else 5, [0.2, -0.14, 0.5])
 
     def loss(self) -> None:
         if self.picture.focus == NEVER:

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 
 import pytest
+from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab import paths
@@ -152,13 +153,27 @@ def test_finding_of_the_pauses_sweep(points, message):
     [
         (
             [crashed(300, 380), crashed(4000, 4020), crashed(300, 400, "watchdog")],
-            "After a crash the others wait for the TTL, and longer: with lua by 20 to 80 ms, with watchdog by 100 ms",
+            "After a crash the others wait longer than the TTL: by 20 to 80 ms with lua, by 100 ms with watchdog",
         ),
     ],
 )
 def test_finding_of_the_takeover_sweep(points, message):
     """The sweep over TTLs finds how much longer than the TTL a dead holder keeps the others out."""
     assert finding(made("takeover", *points)) == message
+
+
+def test_equal_stages_are_both_seen():
+    """Two stages with the same outcome at every pause stand next to each other, and no line joins what was measured."""
+    result = made("pauses", *(stopped(pause, pause > 1, name) for name in ("lua", "watchdog") for pause in (0.5, 2)))
+    canvas = Figure()
+
+    sweeps.load("pauses").draw(canvas, result, sweep_result.curves(result))
+
+    (axes,) = canvas.axes
+    places = [container.lines[0].get_xdata() for container in axes.containers]
+    assert len(places) == 2
+    assert all(abs(left - right) == pytest.approx(0.03) for left, right in zip(*places, strict=True))
+    assert {container.lines[0].get_linestyle() for container in axes.containers} == {"None"}
 
 
 def test_a_lost_lock_is_counted_by_runs():
