@@ -24,6 +24,7 @@ from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import THREADS
+from lab.servers.store import close_all
 from lab.servers.supervisor import Supervisor, SupervisorGone
 
 COMPLETE = "complete"
@@ -116,8 +117,7 @@ def _run(
     with contextlib.ExitStack() as watching:
         (folder.path / "server.jsonl").touch()  # also where no recorder writes to it: a file that is missing was lost
         recorders = system.event_recorders(folder.path / "server.jsonl")
-        for recorder in recorders:
-            watching.callback(recorder.close)
+        watching.callback(close_all, recorders)
         before = system.commands()
         try:
             with injecting(faults, folder.path / "gates", system.fault_target, folder.path / "faults.jsonl"):

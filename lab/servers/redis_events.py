@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from app.journal import LineFile
 from lab.evidence.history import KeyEvent
@@ -28,7 +30,8 @@ class RedisEvents:
         node: the server's name, where there are several. killed: the server does not run yet; the
         subscription follows when it does.
         """
-        self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True)
+        # no retries: they would take seconds after the server has ended, and the thread looks again by itself
+        self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True, retry=Retry(NoBackoff(), 0))
         self._subscription = self._client.pubsub()
         self._subscribed = False
         if not killed:
@@ -40,9 +43,13 @@ class RedisEvents:
         self._thread = threading.Thread(target=self._listen, name="redis events", daemon=True)
         self._thread.start()
 
+    def ask_to_end(self) -> None:
+        """Let the thread end when it has written the events received so far, and do not wait."""
+        self._closing.set()
+
     def close(self) -> None:
         """Write the events received so far, and end the subscription."""
-        self._closing.set()
+        self.ask_to_end()
         self._thread.join(timeout=2.0)
         self._subscription.close()
         self._client.close()

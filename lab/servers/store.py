@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -21,7 +22,19 @@ class EventRecorder(Protocol):
     def failure(self) -> OSError | None:
         """Return why an event could not be written; None if all were."""
 
-    def close(self) -> None: ...
+    def ask_to_end(self) -> None:
+        """Let the thread end, and do not wait: several end at the same time."""
+
+    def close(self) -> None:
+        """End the recorder, and wait until what it has received is written."""
+
+
+def close_all(recorders: Sequence[EventRecorder]) -> None:
+    """Close recorders. They end at the same time."""
+    with contextlib.ExitStack() as closing:  # each is closed, also where another one fails
+        for recorder in recorders:
+            closing.callback(recorder.close)
+            recorder.ask_to_end()
 
 
 class Store(Protocol):

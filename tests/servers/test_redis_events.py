@@ -1,0 +1,36 @@
+"""The recorder of a Redis server's events follows the server over its end."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+
+import redis
+
+from lab.servers import process
+from lab.servers.programs.redis import Redis
+from lab.servers.redis_events import RedisEvents
+
+
+def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
+    """Events are recorded again after the server has started again, and a server that has ended does not delay the end."""
+    server = process.start(Redis("lock-redis", notify=True), supervisor, tmp_path).wait()
+    path = tmp_path / "server.jsonl"
+    with closing(RedisEvents(server.port, path)) as recorder, closing(redis.Redis(port=server.port)) as client:
+        client.set("before", 1)
+        server.restart()
+        until_s = time.monotonic() + 20
+        while not any(event["key"] == "after" for event in events(path)) and time.monotonic() < until_s:
+            client.set("after", 1)  # until the recorder has subscribed again
+            time.sleep(0.02)
+        server.kill()
+        recorder.ask_to_end()
+        recorder._thread.join(1.5)  # with retries of the client, it took longer than the two seconds that the lab waits
+
+        assert not recorder._thread.is_alive()
+    assert {event["key"] for event in events(path)} == {"before", "after"}
+
+
+def events(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
