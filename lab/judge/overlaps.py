@@ -16,7 +16,7 @@ from lab.judge.grant import Grant, Name
 from lab.judge.grants_of_key import GrantsOfKey
 from lab.judge.key_history import KeyHistory
 from lab.judge.mechanisms import explain
-from lab.judge.thefts import Thefts, held_from_ns
+from lab.judge.thefts import Thefts, acquired_ns
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
@@ -219,7 +219,7 @@ class Overlaps:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
         key = elder.key
-        if younger.robbed_by and held_from_ns(younger, key, self.keys) < held_from_ns(elder, key, self.keys):
+        if younger.robbed_by and acquired_ns(younger, key, self.keys) < acquired_ns(elder, key, self.keys):
             elder, younger = younger, elder  # its lock is the older one, although its acquire returned later
         return Conflict(
             elder,

@@ -109,6 +109,12 @@ def _was_held_during(other: Grant, thief: Grant, key: str, keys: KeyHistory) -> 
 
 
 def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
+    """Return since when a lock surely was there: the last renewal shows it, or the acquire."""
+    lease_from_ns = grant.outer_lease_from_ns if key == grant.outer_key else grant.lease_from_ns
+    return lease_from_ns if lease_from_ns > grant.sent_ns else acquired_ns(grant, key, keys)
+
+
+def acquired_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
     """Return when the store can have begun to hold a key for a grant: before its lease, where an acquire takes several commands.
 
     A place in a queue is not the lock: the store must have reported that the key itself was set. Nor is a session: its lease can
@@ -116,8 +122,8 @@ def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
     """
     if key == grant.outer_key:
         return grant.outer_lease_from_ns
-    since_ns, lease_from_ns = grant.held_from_ns, max(grant.lease_from_ns, grant.sent_ns)
-    return since_ns if since_ns and keys.happened("set", since_ns, lease_from_ns, key) else lease_from_ns
+    since_ns = grant.held_from_ns
+    return since_ns if since_ns and keys.happened("set", since_ns, grant.sent_ns, key) else grant.sent_ns
 
 
 def never_held(grant: Grant) -> bool:
@@ -150,6 +156,8 @@ def thief_of(conflict: Conflict) -> Grant | None:
         return None
     elder, younger, key = conflict.elder, conflict.younger, conflict.key
     from_ns = held_from_ns(elder, key, conflict.keys)
+    if from_ns > younger.got_ns:  # that renewal can be the younger's, in the same replica
+        from_ns = acquired_ns(elder, key, conflict.keys)
     lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
     if lease_end(lease_from_ns, conflict.run.lease_ns) <= younger.got_ns:
         return None

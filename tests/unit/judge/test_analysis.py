@@ -551,6 +551,20 @@ def test_lease_of_a_session_counts_from_its_renewal(made, renewed_ms, expected):
     assert found(made.analyse(final=2, ttl_ms=60, leases_begin_before=True)) == (expected or ended)
 
 
+def test_renewal_of_the_younger_of_two(made):
+    """A renewal that is sent when another request of the replica is inside as well says nothing of the lock that was stolen."""
+    made.increment("stopped", 0, 0, at=(10, 11, 950, 951)).fault("freeze", "stopped", 12, 900)
+    made.increment("thief", 0, 1, at=(920, 921, 1000, 1001), replica="replica-2")
+    made.increment("elder", 1, 1, at=(955, 956, 1100, 1101)).increment("younger", 1, 2, at=(1005, 1006, 1200, 1201))
+    for at_ms, event in ((312, "expired"), (920, "set"), (952, "del"), (955, "set"), (1002, "del"), (1005, "set"), (1102, "del")):
+        made.key_event(event, at_ms)
+    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", sent_ns=1050 * MS, renewed_ns=1051 * MS, answer="1"))
+
+    claims = {claim for claim, _ in found(made.analyse(final=2, ttl_ms=300))}
+
+    assert claims == {"survives_a_freeze", "releases_only_its_own"}
+
+
 @pytest.mark.parametrize("renewed_ms", [16, 25])
 def test_grants_of_the_next_session(made, renewed_ms):
     """When a session was ended, the grants of the next one have lost nothing, whenever its first renewal is known.
