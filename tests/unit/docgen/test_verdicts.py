@@ -63,7 +63,7 @@ def test_scenarios_that_did_not_fit_before(matrix_of):
     assert "Tried with `lua`, and not with `uuid`: kept in `nested`; failed in `amnesia` (lost 3); `convoy`: unseen." in text
 
 
-def test_compared_with_the_nearest_stage_that_was_tried(matrix_of):
+def test_compared_with_the_nearest_stage(matrix_of):
     """If the stage before is not tried yet, a chapter compares with the one before that, and names both."""
     matrix_of(cell("setnx", "holder_crash", "ADMITTED"), cell("ttl", "holder_crash", "KEPT"))
 
