@@ -44,7 +44,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev scenario explore play ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
+.PHONY: help setup setup-all setup-dev scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ explore: setup ## decide every order of events: STAGE=uuid [CLIENTS=2]
 
 play: setup ## pages on which you are the scheduler [STAGE=uuid OUT=]
 	@set -f; $(LAB) play --open $$STAGE $(call flags,OUT)
+
+class: setup ## a lesson of 45 minutes, step by step: docs/class.md
+	@$(LAB) class
 
 ladder: setup-all ## every stage under rush, compared [REPEAT=5 OUT= OPTIONS]
 	@$(LAB) ladder $(call flags,REPEAT OUT $(OPTIONS))

@@ -16,6 +16,7 @@ from lab.commands.measurement_names import measurements
 from lab.commands.out_option import out_option
 from lab.commands.scenario_options import scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
+from lab.docgen.command import docs
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.interrupts import ignore_signals, raise_on_signals
 from lab.output import attach, final_status
@@ -37,7 +38,7 @@ STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for st
 
 @click.group(
     cls=Commands,
-    commands=[explore, replay, play],
+    commands=[explore, replay, play, docs],
     epilog=STATUSES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -307,28 +308,17 @@ def growth(most_requests: int, out: Path | None) -> int:
     return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
 
 
-@lab.command()
-@click.option(
-    "--rerun",
-    multiple=True,
-    metavar="PICTURE",
-    help="Picture of docs/pictures.toml, or `all`: repeat its run first. Can be repeated.",
-)
-@click.option("--begin", metavar="STAGE", help="New stage: write the outline of its chapter first.")
-def docs(rerun: tuple[str, ...], begin: str | None) -> None:
-    """Write the generated parts and pictures of docs/ again.
+@lab.command(name="class")
+@shown("--from", "first", type=click.IntRange(1), default=1, help="Number of the step to begin with.")
+def give_class(first: int) -> int:
+    """Give a lesson of 45 minutes, step by step.
 
-    The data are the stages and scenarios of this checkout, and the runs in reports/reference.
+    The lesson is that of docs/class.md. Each step shows its question, waits for Enter, makes its run, and prints the
+    answer. In a pipe it does not wait.
     """
-    from lab.docgen import chapters
-    from lab.docgen.generate import write
-    from lab.docgen.rerun_figures import rerun as run_again
+    from lab.commands.give_class import give_class as give
 
-    if begin:
-        click.echo(f"wrote {chapters.begin(begin).name}")
-    run_again(rerun, click.echo)
-    for path in write():
-        click.echo(f"wrote {path.name}")
+    return give(first, lab)
 
 
 def _command() -> str:

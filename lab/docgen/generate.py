@@ -22,11 +22,14 @@ from lab.docgen import (
     cost_of_locking,
     explored,
     figures,
+    lesson_parts,
     matrix_views,
     played,
     speed_tables,
+    translations,
     verdicts,
 )
+from lab.docgen.marker import PART
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
@@ -38,12 +41,12 @@ from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
-PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
 
 
 def documents() -> list[Path]:
     """Return the documents that may have generated parts."""
-    return [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "app/locks/README.md", *sorted((HOME / "docs").rglob("*.md"))]
+    top = [HOME / name for name in ("README.md", "README.zh.md", "CONTRIBUTING.md", "app/locks/README.md")]
+    return [*top, *sorted((HOME / "docs").rglob("*.md"))]
 
 
 def write() -> list[Path]:
@@ -58,9 +61,8 @@ def write() -> list[Path]:
         if path.read_bytes() != before:
             changed.append(path)
     for path in documents():
-        text = path.read_text(encoding="utf-8")
-        if (filled := fill(text, where=path.name)) != text:
-            path.write_text(filled, encoding="utf-8")
+        if (text := filled(path)) != path.read_text(encoding="utf-8"):
+            path.write_text(text, encoding="utf-8")
             changed.append(path)
     return changed
 
@@ -82,19 +84,26 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     )
 
 
-def fill(text: str, where: str = "") -> str:
-    """Return the text with each generated part written again. Raises BadInput."""
-    return PART.sub(lambda part: _again(part, where), text)
+def filled(path: Path) -> str:
+    """Return the text of a document with each generated part written again; in a Chinese page, links lead to the same files."""
+    page = translations.of(path)
+    relinked = partial(translations.relinked, one=page) if page else str
+    return fill(path.read_text(encoding="utf-8"), path.name, relinked)
 
 
-def _again(part: re.Match[str], where: str) -> str:
+def fill(text: str, where: str = "", then: Callable[[str], str] = str) -> str:
+    """Return the text with each generated part written again. then: is applied to what was made. Raises BadInput."""
+    return PART.sub(lambda part: _again(part, where, then), text)
+
+
+def _again(part: re.Match[str], where: str, then: Callable[[str], str]) -> str:
     name, *arguments = part["words"].split()
     make = PARTS[choose_from("generated part", name, PARTS, where)]
     try:
         inspect.signature(make).bind(*arguments)
     except TypeError as error:
         raise BadInput(f"{where}: generated: {part['words']}: {error}") from None
-    return f"<!-- generated: {part['words']} -->{part['block']}{make(*arguments)}<!-- end -->"
+    return f"<!-- generated: {part['words']} -->{part['block']}{then(make(*arguments))}<!-- end -->"
 
 
 def _rungs(*names: str) -> str:
@@ -225,5 +234,6 @@ PARTS: dict[str, Callable[..., str]] = {
     **speed_tables.PARTS,
     **explored.PARTS,
     **played.PARTS,
+    **lesson_parts.PARTS,
     **growth_report.DOCUMENT_PARTS,
 }

@@ -103,9 +103,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
 @pytest.mark.parametrize("path", generate.documents(), ids=lambda path: path.name)
 def test_generated_parts_are_current(path):
     """The generated parts of a document are what the code makes."""
-    text = path.read_text(encoding="utf-8")
-
-    assert generate.fill(text) == text
+    assert generate.filled(path) == path.read_text(encoding="utf-8")
 
 
 def test_reference_page_is_of_its_runs(tmp_path, undrawn):

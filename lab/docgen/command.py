@@ -1,0 +1,40 @@
+"""The command line of ``lab docs``. What draws and reads is imported when the command is called."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.option(
+    "--rerun",
+    multiple=True,
+    metavar="PICTURE",
+    help="Picture of docs/pictures.toml, or `all`: repeat its run first. Can be repeated.",
+)
+@click.option("--begin", metavar="STAGE", help="New stage: write the outline of its chapter first.")
+@click.option(
+    "--compared",
+    metavar="PAGE",
+    help="Chinese page, such as docs/zh/class.md: record that you have compared it with its English page, and do nothing else.",
+)
+def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None) -> None:
+    """Write the generated parts and pictures of docs/ again.
+
+    The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
+    the Chinese pages whose English page has changed since a person compared them.
+    """
+    from lab.docgen import chapters, translations
+    from lab.docgen.generate import write
+    from lab.docgen.rerun_figures import rerun as run_again
+
+    if compared:
+        click.echo(f"recorded in {translations.record_comparison(compared)}")
+        return
+    if begin:
+        click.echo(f"wrote {chapters.begin(begin).name}")
+    run_again(rerun, click.echo)
+    for path in write():
+        click.echo(f"wrote {path.name}")
+    for line in translations.to_do():
+        click.echo(line)

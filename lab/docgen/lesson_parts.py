@@ -1,0 +1,91 @@
+"""The generated parts of docs/class.md and docs/exercises.md, in English and in Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.errors import choose_from
+from lab.experiments.lesson import OPEN, Action, Placed, step, steps
+from lab.paths import HOME
+
+FOLDER = HOME / "exercises"
+PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
+LANGUAGES = ("en", "zh")
+UP = "../"  # from docs/ to the project's top
+HEAD = {"en": "| minutes | step | commands |", "zh": "| 分钟 | 步骤 | 命令 |"}
+ON_THE_WALL = {"en": "**On the wall:**", "zh": "**投影上的问题：**"}
+TO_OPEN = {"en": "**Open:**", "zh": "**打开：**"}
+
+
+def _title(place: Placed, language: str) -> str:
+    return place.step.title if language == "en" else place.step.title_zh
+
+
+def _plan(language: str = "en") -> str:
+    """Return the table of all steps."""
+    choose_from("language", language, LANGUAGES)
+    lines = [HEAD[language], "| --- | --- | --- |"]
+    for place in steps():
+        does = ", ".join(_short(action) for action in place.step.actions)
+        lines.append(f"| {place.begins}–{place.ends} | {place.number}. {_title(place, language)} | {does} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(action: Action) -> str:
+    return _link(action) if action.kind == OPEN else f"`lab {action.command}`"
+
+
+def _link(action: Action) -> str:
+    return f"[{action.page.stem}]({UP}{action.words[0]})"
+
+
+def _step(number: str, language: str = "en") -> str:
+    """Return the beginning of a step: its heading, its commands, its pages, its question."""
+    choose_from("language", language, LANGUAGES)
+    place = step(number)
+    minutes = f"minutes {place.begins} to {place.ends}" if language == "en" else f"{place.begins}–{place.ends} 分钟"
+    heading = f"## {place.number}. {_title(place, language)} ({minutes})"
+    if language == "zh":
+        heading = heading.replace(" (", "（").replace(")", "）")
+    actions = place.step.actions
+    lines = [heading, ""]
+    if links := [_link(action) for action in actions if action.kind == OPEN]:
+        lines += [f"{TO_OPEN[language]} {', '.join(links)}", ""]
+    if commands := [f".venv/bin/lab {action.command}" for action in actions if action.kind != OPEN]:
+        lines += ["```sh", *commands, "```", ""]
+    for text, choices in dict.fromkeys((one.text, one.choices) for action in actions if (one := action.question)):
+        lines += [f"{ON_THE_WALL[language]} {text} ({'; '.join(choices)})", ""]
+    return "\n".join(lines)
+
+
+def _runs() -> str:
+    """Return how many runs the lesson makes."""
+    return str(sum(action.question is not None for place in steps() for action in place.step.actions))
+
+
+def exercises() -> dict[Path, dict[str, str]]:
+    """Return the parts of the docstring of each exercise, with its first line as ``Title``."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.py")):
+        text = path.read_text(encoding="utf-8").split('"""')[1]
+        found[path] = {"Title": text.partition("\n")[0]} | dict(PART.findall(text))
+    return found
+
+
+def _exercises() -> str:
+    """Return the table of the exercises."""
+    lines = ["| begin with | task | check | at the beginning | when it is done |", "| --- | --- | --- | --- | --- |"]
+    for path, parts in exercises().items():
+        cells = (f"[{path.stem}](../exercises/{path.name})", *(parts[name] for name in ("Task", "Check", "Before", "After")))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+PARTS: dict[str, Callable[..., str]] = {
+    "lesson_plan": _plan,
+    "lesson_step": _step,
+    "lesson_runs": _runs,
+    "exercises": _exercises,
+}
