@@ -13,11 +13,11 @@ import msgspec
 from rich.console import Console
 
 from app.lock import Claim, Stage
-from lab.errors import ExitStatus, LabError
+from lab.errors import BadInput, ExitStatus, LabError
 from lab.explore import schedule as schedule_files
 from lab.explore.budget import Budget
 from lab.explore.connection import NotExplored
-from lab.explore.decision import Decision, Question, decide, questions, within_s
+from lab.explore.decision import TTL_MS, Decision, Question, decide, questions, within_s
 from lab.explore.event import short
 from lab.explore.lanes import rows
 from lab.explore.program import Program
@@ -29,7 +29,7 @@ from lab.explore.search import Broken
 from lab.explore.server_table import RealRedis
 from lab.explore.state import Move
 from lab.explore.unexplored import INSTEAD, why_not
-from lab.explore.votes import restarted
+from lab.explore.votes import restarted, servers_of
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
@@ -37,7 +37,6 @@ from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.supervisor import Supervisor
 
-TTL_MS = 3000
 DECISION = "decision.json"
 
 
@@ -59,6 +58,12 @@ def redis_server() -> Iterator[RealRedis]:
             real.close()
 
 
+def check_servers(stage: Stage, servers: int | None) -> None:
+    """Raise BadInput where a number of servers is given for a lock on one store."""
+    if servers is not None and servers_of(stage) == 1:
+        raise BadInput(f"--servers {servers}: the lock of {stage.name} is in one store; the option is for locks like redlock's")
+
+
 def explored(name: str) -> Stage:
     """Return a stage that can be explored. Raises BadInput, and Unexplored."""
     stage = find_stage(name)
@@ -78,21 +83,23 @@ def explore(
     as_json: bool,
     out: Path | None = None,
     nested: bool = False,
+    servers: int | None = None,
     then: Callable[[Sequence[Shortest], RealRedis], Iterable[str]] | None = None,
 ) -> int:
     """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks.
 
-    out: the folder for the decision and for the schedules. nested: each request takes the lock twice. then: does something with
-    the schedules, and reports it line by line.
+    out: the folder for the decision and for the schedules. nested: each request takes the lock twice. servers: how many the
+    lock asks, if not as many as the lab runs. then: does something with the schedules, and reports it line by line.
     """
     stage = explored(name)
+    check_servers(stage, servers)
     ttl_ms = ttl_ms or TTL_MS
     budget = budget or (Budget() if nested else None)
     asked = questions(clients, ttl_ms, work_ms, None if budget is None else [budget])
     for one in asked:
         one.nested = nested
     console = terminal() if not as_json else Console(file=sys.stderr)
-    decision = Decision(stage, clients, ttl_ms, "", asked)
+    decision = Decision(stage, clients, ttl_ms, "", asked, of_servers=servers)
     printed = Printed(console, decision, Claim[only] if only else None)
     status = ExitStatus.GOOD
     with redis_server() as real:
@@ -105,6 +112,7 @@ def explore(
                 real,
                 within_s(stage, budget_s),
                 lambda one: None if as_json else printed.question(one),
+                servers,
             )
         except (NotExplored, NeverWaits) as error:
             raise Unexplored(f"{stage.name} is not explored: {error}.") from None
@@ -157,7 +165,8 @@ class Printed:
             if "breaks" in one and not (sum(question.budget) > 1 and name in self.broken):
                 self.breaks(name, one)
         self.broken |= {name for name, one in decided.items() if "breaks" in one}
-        if holds := [name for name, one in decided.items() if one.get("holds") and Claim[name] in self.decision.stage.claims]:
+        asked = self.decision.stage.claims if self.only is None else {self.only}
+        if holds := [name for name, one in decided.items() if one.get("holds") and Claim[name] in asked]:
             self.console.print(f"  [green]holds in all schedules[/green]  {', '.join(holds)}")
 
     def breaks(self, name: str, decided: dict[str, object]) -> None:
@@ -172,6 +181,7 @@ class Printed:
         for one in shortest:
             work = f" --work-ms {one.program.work_ms}" if one.program.work_ms else ""
             work += " --nested" if one.program.nested else ""
+            work += f" --servers {one.program.other_servers}" if one.program.other_servers else ""
             again = (
                 str(out / f"{one.broken.claim.name}.json")
                 if out
@@ -199,7 +209,7 @@ def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> I
         for broken in question.found.broken.values() if question.found else ():
             if broken.claim not in shown and only in (None, broken.claim):
                 shown.add(broken.claim)
-                program = Program(decision.stage, decision.ttl_ms, question.work_ms, real, question.nested)
+                program = Program(decision.stage, decision.ttl_ms, question.work_ms, real, question.nested, decision.of_servers)
                 about = program, decision.clients, broken.events, question.horizon_ms, real
                 story, moves = staged(*about, broken.claim.name)
                 yield Shortest(broken, program, question.horizon_ms, moves, story)

@@ -13,6 +13,8 @@ from lab.commands.out_option import out_option
 from lab.errors import BadInput, choose_from
 from lab.paths import new_folder
 
+SERVERS = click.IntRange(2, 7)
+
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     """Add an option of ``lab explore`` for the number of faults of one kind."""
@@ -45,6 +47,7 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     help="Seconds after which no new state is looked at.  [default: 30; for a lock on several servers 120]",
 )
 @click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
+@click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
@@ -96,6 +99,7 @@ def explore(
     "--clients", type=click.IntRange(2, 4), help="Number of clients.  [default: as many as the schedule names, at least 2]"
 )
 @click.option("--nested", is_flag=True, help="Each request takes the lock twice.")
+@click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the schedule into a file.")
 @click.option(
     "--cluster", "on_cluster", is_flag=True, help="Run it on real replicas as well, command by command, and judge the run."

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 from app.lock import Stage
-from lab.commands.explore import TTL_MS, explored, print_story, redis_server
+from lab.commands.explore import check_servers, explored, print_story, redis_server
 from lab.commands.replay_on_cluster import replay_all, replay_on_cluster
 from lab.enact.enact import script_of
 from lab.enact.enactment import not_possible
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
-from lab.explore.decision import horizon_ms
+from lab.explore.decision import TTL_MS, horizon_ms
 from lab.explore.event import CLOCK
 from lab.explore.picture import draw
 from lab.explore.program import Program
@@ -32,6 +32,7 @@ def replay(
     out: Path | None = None,
     on_cluster: bool = False,
     nested: bool = False,
+    servers: int | None = None,
 ) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
@@ -45,15 +46,17 @@ def replay(
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
     if schedule_files.is_file(text):
-        if (ttl_ms, work_ms, clients) != (None, None, None):
-            raise BadInput(f"{text} has its own TTL, work and clients: give no option for them")
+        if (ttl_ms, work_ms, clients, servers) != (None, None, None, None):
+            raise BadInput(f"{text} has its own TTL, work, clients and servers: give no option for them")
         schedule = schedule_files.read(Path(text))
     else:
         schedule = typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
     schedule.nested = schedule.nested or nested
+    schedule.servers = servers or schedule.servers
     if on_cluster and schedule.nested:
         raise BadInput("a request that takes the lock twice is not run on a cluster")
     stage = explored(schedule.stage)
+    check_servers(stage, schedule.servers or None)
     if on_cluster and servers_of(stage) > 1:
         raise BadInput(f"a lock on several servers is not run on a cluster, server by server: lab replay {text}")
     if on_cluster and (why := not_possible(schedule.parsed)):
@@ -82,7 +85,7 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule
 
 
 def _replayed(stage: Stage, schedule: Schedule, real: RealRedis, out: Path | None) -> int:
-    program = Program(stage, schedule.ttl_ms, schedule.work_ms, real, schedule.nested)
+    program = Program(stage, schedule.ttl_ms, schedule.work_ms, real, schedule.nested, schedule.servers or None)
     changed = schedule.sha256 not in ("", schedule_files.fingerprint(program))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")

@@ -17,6 +17,7 @@ from lab.explore.server_table import RealRedis, ServerTable
 from lab.explore.votes import servers_of
 from lab.explore.world import World
 
+TTL_MS = 3000  # where no other is given
 WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 120.0  # where no other time is given: a lock on several servers has more orders
 CHECKED = 200  # schedules of a search in which nothing breaks, which are run again
 CHECKED_OF_BROKEN = 10  # where something breaks, its shortest schedule is run again as well
@@ -68,11 +69,13 @@ class Decision:
     redis: str
     questions: list[Question] = field(default_factory=list)
     seconds: float = 0.0
+    # how many servers the lock asks, where it is not the number that the lab runs
+    of_servers: int | None = None
 
     @property
     def servers(self) -> int:
         """Of how many servers the lock's store consists."""
-        return servers_of(self.stage)
+        return self.of_servers or servers_of(self.stage)
 
     @property
     def work_ms(self) -> int:
@@ -114,16 +117,20 @@ def decide(
     real: RealRedis,
     budget_s: float,
     on_done: Callable[[Question], None] = lambda question: None,
+    servers: int | None = None,
 ) -> Decision:
-    """Search each question until the time is over. Raises what the stage's code raises before its first command, and Differs."""
-    decision = Decision(stage, clients, ttl_ms, real.version, list(asked))
+    """Search each question until the time is over. Raises what the stage's code raises before its first command, and Differs.
+
+    servers: how many the lock asks, where it is not the number that the lab runs.
+    """
+    decision = Decision(stage, clients, ttl_ms, real.version, list(asked), of_servers=servers)
     began_s = time.monotonic()
     tables = ServerTable(real), ServerTable(real)
     worlds: dict[tuple[int, bool], World] = {}
     confirmed: dict[tuple[int, bool], set[tuple[Event, ...]]] = {}  # what was run again, of each world
 
     def world_of(question: Question, alike: bool) -> World:
-        program = Program(stage, ttl_ms, question.work_ms, real, question.nested)
+        program = Program(stage, ttl_ms, question.work_ms, real, question.nested, servers)
         # the histories of several servers are not merged: their commands are not looked at for that
         return World(program, clients, *tables, merge=program.votes.servers == 1, alike=alike, reduced=True)
 

@@ -69,6 +69,7 @@ class Program:
         self.work_ms = work_ms
         self.nested = nested
         self.votes = Votes(servers or servers_of(stage))
+        self.other_servers = self.votes.servers if self.votes.servers != servers_of(stage) else 0  # 0: as many as the lab runs
         several = self.votes.servers > 1
         self.asks = ASKS if several else None  # None: a client asks until it has the lock
         self.store: Any = connection.Nodes(self.votes.servers, real) if several else connection.client(LOCK, real)

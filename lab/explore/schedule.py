@@ -55,6 +55,8 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     until_ms: Milliseconds
     # whether each request takes the lock twice
     nested: bool = False
+    # how many servers the lock asks; 0 where it is as many as the lab runs
+    servers: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0
     # all events in the short form
     events: str
     # the claim that the last event breaks, and how; empty in a schedule that was typed
@@ -121,6 +123,7 @@ def of_moves(
         work_ms=program.work_ms,
         until_ms=until_ms,
         nested=program.nested,
+        servers=program.other_servers,
         events=short([move.event for move in moves]),
         claim=claim,
         mechanism=mechanism,

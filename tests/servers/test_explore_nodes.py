@@ -43,6 +43,14 @@ def searched(real, path, budget=None, *, servers=3, asks=1, alike=True, reduced=
     return found
 
 
+@pytest.mark.parametrize(("servers", "restarts", "breaks"), [(3, 1, True), (4, 1, False), (4, 2, True)])
+def test_how_many_servers_may_forget(servers, restarts, breaks, real):
+    """Two majorities of an odd number share one server at least, of an even number two: as many must forget for two holders."""
+    found = searched(real, "redlock", Budget(restarts=restarts), servers=servers)
+
+    assert (Claim.survives_amnesia in found.broken) == breaks
+
+
 NEVER_RELEASES = textwrap.dedent(
     '''\
     """Asks all servers once, and works with most of the votes."""
