@@ -1,6 +1,7 @@
 """The decisions that the documents quote: one file a stage in ``reports/reference/explore``, with the stories to draw.
 
-A file has a hash of the stage's code. Once that code has changed, its decision is not quoted any more.
+The locks in ``docs/slips`` have theirs in a folder below. A file has a hash of the stage's code. Once that code has changed,
+its decision is not quoted any more.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from lab.explore.result import as_data
 from lab.explore.scene import Story
 from lab.explore.schedule import fingerprint
 from lab.explore.server_table import RealRedis
-from lab.paths import REFERENCE
+from lab.paths import HOME, REFERENCE
 
 FOLDER = REFERENCE / "explore"
+SLIPS = HOME / "docs" / "slips"
 DRIFTS = ("seconds", "states", "transitions")  # from one search to the next, or with the search's own cunning
 
 
@@ -78,6 +80,16 @@ def of(decision: Decision, stories: dict[str, Story], budget_s: float) -> Kept:
     )
 
 
+def slips() -> dict[str, Path]:
+    """Return the locks of ``docs/slips`` by name. Each is a stage with one everyday mistake, or with one call of a library."""
+    return {path.stem: path for path in sorted(SLIPS.glob("*.py"))}
+
+
+def folder_of(stage: Stage) -> Path:
+    """Return the folder of a stage's file."""
+    return FOLDER / SLIPS.name if stage.path is not None and stage.path.parent == SLIPS else FOLDER
+
+
 def write(kept: Kept, folder: Path = FOLDER) -> Path:
     """Write the file of a stage, and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,5 +127,5 @@ def read(name: str, folder: Path = FOLDER) -> Kept | None:
 @cache
 def current(stage: Stage) -> Kept | None:
     """Return what is kept of a stage, if it was decided on its present code."""
-    kept = read(stage.name)
+    kept = read(stage.name, folder_of(stage))
     return kept if kept is not None and kept.sha256 == fingerprint_of(stage) else None

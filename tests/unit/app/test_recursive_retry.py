@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from app.locks.setnx_no_else import Lock
+from app.locks import stage
+from lab.explore import kept
 
 
 class TakenStore:
@@ -22,10 +23,11 @@ class TakenStore:
         """Free nothing."""
 
 
-def test_recursion_ends_with_the_stack():
+@pytest.mark.parametrize("name", ["setnx_no_else", str(kept.slips()["retries_by_recursion"])], ids=["no else", "else"])
+def test_recursion_ends_with_the_stack(name):
     """Each try keeps a frame, so a patient waiter fails after as many tries as the stack has frames."""
     store = TakenStore()
-    lock = Lock(store, "key", ttl_ms=0, wait_ms=60_000, retry_ms=0)
+    lock = stage(name).lock(store, "key", ttl_ms=0, wait_ms=60_000, retry_ms=0)
 
     with pytest.raises(RecursionError):
         lock.run(lambda grant: grant)

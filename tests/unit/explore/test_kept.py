@@ -73,7 +73,7 @@ def test_decision_of_other_code_is_not_quoted(monkeypatch):
     """A decision counts only for the code that it has decided."""
     stage = stages()["uuid"]
     mine = decision(stories={LOST.claim: LOST})
-    monkeypatch.setattr(kept, "read", lambda name: mine)
+    monkeypatch.setattr(kept, "read", lambda name, folder: mine)
 
     assert kept.current.__wrapped__(stage) is None
     mine = msgspec.structs.replace(mine, sha256=kept.fingerprint_of(stage))

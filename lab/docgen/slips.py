@@ -1,0 +1,69 @@
+"""The generated part about a slip: the code of a lock in ``docs/slips``, what every order decides of it, and its commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.lock import Claim, Stage
+from app.locks import stage as stage_of
+from lab.errors import BadInput, choose_from
+from lab.explore import kept
+from lab.explore.decision import TTL_MS
+from lab.explore.kept import Kept
+from lab.explore.narrative import capital, sentences
+from lab.explore.summary import conditions, in_short, of_claims
+from lab.paths import HOME
+from lab.text import thousands
+
+
+def _slip(name: str, claim: str = "") -> str:
+    """Return what is shown of a slip. claim: the claim whose shortest schedule is quoted; empty where no promise breaks."""
+    path = kept.slips()[choose_from("slip", name, kept.slips())]
+    stage = stage_of(str(path))
+    found = kept.current(stage)
+    commands = [f".venv/bin/{line}" for line in stage.story.see_it]
+    where = path.relative_to(HOME).as_posix()
+    if claim:
+        choose_from("claim", claim, [one.name for one in Claim], f"slip {name}")
+    if not any(" explore " in line for line in commands):
+        decided = ""
+    elif found is None or found.why:
+        why = found.why if found else "no decision of its present code is kept"
+        decided = f"**Every order.** Not decided: {why}. `.venv/bin/lab explore {where} --keep` decides it."
+    elif claim:
+        decided, again = _broken(found, Claim[claim])
+        commands.append(f".venv/bin/lab replay {where}:{again}")
+    else:
+        decided = _kept_promises(found, stage)
+    return "\n".join(["```python", code(stage), "```", "", *([decided, ""] if decided else []), "```sh", *commands, "```", ""])
+
+
+def code(stage: Stage) -> str:
+    """Return the class of a lock, without its imports and its record."""
+    text = stage.path.read_text(encoding="utf-8") if stage.path else ""
+    return text[text.index("class Lock") : text.index("STAGE = ")].strip()
+
+
+def _broken(found: Kept, claim: Claim) -> tuple[str, str]:
+    """Return what breaks a claim, in words, and what `lab replay` needs to do it again."""
+    broken, story = of_claims(found)[claim].broken, found.stories[claim.name]
+    share = f"{capital(broken.conditions)}: {broken.share} break `{claim.name}`. " if broken and broken.share else ""
+    ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
+    work = f" --work-ms {story.work_ms}" if story.work_ms else ""
+    return f"**Every order.** {share}A shortest: *{sentences(story)}*", f"{story.schedule}{ttl}{work}"
+
+
+def _kept_promises(found: Kept, stage: Stage) -> str:
+    """Return in how many schedules no promise breaks. Raises BadInput where one does."""
+    answers = of_claims(found)
+    if broken := [claim.name for claim, one in answers.items() if one.broken and claim in stage.claims]:
+        raise BadInput(f"{stage.name} breaks {', '.join(broken)}: the part has to name the claim")
+    complete = [one for one in found.budgets if one["complete"]]
+    number = sum(one["schedules"] for one in complete)
+    return (
+        f"**Every order.** {thousands(number)} schedules of two clients are decided: "
+        f"{in_short([conditions(one, found.servers) for one in complete])}. None of them breaks a promise of the lock."
+    )
+
+
+PARTS: dict[str, Callable[..., str]] = {"slip": _slip}

@@ -1,0 +1,92 @@
+"""The slips of docs/slips.md, decided again: what the page states of every order is so."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+import redis
+
+from app.lock import Claim, NotOwner
+from app.locks import stage
+from lab.commands.explore import redis_server
+from lab.commands.keep_decisions import commands, ttl_ms
+from lab.explore import kept
+from lab.explore.decision import decide, questions
+from lab.scenario.stages import find_stage
+
+WITHIN_S = 120.0
+# without a fault, or with work that outlasts the TTL: the promise that breaks; nothing where all are kept
+BROKEN = {
+    "asks_before_unlock": None,
+    "looks_first": None,
+    "lua_unlocked_twice": None,
+    "setnx_unlocked_twice": Claim.releases_atomically,
+    "steps_apart": Claim.exclusive,
+    "thread_id_as_owner": Claim.exclusive,
+    "thread_id_as_token": Claim.releases_only_its_own,
+    "unlocked_once_too_often": Claim.exclusive,
+    "whole_seconds": Claim.exclusive,
+}
+NOT_PROMISED = {"setnx_unlocked_twice"}  # its key has no owner
+
+
+@pytest.fixture(scope="module")
+def real():
+    """A Redis server for the explorer alone."""
+    with redis_server() as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_decided_of_a_slip(name, real):
+    """The slip breaks the promise that its page names, or none."""
+    slip = find_stage(str(kept.slips()[name]))
+    of_ms = ttl_ms(slip)
+
+    decision = decide(slip, 2, of_ms, questions(2, of_ms, None, None)[:2], real, WITHIN_S)
+
+    assert all(one.found and one.found.complete for one in decision.questions)
+    broken = {claim for one in decision.questions for claim in one.found.broken}
+    promises = broken & slip.claims
+    if BROKEN[name] is None:
+        assert not promises
+    else:
+        assert BROKEN[name] in broken
+        assert (BROKEN[name] in promises) == (name not in NOT_PROMISED)
+
+
+def test_each_explored_slip_is_decided_again():
+    """Each slip that names a `lab explore` is tried here."""
+    assert set(BROKEN) == {name for name, path in kept.slips().items() if commands(find_stage(str(path)))}
+
+
+@pytest.fixture
+def store(redis_port):
+    with redis.Redis(port=redis_port, decode_responses=True) as client:
+        yield client
+
+
+def lock(name, store):
+    return stage(name).lock(store, f"lab:test:{uuid4().hex}", ttl_ms=10_000, wait_ms=0, retry_ms=1)
+
+
+def test_question_before_the_unlock_hides_the_loss(store):
+    """A release that first asks whether the lock is its own reports nothing, where the release alone reports the loss."""
+
+    def lose(grant):
+        store.delete(grant.key)
+
+    with pytest.raises(NotOwner):
+        lock("reentrant", store).run(lose)
+    lock(str(kept.slips()["asks_before_unlock"]), store).run(lose)
+
+
+def test_helper_unlocks_its_caller(store):
+    """The work runs without a key, and the error comes when it is over."""
+    seen = []
+
+    with pytest.raises(NotOwner):
+        lock(str(kept.slips()["unlocked_once_too_often"]), store).run(lambda grant: seen.append(store.exists(grant.key)))
+
+    assert seen == [0]

@@ -1,0 +1,102 @@
+"""The page of slips: each lock in docs/slips is on it, with what every order decides of its present code."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.locks import stage
+from lab.commands.explore import check_servers
+from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
+from lab.docgen import slips
+from lab.errors import BadInput
+from lab.explore import kept
+from lab.explore.kept import Kept
+from lab.explore.narrative import sentences
+from lab.paths import DOCS
+from tests.stories import LOST
+
+SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}
+PAGE = (DOCS / "slips.md").read_text(encoding="utf-8")
+PARTS = dict(re.findall(r"<!-- generated: slip (\w+) ?(\w*) -->", PAGE))
+OF_LUA = "lua_unlocked_twice"
+
+
+def decided(**claims):
+    """What is kept of a slip that was searched once, with a pause."""
+    budget = {"faults": {"pauses": 1}, "work_ms": 0, "complete": True, "schedules": 12, "claims": claims}
+    return Kept(stage="", sha256="", ttl_ms=500, stories={LOST.claim: LOST}, budgets=[budget])
+
+
+BREAKS = {"breaks": 10, "schedules": 3, "of": 12, "schedule": LOST.schedule, "mechanism": ""}
+
+
+def test_each_slip_is_on_the_page():
+    """The page shows each lock of the folder, and no other."""
+    assert sorted(PARTS) == sorted(SLIPS)
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_docstring_of_a_slip(name):
+    """A slip states in its first line what it is, and which commands show it."""
+    assert SLIPS[name].story.title.startswith("Slip: ")
+    assert SLIPS[name].story.see_it
+    assert all(f"docs/slips/{name}.py" in line for line in SLIPS[name].story.see_it)
+
+
+@pytest.mark.parametrize("name", [name for name, one in SLIPS.items() if commands(one)])
+def test_decision_of_a_slip_is_current(name):
+    """What the page states was decided on the code that it shows, with the TTL of the command that it shows."""
+    found = kept.current(SLIPS[name])
+
+    assert found is not None, f"the code has changed: .venv/bin/lab explore docs/slips/{name}.py --keep"
+    assert not found.why
+    assert found.ttl_ms == ttl_ms(SLIPS[name])
+    assert (PARTS[name] in found.stories) == bool(PARTS[name])
+
+
+def test_part_with_a_schedule(monkeypatch):
+    """The part has the code, the share of the schedules, what happens in a shortest, and how it is run again."""
+    monkeypatch.setattr(kept, "current", lambda stage: decided(survives_a_late_freeze=BREAKS))
+
+    text = slips.PARTS["slip"](OF_LUA, "survives_a_late_freeze")
+
+    assert "```python\nclass Lock(lua.Lock):\n" in text
+    assert "STAGE" not in text
+    assert f"1 pause: 3 of 12 schedules break `survives_a_late_freeze`. A shortest: *{sentences(LOST)}*" in text
+    assert f".venv/bin/lab replay docs/slips/{OF_LUA}.py:{LOST.schedule} --ttl-ms 500\n" in text
+
+
+def test_part_without_a_schedule(monkeypatch):
+    """Where no promise breaks, the part states in how many schedules. It refuses to state that of a lock that breaks one."""
+    monkeypatch.setattr(kept, "current", lambda stage: decided(exclusive={"holds": True}))
+    assert "12 schedules of two clients are decided: 1 pause. None of them breaks a promise" in slips.PARTS["slip"](OF_LUA)
+
+    monkeypatch.setattr(kept, "current", lambda stage: decided(exclusive=BREAKS))
+    with pytest.raises(BadInput, match="breaks exclusive"):
+        slips.PARTS["slip"](OF_LUA)
+
+
+def test_part_of_changed_code(monkeypatch):
+    """Where the code has changed, the part states that nothing is decided, and names the command."""
+    monkeypatch.setattr(kept, "current", lambda stage: None)
+
+    assert f"`.venv/bin/lab explore docs/slips/{OF_LUA}.py --keep` decides it" in slips.PARTS["slip"](OF_LUA)
+
+
+def test_own_lock_is_not_kept(tmp_path):
+    """A user's own file is explored, but never kept for the documents."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(kept.slips()[OF_LUA].read_text(encoding="utf-8"), encoding="utf-8")
+
+    with pytest.raises(BadInput, match="there is no stage"):
+        keep_decisions(str(mine), None)
+
+
+def test_servers_of_a_lock_in_one_store():
+    """A number of servers is refused for a lock in one store."""
+    check_servers(stage("redlock"), 4)
+    check_servers(stage("lua"), None)
+    with pytest.raises(BadInput, match="--servers 3: the lock of lua is in one store"):
+        check_servers(stage("lua"), 3)
