@@ -48,6 +48,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "new_stage": "?",
         # the run
         "waiting": "Choose a stage and a scenario, predict, then press Start.",
+        "waiting_phone": "Predict what will happen.",
         "starting": "{stage} under {scenario}: the servers are being started.",
         "running": "{stage} under {scenario}: running, {requests} requests over {replicas}.",
         "judged": "{stage} under {scenario}: ended; its pictures are being drawn …",

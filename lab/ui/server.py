@@ -24,6 +24,7 @@ from lab.errors import ExitStatus, LabError
 from lab.interrupts import pending
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
+from lab.report import reference
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor, SupervisorGone
 from lab.ui import addresses
@@ -66,6 +67,7 @@ def serve(
     ):
         place = PageSettings(host, locust_port, live.server_port, password, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
+        reference.cells()  # reading them takes a second: the first visitor does not wait for it
         page.wait()
         _welcome(place, live.for_phones)
         if port is None and page_port != PAGE_PORT:

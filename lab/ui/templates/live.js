@@ -137,7 +137,7 @@
     for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
     document.querySelector("#run > .inside").hidden = now !== "running";
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say"; $("timeline").hidden = now !== "drawn";
-    $("phase").textContent = now === "waiting" ? say("waiting") : now === "refused" ? say("refused", { why })
+    $("phase").textContent = now === "waiting" ? (view === "whole" ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
     if (about) $("now-title").textContent = `${say("subject", named)}: ${about.title}`;
     if (now === "refused") refusal();
