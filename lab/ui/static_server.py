@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 import sys
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -25,6 +26,7 @@ from lab.report import site
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")
+MAIN = re.compile(rb"<main[^>]*>")
 
 
 def serve(port: int, reports: Path = REPORTS) -> int:
@@ -144,5 +146,5 @@ class SiteHandler(SimpleHTTPRequestHandler):
 def with_ways(content: bytes, ways: Mapping[str, str]) -> bytes:
     """Return a page with links to the main pages at its top. The page itself is a file that knows no address."""
     links = "".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for text, address in ways.items())
-    nav = f'<nav class="ways" aria-label="The lab" style="margin: .4rem 1rem 0">{links}</nav>\n' if links else ""
-    return content.replace(b"<main", nav.encode() + b"<main", 1)
+    nav = f'\n<nav class="ways" aria-label="The lab">{links}</nav>' if links else ""
+    return MAIN.sub(lambda found: found[0] + nav.encode(), content, count=1)

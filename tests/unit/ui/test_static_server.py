@@ -154,7 +154,7 @@ def test_it_serves_until_it_is_told_to_end(tmp_path, word):
 def test_served_pages_lead_to_each_other(reports):
     """A page that is served has links to the main pages that there are; the file itself is as it was."""
     run, play = reports / "runs" / "a-run" / "report.html", reports / "play" / "index.html"
-    run.write_text("<body><main>a run</main>", encoding="utf-8")
+    run.write_text("<body><main class='wide'>a run</main>", encoding="utf-8")
     play.parent.mkdir()
     play.write_text("levels", encoding="utf-8")
     with closing(LiveServer(LiveState(), "127.0.0.1", 0, 8089, "", reports)) as server:
@@ -164,6 +164,6 @@ def test_served_pages_lead_to_each_other(reports):
         connection.close()
         server.state.close()
 
-    links = re.findall(r'<a href="([^"]+)">', text.partition("<main>")[0])
+    links = re.findall(r'<a href="([^"]+)">', text.partition("<main class='wide'>")[2].partition("a run")[0])
     assert links == ["/", "/index.html", "/index.html#matrix", "/play/index.html"]
-    assert run.read_text(encoding="utf-8") == "<body><main>a run</main>"
+    assert run.read_text(encoding="utf-8") == "<body><main class='wide'>a run</main>"
