@@ -70,6 +70,8 @@ class Site(ThreadingHTTPServer):
     def ways(self) -> dict[str, str]:
         """Return the addresses of the main pages that there are, by what links to them."""
         ways = {"All runs": f"/{site.INDEX}", "The matrix": f"/{site.INDEX}#matrix"} if self.file("/") else {}
+        kept = f"/{site.REFERENCE}/matrix/"
+        ways |= {"The matrix": f"{kept}{site.INDEX}"} if self.file(kept) else {}
         play = next((folder for folder in site.PLAY if self.file(f"/{folder}/")), "")
         return ways | ({"Be the scheduler": f"/{play}/{site.INDEX}"} if play else {})
 

@@ -158,6 +158,10 @@ def test_served_pages_lead_to_each_other(reports):
     play.parent.mkdir()
     play.write_text("levels", encoding="utf-8")
     with closing(LiveServer(LiveState(), "127.0.0.1", 0, 8089, "", reports)) as server:
+        without = server.ways()
+        matrix = reports / "reference" / "matrix" / "index.html"
+        matrix.parent.mkdir(parents=True)
+        matrix.write_text("the kept matrix", encoding="utf-8")
         connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
         connection.request("GET", "/runs/a-run/report.html")
         text = connection.getresponse().read().decode()
@@ -165,5 +169,6 @@ def test_served_pages_lead_to_each_other(reports):
         server.state.close()
 
     links = re.findall(r'<a href="([^"]+)">', text.partition("<main class='wide'>")[2].partition("a run")[0])
-    assert links == ["/", "/index.html", "/index.html#matrix", "/play/index.html"]
+    assert links == ["/", "/index.html", "/reference/matrix/index.html", "/play/index.html"]
+    assert without["The matrix"] == "/index.html#matrix"
     assert run.read_text(encoding="utf-8") == "<body><main class='wide'>a run</main>"
