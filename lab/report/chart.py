@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "duplicated": PURPLE, "failed": ORANGE, "unknown": GREY, "counter": BLUE}
-LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, "#56B4E9", "#000000", GREY, "#8B6914", "#6A3D9A", "#B15928", "#1B7837")
+LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
 STYLES = ("-", "--", ":")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves
 

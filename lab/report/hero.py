@@ -92,9 +92,9 @@ def staircase(rows: list[Rung]) -> bool:
 def finding(rows: list[Rung]) -> str:
     """Return the title: what each rung cures, and what is left of the speed without a lock."""
     first = rows[0]
-    share = first.stays.value / first.acknowledged.value
+    share = first.vanishes.value / first.acknowledged.value
     steps = "Each rung cures what broke the one before" if staircase(rows) else f"The faults harm {harmed(rows)} rungs"
-    return f"{steps}. Without a lock, {100 * share:.0f}\u2009% stay."
+    return f"{steps}. Without a lock, {100 * share:.0f}\u2009% are lost."
 
 
 def conditions(rows: list[Rung]) -> str:

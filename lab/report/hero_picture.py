@@ -64,7 +64,7 @@ def picture(rows: Sequence[Rung], paper: Paper) -> Figure:
 
 
 def _head(axes: Axes, rows: list[Rung], paper: Paper) -> None:
-    axes.text(NAMES, 24, hero.finding(rows), fontsize=12.5, fontweight="bold", color=paper.text, va="center")
+    axes.text(NAMES, 24, hero.finding(rows), fontsize=13, fontweight="bold", color=paper.text, va="center")
     axes.text(NAMES, 47, hero.conditions(rows), fontsize=9, color=paper.soft, va="center")
     axes.text(BARS, 77, "increments a second", fontsize=9, color=paper.text, va="center")
     for x, colour, words in ((BARS, paper.stays, "stay"), (BARS + 54, paper.vanished, "acknowledged, vanished")):

@@ -27,7 +27,7 @@ LEFT, NAMES, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows
 SLANTED = 30  # px: what the slanted name of the last column needs at the right
 LETTERS = 7.5  # points: 10 px
 ENOUGH = 3  # faults that fit a stage, so that its row says something
-TITLE = 8.4  # px: a letter of the title
+TITLE = 9.7  # px: a letter of the title
 
 
 def draw(
@@ -75,11 +75,11 @@ def picture(known: Marks, title: str, words: str, paper: Paper, width: int = 0, 
     across = width or max(NARROW - 200, round(NAMES + LEFT + gaps + WIDE * columns + SLANTED))
     heading = textwrap.wrap(title, round(across / TITLE))
     lines = textwrap.wrap(words, round(across / 5.6))
-    top = 30 + 18 * len(heading) + 22 + _slant(plan)
+    top = 30 + 20 * len(heading) + 22 + _slant(plan)
     rows = top + FAMILY * len(plan.rows) + ROW * len(plan.all_rows)
     figure, axes = sheet(across, rows + 62 + 14 * len(lines), paper)
     for number, line in enumerate(heading):
-        axes.text(LEFT, 22 + 18 * number, line, fontsize=11.5, fontweight="bold", color=paper.text, va="center")
+        axes.text(LEFT, 22 + 20 * number, line, fontsize=13, fontweight="bold", color=paper.text, va="center")
     lefts = _heads(axes, plan, column, top, paper)
     _rows(axes, plan, known, lefts, column, top, paper)
     found = set(known.values())
