@@ -14,7 +14,7 @@ from lab.judge.grant import Grant, Grants
 
 SHORT_S = 4.0  # a longer run is seen well while it goes on
 STEPS = 300
-MOST_STAYS = 3000  # more cannot be told apart on a screen
+MOST_STAYS = 3000  # a screen shows no more
 
 Seconds = float
 
