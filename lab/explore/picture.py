@@ -182,7 +182,7 @@ class _Picture:
             ("paused", "paused", "paused" in modes),
         ]
         if self.servers is not None:
-            shown.append(("votes0", f"1 to {self.story.servers}: whose vote each server has", True))
+            shown.append(("votes0", f"1 to {self.story.servers}: each server’s vote", True))
         for name, words, there in shown:
             if there:
                 yield f'<rect class="{name}" x="{x}" y="{y}" width="14" height="14"/>'

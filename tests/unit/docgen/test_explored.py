@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.locks import stages
@@ -14,6 +16,7 @@ from lab.explore.narrative import sentences, title
 from lab.explore.unexplored import why_not
 from tests.stories import LOST
 
+LETTER_PX = 6.6  # of a legend
 ASKED = [name for name, stage in stages().items() if not why_not(stage)]
 STORY_OF_UUID = Kept(stage="uuid", sha256="", ttl_ms=3000, stories={"releases_atomically": LOST}, budgets=[
     {"faults": {"pauses": 1}, "work_ms": 0, "complete": True, "schedules": 1552,
@@ -103,3 +106,11 @@ def test_unknown_claim_is_refused(monkeypatch, tmp_path):
 
     with pytest.raises(BadInput, match=r"schedule: uuid: there is no claim 'exclusiv'\. Did you mean 'exclusive'"):
         explored.shown.__wrapped__()
+
+
+@pytest.mark.parametrize("path", explored.pictures(), ids=lambda path: path.stem)
+def test_legend_of_a_schedule_is_not_cut_off(path):
+    """The legend of a drawn schedule ends within the picture, also with a pause and several servers."""
+    legend = re.findall(r'<text x="(\d+)" [^>]*class="soft small"[^>]*>([^<]*)<', path.read_text(encoding="utf-8"))
+
+    assert [words for x, words in legend if int(x) + LETTER_PX * len(words) > 850] == []
