@@ -41,12 +41,17 @@ class Claim(Enum):
         "A holder that was stopped between its last check of the lock and its write, for longer than the TTL, "
         "destroys no increment."
     )
+    survives_a_delayed_write = (
+        "A write that the network delays, and that arrives after its sender has given it up, destroys no increment."
+    )
     all_or_nothing = (
         "Work of two writes is done as a whole or not at all, even if its holder is stopped between them for longer than the TTL."
     )
     fence_outlives_restart = "The resource accepts the holders that get the lock after its store came back without its data."
     answers_a_try_at_once = "A request that does not want to wait gets its answer at once when the lock is held."
-    survives_failover = "No increment is destroyed when the lock's store dies and a standby takes its place."
+    survives_failover = (
+        "No increment is destroyed when a standby takes the place of the lock's store, which has died or was only cut off."
+    )
     survives_amnesia = "No increment is destroyed when one of the lock's stores comes back without its data."
     survives_persisted_amnesia = (
         "No increment is destroyed when the process of one of the lock's stores crashes, and comes back with its file."

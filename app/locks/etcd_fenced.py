@@ -23,5 +23,6 @@ STAGE = replace(
     ETCD,
     follows="etcd",
     resource="fenced",
-    claims=ETCD.claims | claims("survives_a_freeze survives_a_late_freeze survives_session_loss stops_when_lost"),
+    claims=ETCD.claims
+    | claims("survives_a_freeze survives_a_late_freeze survives_a_delayed_write survives_session_loss stops_when_lost"),
 )

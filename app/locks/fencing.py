@@ -119,6 +119,7 @@ STAGE = Stage(
         reentrant
         survives_a_freeze
         survives_a_late_freeze
+        survives_a_delayed_write
         stops_when_lost
         survives_persisted_restart
         survives_clock_jump

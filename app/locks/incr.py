@@ -30,5 +30,6 @@ STAGE = Stage(
         exclusive
         counts_once
         serves_most_requests
+        survives_a_delayed_write
     """),
 )

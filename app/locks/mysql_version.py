@@ -52,6 +52,7 @@ STAGE = Stage(
         serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
+        survives_a_delayed_write
         survives_persisted_restart
         survives_session_loss
     """),

@@ -23,5 +23,6 @@ STAGE = replace(
     ZOOKEEPER,
     follows="zookeeper",
     resource="fenced",
-    claims=ZOOKEEPER.claims | claims("survives_a_freeze survives_a_late_freeze survives_session_loss stops_when_lost"),
+    claims=ZOOKEEPER.claims
+    | claims("survives_a_freeze survives_a_late_freeze survives_a_delayed_write survives_session_loss stops_when_lost"),
 )

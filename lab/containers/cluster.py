@@ -85,7 +85,7 @@ def place(stage: Stage) -> Place:
         lacking[Need.LEADER] = f"the file has one server of {stage.store}"
     if stage.store in ONE_USER:
         lacking[Need.SESSIONS] = f"all replicas have the same user at {stage.store} here"
-    return Place(lacking=lacking)
+    return Place(closed={Target.COUNTER: "no proxy of the lab stands before a container"}, lacking=lacking)
 
 
 # where no lab on the host can stop, kill or disconnect a container

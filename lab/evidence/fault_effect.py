@@ -31,6 +31,8 @@ class Effect(StrEnum):
     COMMAND_FAILS = "command_fails"
     # The store carried a command out, and the client got an error in place of the reply.
     REPLY_DROPPED = "reply_dropped"
+    # A write to the counter is delayed in the network. Its sender lives on.
+    WRITE_DELAYED = "write_delayed"
     # A replica and the lock's store cannot reach each other.
     CUT_OFF = "cut_off"
     # The lock's store has ended the sessions of a replica.
@@ -43,6 +45,8 @@ class Effect(StrEnum):
     POWER_LOST = "power_lost"
     # Servers of the lock's store are gone for good. Their replicas may take their places.
     PRIMARY_DIES = "primary_dies"
+    # The old primary serves one replica only. For all others a standby has taken its place.
+    STORE_SPLIT = "store_split"
     # The leader of the lock's store is gone for good. The other servers elect another leader.
     LEADER_DIES = "leader_dies"
     # The replica of the lock's store receives nothing from its primary any more.

@@ -36,6 +36,8 @@ class FaultRecord(msgspec.Struct):
     recovering_ns: int = msgspec.field(name="healing_ns", default=0)
     # how many of the replica's sessions were ended by the lock's store
     sessions_ended: int = 0
+    # how many writes reached the counter late
+    late_writes: int = 0
     # what the fault does; a record of an old run has none, and gets that of its kind
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0: an old run

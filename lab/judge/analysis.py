@@ -132,6 +132,7 @@ class _Pass:
 
     def _gave_up(self, replica: str, event: GaveUp, grant: Grant | None) -> None:
         self.findings.sent += event.commands
+        self.faults.gave_up(replica, event)
         self.waits.gave_up(replica, event)
         self.leavers.gave_up(replica, event)
         self.reentries.gave_up(replica, event)

@@ -26,6 +26,9 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     granted_meanwhile: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
+    # requests that asked only then, with or without success: in the same replica, and in the others
+    asked_here: int = 0
+    asked_there: int = 0
     # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
     reentered: int = 0
 
@@ -41,6 +44,12 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     def lasted_longer_than(self, ns: int) -> bool:
         """Return whether the recovery came later than this."""
         return self.record.recovered_ns - self.record.began_ns > ns
+
+    def asked(self, replica: str, asked_ns: int) -> None:
+        """Take note of a request that has got the lock, or has given up."""
+        if self.record.began_ns < asked_ns < self.record.recovering_ns:
+            self.asked_here += replica == self.record.replica
+            self.asked_there += replica != self.record.replica
 
     def granted(self, request: str, replica: str, asked_ns: int, got_ns: int) -> None:
         """Take note of a grant."""

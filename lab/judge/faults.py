@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.failpoints import ACQUIRE
-from app.journal import Renewed
+from app.journal import GaveUp, Renewed
+from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.judge.entitlement import AT_THE_STORE
 from lab.judge.fault_outcome import FaultOutcome
@@ -24,10 +25,15 @@ class Faults:
 
     def got(self, grant: Grant) -> None:
         for outcome in self.outcomes:
+            outcome.asked(grant.replica, grant.asked_ns)
             if grant.reentered:  # such a grant does not show that the lock was free
                 outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
             else:
                 outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
+
+    def gave_up(self, replica: str, event: GaveUp) -> None:
+        for outcome in self.outcomes:
+            outcome.asked(replica, event.asked_ns)
 
     def released(self, grant: Grant) -> None:
         for outcome in self.outcomes:
@@ -50,6 +56,9 @@ class Faults:
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
             measures["struck_past_ttl"] += past_ttl
             measures["granted_anew"] += granted_meanwhile and outcome.record.effect in AT_THE_STORE
+            if outcome.record.effect is Effect.STORE_SPLIT:
+                measures["asked_on_each_side"] += min(outcome.asked_here, outcome.asked_there)
             measures["sessions_ended"] += outcome.record.sessions_ended
+            measures["late_writes"] += outcome.record.late_writes
             measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.ttl_ns
             measures["late_releases"] += past_ttl and (granted_meanwhile or outcome.renewals > 0)

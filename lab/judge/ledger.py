@@ -12,6 +12,7 @@ every value that was written (and the value at the start) is overwritten once, e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SOME = 5  # values named in a message
@@ -49,7 +50,7 @@ class Ledgers:
         """Add one confirmed write."""
         (self._ledgers.get(part) or self._of(part)).write(wrote, overwrote)
 
-    def close(self, final: dict[str, int] | None, intended: list[int]) -> Account:
+    def close(self, final: dict[str, int] | None, intended: Sequence[int | None]) -> Account:
         """Compare each part with its end, and add up. final: by part; None if nobody could read it."""
         left = list(intended)
         for part in final or ():
@@ -92,10 +93,11 @@ class Ledger:
         else:
             self._add(overwrote, -1)
 
-    def close(self, final: int | None, intended: list[int]) -> Account:
+    def close(self, final: int | None, intended: list[int | None]) -> Account:
         """Compare with the end. final: the value in the store; None if nobody could read it.
 
-        intended: the values of the writes that nobody confirmed. The values of those that were applied are removed from it.
+        intended: the values of the writes that nobody confirmed, None for one that would add to any value. Those that were
+        applied are removed from it.
         """
         if final is None:
             return Account(self.confirmed, self.destroyed, self.destroyed, 0, "the final value could not be read")
@@ -109,12 +111,12 @@ class Ledger:
         return Account(writes, lost, destroyed, applied, self._disagreement(appeared, vanished, intended, lost, destroyed))
 
     @staticmethod
-    def _disagreement(appeared: list[int], vanished: list[int], intended: list[int], lost: int, destroyed: int) -> str:
+    def _disagreement(appeared: list[int], vanished: list[int], intended: list[int | None], lost: int, destroyed: int) -> str:
         """Return what does not add up, as a sentence."""
         strange = []
         for value in appeared:
-            if value in intended:
-                intended.remove(value)
+            if value in intended or None in intended:
+                intended.remove(value if value in intended else None)
             else:
                 strange.append(value)
         if strange or len(vanished) != len(appeared):

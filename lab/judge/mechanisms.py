@@ -61,6 +61,17 @@ def _taken_though_synced(conflict: Conflict) -> bool:
     return conflict.run.store_syncs == "always" and any(conflict.taken_by(Effect.POWER_LOST))
 
 
+def _split(conflict: Conflict) -> bool:
+    """Return whether the store was split between the two: one of them was at the old primary, and the other one was not."""
+    for fault in conflict.faults:
+        record = fault.record
+        if record.effect is Effect.STORE_SPLIT and record.at_ns < max(conflict.younger.got_ns, conflict.younger.wrote_ns):
+            sides = {grant.replica == record.replica for grant in conflict.both}
+            if len(sides) == len(conflict.both):
+                return True
+    return False
+
+
 def _frozen_late(conflict: Conflict) -> bool:
     """Return whether one of the two was stopped while it was inside, after its last look at the lock."""
     return any(record.failpoint == LAST_FAILPOINT for record in conflict.taken_by(Effect.PROCESS_STOPS))
@@ -185,6 +196,7 @@ BY_FAULT = (
     Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _taken_from_disk(Effect.STORE_RESTARTS)),
     Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _taken(Effect.STORE_RESTARTS)),
     Mechanism("the new primary did not know the lock", Claim.survives_failover, _taken(Effect.PRIMARY_DIES)),
+    Mechanism("two primaries at once", Claim.survives_failover, _split),
     Mechanism("the store's clock had jumped past the TTL", Claim.survives_clock_jump, _taken(Effect.CLOCKS_JUMP)),
     Mechanism(
         "a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _taken_from_disk(Effect.SERVERS_RESTART)

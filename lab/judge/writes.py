@@ -60,7 +60,7 @@ class Writes:
         if self.findings.duplicated:
             self.findings.repeated = [Repeated(request, times) for request, times in self.written.most(EXAMPLES)]
         grants = (*self.unconfirmed, *still_open)
-        intended = [grant.value for grant in grants if grant.unconfirmed and grant.value is not None]
+        intended = [grant.value for grant in grants if grant.unconfirmed]
         self.findings.account = self.ledgers.close(self.findings.run.final, intended)
 
     def _half_done(self, grant: Grant, how: str) -> None:

@@ -51,6 +51,8 @@ def _lock(scenario: Scenario) -> Iterator[str]:
 def _servers(scenario: Scenario) -> Iterator[str]:
     if scenario.store_syncs != "always" and not scenario.store_persists:
         yield f"store_syncs = {scenario.store_syncs!r} is about a file, and there is none; give store_persists = true as well"
+    if scenario.store_second_replica and not (scenario.store_replica and "standby" in scenario.needs):
+        yield 'store_second_replica = true needs store_replica = true and needs = ["standby"]: one primary with a replica'
     most = most_servers(scenario.needs, scenario.store_nodes, scenario.store_replica)
     named = [("nodes_away", scenario.nodes_away)]
     named += [

@@ -74,12 +74,18 @@ def _sessions_ended(scenario: Scenario) -> Limit | None:
     return None if ends else Limit(0, "no fault of the scenario ends sessions")
 
 
+def _late_writes(scenario: Scenario) -> Limit:
+    delaying = [fault for fault in scenario.faults if fault.target is Target.COUNTER]
+    return Limit(len(delaying), f"{counted(len(delaying), 'fault')} of the scenario delay a write")
+
+
 def _share(scenario: Scenario) -> Limit:
     replicas = counted(scenario.replicas, "replica")
     return Limit(100 // scenario.replicas, f"the least busy of {replicas} has at most an even share")
 
 
 LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
+    "asked_on_each_side": _grants,
     "asked_while_struck": _asked_while_struck,
     "clocks_moved": _clocks_moved,
     "granted": _grants,
@@ -87,6 +93,7 @@ LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "handovers": _handovers,
     "handovers_between_replicas": _handovers_between_replicas,
     "late_releases": _long_faults,
+    "late_writes": _late_writes,
     "least_of_even_share_percent": lambda scenario: Limit(100, "it is a share in percent"),
     "least_share_percent": _share,
     "outlasted_ttl": _grants,

@@ -30,6 +30,8 @@ class Target(StrEnum):
     SESSION = "session"
     # the lab interrupts the connections from one replica to the lock's store
     NETWORK = "network"
+    # the lab delays a write on its way from one replica to the counter
+    COUNTER = "counter"
     # the lab stops, kills or changes servers of the lock's store
     STORE = "store"
 
@@ -80,8 +82,23 @@ class System(Protocol):
     def reconnect(self, record: FaultRecord) -> None:
         """Let everything through again."""
 
+    def delay_write(self, record: FaultRecord) -> None:
+        """Delay the next write of the replica to the counter, in the network, until ``deliver_write``."""
+
+    def break_off_write(self, record: FaultRecord) -> None:
+        """Break the connection on which the sender waits for the answer to the delayed write."""
+
+    def deliver_write(self, record: FaultRecord) -> int:
+        """Let the delayed write arrive. Return how many writes arrived late: one, or none if none was sent."""
+
     def hold_replication(self) -> None:
         """Let the replicas of the lock's store receive nothing more. They have everything until this moment."""
+
+    def split(self, record: FaultRecord) -> None:
+        """Cut the primary off from everybody but the present connections of the replica's process, for good.
+
+        That process cannot reach the Sentinel either. So it stays with the old primary, and all others find the new one.
+        """
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store, for good."""

@@ -46,6 +46,7 @@ VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
 WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores where a client has a session that can end; etcd calls it a lease
 # stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
 CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
+LOCKLESS = ("mysql_versioned", "one_command")  # resources that need no lock: they compare, or do everything in one step
 FENCED = ("fenced", "fenced_owner")  # resources that refuse old fences
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
 REDIS_NODES = 5  # servers of the store redis_nodes
@@ -121,6 +122,12 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock in a store whose clock can be shifted (etcd reads it without the C library)",
         lambda stage: _keeps_out(stage) and stage.store in CLOCKED,
     ),
+    "freed": (
+        "no lock at all, or a lock that becomes free again when a write of its holder has failed",
+        lambda stage: (
+            stage.resource in LOCKLESS or (_keeps_out(stage) and bool(stage.ttl_ms or Claim.freed_after_failure in stage.claims))
+        ),
+    ),
     "unfenced": ("a resource that accepts every write", lambda stage: stage.resource not in FENCED),
     "fence": ("a resource that refuses old fences", lambda stage: stage.resource in FENCED),
     "writes": (
@@ -136,12 +143,14 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 # By name: what a measure counts, in words.
 MEASURES = {
     "asked_while_struck": "requests that asked for the lock while a fault was in force, got it, and wrote",
+    "asked_on_each_side": "requests that asked a store that was split, on the side where they were fewer",
     "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
     "granted": "requests that got the lock, and wrote",
     "granted_anew": "faults of the lock's store during which another request got the lock, and the holder was still inside",
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
+    "late_writes": "writes that reached the counter late, because the network delayed them",
     "late_releases": "faults that lasted longer than the TTL, during which another request got the lock, or the lock was renewed",
     "least_of_even_share_percent": "increments acknowledged by the least busy replica, in percent of an even share",
     "least_share_percent": "increments acknowledged by the least busy replica, in percent of all",

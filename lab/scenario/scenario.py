@@ -56,6 +56,7 @@ class Scenario:
     store_persists: bool = False  # whether the lock's store writes every change to a file
     store_syncs: str = "always"  # when it syncs that file to disk: a name in SYNCS
     store_replica: bool = False  # whether each server of the lock's store has a replica, and a Sentinel that promotes it
+    store_second_replica: bool = False  # whether it has two of them; for a store of one primary
     store_clocks: bool = False  # whether the clocks of the lock's store can be shifted
     store_nodes: int = 3  # the number of servers of the lock's store, where it is an ensemble
     nodes_away: tuple[int, ...] = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1

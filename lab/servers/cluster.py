@@ -22,6 +22,7 @@ from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, kept_servers, process
+from lab.servers.counter_way import CounterWay, counter_ways
 from lab.servers.fault_target import FaultTarget, refuse
 from lab.servers.partition import Partition, partitions
 from lab.servers.process import Running
@@ -56,6 +57,8 @@ class Cluster:
     files: Mapping[str, SyncedFiles] = field(default_factory=dict)
     # the links from the primaries of the lock's store to their replicas
     links: tuple[ReplicationLink, ...] = ()
+    # by replica, its way to the counter, where a fault can delay a write
+    counter_ways: Mapping[str, CounterWay] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -102,7 +105,8 @@ class Cluster:
     @property
     def fault_target(self) -> FaultTarget:
         """Return what faults act on."""
-        return FaultTarget(self.stage.store or "", self.lock_store, self.replicas, self.partitions, self.files, self.links)
+        store = self.stage.store or ""
+        return FaultTarget(store, self.lock_store, self.replicas, self.partitions, self.files, self.links, self.counter_ways)
 
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
@@ -198,26 +202,30 @@ def cluster(
         settings |= ({"steps": steps} if steps else {}) | ({"gates": str(folder / "gates")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
-        own = {name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ())) for name in names}
+        ways = started.enter_context(counter_ways(names, stage, found.get(stage.store or "", ()), counter_redis, scenario.faults))
+        own = {
+            name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ()), ways.get(name))
+            for name in names
+        }
         disks = any(Need.DISK in fault.needs for fault in scenario.faults)
         files = started.enter_context(watched(found.get(stage.store or "", ()) if disks else ()))
         replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
-        ports = tuple(replica.port for replica in replicas)
-        (nginx,) = up(Nginx(ports, run, read_timeout_s=int(scenario.request_timeout_s) + 30))
-        known = Settings.read({}, **settings)
-        system = Cluster(
-            run, stage, known, found, counter_redis, tuple(replicas), nginx, partitions=laid, files=files, links=links
-        )
+        (nginx,) = up(Nginx([one.port for one in replicas], run, read_timeout_s=int(scenario.request_timeout_s) + 30))
+        servers = run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx
+        system = Cluster(*servers, partitions=laid, files=files, links=links, counter_ways=ways)
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 
 
-def _own_settings(name: str, journal: Path | None, store: str | None, proxies: Sequence[TcpProxy]) -> dict[str, str]:
-    """Return the settings of one replica alone: its journal, and its own way to the lock's store where it has one."""
+def _own_settings(
+    name: str, journal: Path | None, store: str | None, proxies: Sequence[TcpProxy], way: CounterWay | None
+) -> dict[str, str]:
+    """Return the settings of one replica alone: its journal, and its own ways to the lock's store and to the counter."""
     settings = {"journal": str(journal / f"{name}.jsonl")} if journal else {}
-    return settings | ({f"{store}_url": stores()[store].url(proxies)} if store and proxies else {})
+    settings |= {f"{store}_url": stores()[store].url(proxies)} if store and proxies else {}
+    return settings | (way.settings if way else {})
 
 
 def replica_settings(scenario: Scenario, run: str, served: Sequence[Stage]) -> dict[str, str]:

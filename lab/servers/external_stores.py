@@ -21,7 +21,9 @@ from lab.scenario.scenario import Scenario
 
 BATCH = 500
 # a fault of a replica leaves the store alone; no other fault can be undone on a store of somebody else
-PLACE = Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE), "the store is not the lab's own"))
+PLACE = Place(
+    closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.COUNTER, Target.STORE), "the store is not the lab's own")
+)
 
 
 def urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

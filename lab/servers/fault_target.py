@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import psutil
+
 from app.lock import Stage
 from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
@@ -16,6 +18,7 @@ from lab.scenario.fault import Need, Target
 from lab.scenario.fault_place import Place
 from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS
 from lab.scenario.scenario import Scenario
+from lab.servers.counter_way import CounterWay
 from lab.servers.partition import Partition
 from lab.servers.process import Running
 from lab.servers.replication_link import ReplicationLink
@@ -23,6 +26,7 @@ from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock
 from lab.servers.stores import stores
 from lab.servers.synced_files import SyncedFiles
+from lab.servers.tcp_proxy import TcpProxy
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class FaultTarget:
     files: Mapping[str, SyncedFiles] = field(default_factory=dict)
     # the links from its primaries to their replicas
     links: Sequence[ReplicationLink] = ()
+    # by replica, its way to the counter, where a write can be delayed
+    counter_ways: Mapping[str, CounterWay] = field(default_factory=dict)
 
     def resume_replica(self, record: FaultRecord) -> None:
         for replica in self.replicas:
@@ -91,10 +97,27 @@ class FaultTarget:
         for partition in self.partitions[record.replica]:
             partition.mend()
 
+    def delay_write(self, record: FaultRecord) -> None:
+        self.counter_ways[record.replica].delay_write()
+
+    def break_off_write(self, record: FaultRecord) -> None:
+        self.counter_ways[record.replica].break_off_write()
+
+    def deliver_write(self, record: FaultRecord) -> int:
+        return self.counter_ways[record.replica].deliver_write()
+
     def hold_replication(self) -> None:
         """Let the replicas receive nothing more. Raises NotReady when they do not catch up first."""
         for link in self.links:
             link.hold()
+
+    def split(self, record: FaultRecord) -> None:
+        ports = {one.laddr.port for one in psutil.Process(record.pid).net_connections("tcp")}
+        for way in self.partitions[record.replica]:
+            if isinstance(way, TcpProxy):
+                way.keep_only()
+        for link in self.links:
+            link.proxy.keep_only(ports)
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store, for good. Raises OSError when no server leads."""

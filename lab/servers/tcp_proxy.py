@@ -1,11 +1,13 @@
-"""A TCP proxy before a server. It can hold back the server's answers on some connections, or cut all of them."""
+"""A TCP proxy before a server. It can hold back answers, cut all connections or end most of them, and delay one write."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+
+from lab.servers.delayed_write import DelayedWrite
 
 CHUNK = 65536
 
@@ -22,7 +24,11 @@ class TcpProxy:
         self._held = threading.Event()
         self._connected = threading.Event()
         self._connected.set()
+        self._delayed: DelayedWrite | None = None
         self._sockets: list[socket.socket] = []
+        # by the port of each client, the proxy's end of its connection
+        self._clients: dict[int, socket.socket] = {}
+        self._refuses = False
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
         threading.Thread(target=self._accept, name="tcp proxy", daemon=True).start()
@@ -46,9 +52,24 @@ class TcpProxy:
         """Forward again."""
         self._connected.set()
 
+    def keep_only(self, ports: Collection[int] = ()) -> None:
+        """End the connections of all clients but those with these ports, and refuse new ones, for good."""
+        self._refuses = True
+        for port, near in list(self._clients.items()):
+            if port not in ports:
+                with contextlib.suppress(OSError):
+                    near.shutdown(socket.SHUT_RDWR)
+
+    def delay_write(self, marker: bytes) -> DelayedWrite:
+        """Take the next bytes with this marker from their sender. They arrive when ``deliver`` of the result is called."""
+        self._delayed = DelayedWrite(marker)
+        return self._delayed
+
     def close(self) -> None:
         """Close the proxy and all its connections."""
         self.mend()
+        if self._delayed is not None:
+            self._delayed.deliver()
         for one in (self._server, *self._sockets):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -62,6 +83,10 @@ class TcpProxy:
 
     def _connect(self, near: socket.socket) -> None:
         self._sockets.append(near)
+        self._clients[near.getpeername()[1]] = near
+        if self._refuses:  # after the line above: a connection is ended by keep_only, or seen here
+            near.close()
+            return
         try:
             far = socket.create_connection(("127.0.0.1", self._to_port))
         except OSError:
@@ -78,7 +103,10 @@ class TcpProxy:
                 if self._marker in data:
                     marked.set()
                 self._connected.wait()
-                far.sendall(data)
+                if (delayed := self._delayed) is not None and delayed.takes(near, data):
+                    delayed.pass_on(far, data)
+                else:
+                    far.sendall(data)
 
     def _forward_answers(self, far: socket.socket, near: socket.socket, marked: threading.Event) -> None:
         with _ending(near, far):

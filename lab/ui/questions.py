@@ -19,6 +19,7 @@ LOSSES = (
     "releases_atomically",
     "survives_a_freeze",
     "survives_a_late_freeze",
+    "survives_a_delayed_write",
     "survives_failover",
     "survives_amnesia",
     "survives_persisted_amnesia",

@@ -29,7 +29,7 @@ class Redis:
             "appendonly": "no",
             "dir": folder,
             "maxclients": 10_000,
-            "repl-diskless-sync-delay": 0,  # its only replica follows at once; by default it waits five seconds for more
+            "repl-diskless-sync-delay": 0,  # a replica follows at once; by default it waits five seconds for others
         }
         if self.persists:
             options |= {"appendonly": "yes", "appendfsync": self.syncs}

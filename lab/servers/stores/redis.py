@@ -1,8 +1,8 @@
 """One Redis server, which keeps nothing on disk unless the scenario requires it, and publishes its
 keyspace events.
 
-Where the scenario requires it there is also a replica, and a Sentinel that promotes the replica
-when the primary dies. The link to the replica can be held: by default from the first request on.
+Where the scenario requires it there is also a replica, or two of them, and a Sentinel that promotes
+one when the primary dies. The link to the replica can be held: by default from the first request on.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ REPLICATION = b"PSYNC"  # the command by which a replica starts to follow
 def programs(scenario: Scenario) -> list[Program]:
     kind = ShiftedRedis if scenario.store_clocks else Redis
     primary = kind("lock-redis", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
-    return [primary, Redis("lock-replica", notify=True), Sentinel()] if scenario.store_replica else [primary]
+    names = ["lock-replica", "lock-replica-2"] if scenario.store_second_replica else ["lock-replica"]
+    replicas = [Redis(name, notify=True) for name in names]
+    return [primary, *replicas, Sentinel()] if scenario.store_replica else [primary]
 
 
 def url(running: Sequence[Reachable]) -> str:
@@ -75,32 +77,38 @@ def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder
 
 @contextlib.contextmanager
 def joined(running: Sequence[Server]) -> Iterator[Sequence[ReplicationLink]]:
-    """Let the replica follow the primary, and let the Sentinel watch both. Yield the link from the primary to the replica.
+    """Let the replicas follow the primary, and let the Sentinel watch all. Yield the links from the primary to the replicas.
 
     Raises NotReady when the servers do not find each other.
     """
     if len(running) == 1:
         yield ()
         return
-    primary, replica, sentinel = running
-    with followed(primary, replica, sentinel) as link:
-        yield (link,)
+    primary, *replicas, sentinel = running
+    with followed(primary, replicas, sentinel) as links:
+        yield links
 
 
 @contextlib.contextmanager
-def followed(primary: Server, replica: Server, sentinel: Server) -> Iterator[ReplicationLink]:
-    """Let a replica follow its primary over a proxy, and let a Sentinel watch both. Raises NotReady."""
+def followed(primary: Server, replicas: Sequence[Server], sentinel: Server) -> Iterator[Sequence[ReplicationLink]]:
+    """Let replicas follow their primary over a proxy, and let a Sentinel watch all. Raises NotReady."""
     proxy = TcpProxy(
         primary.port, REPLICATION
     )  # the Sentinel uses it as well: it corrects a replica that follows another address
     try:
-        _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
+        for replica in replicas:
+            _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
         # The Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica must be there before.
-        until(lambda: info(replica.port, "replication")["master_link_status"] == "up", "the replica does not follow")
+        for replica in replicas:
+            until(
+                lambda port=replica.port: info(port, "replication")["master_link_status"] == "up", "the replica does not follow"
+            )
         _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
         _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
-        until(lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == 1, "the sentinel does not see the replica")
-        yield ReplicationLink(primary, replica, proxy)
+        until(
+            lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == len(replicas), "the sentinel does not see the replica"
+        )
+        yield [ReplicationLink(primary, replica, proxy) for replica in replicas]
     finally:
         proxy.close()
 

@@ -47,7 +47,8 @@ def joined(running: Sequence[Server]) -> Iterator[Sequence[ReplicationLink]]:
     """
     primaries, replicas, sentinels = running[:REDIS_NODES], running[REDIS_NODES : 2 * REDIS_NODES], running[2 * REDIS_NODES :]
     with contextlib.ExitStack() as pairs:
-        yield [pairs.enter_context(followed(*pair)) for pair in zip(primaries, replicas, sentinels, strict=bool(replicas))]
+        several = zip(primaries, replicas, sentinels, strict=bool(replicas))
+        yield [pairs.enter_context(followed(primary, [replica], sentinel))[0] for primary, replica, sentinel in several]
 
 
 def url(running: Sequence[Reachable]) -> str:

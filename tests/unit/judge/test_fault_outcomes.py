@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from app.journal import GaveUp
+from app.journal import GaveUp, Released
 from lab.evidence.fault_effect import Effect
 from tests.builders import MS, found, outlived
 
@@ -25,6 +25,7 @@ from tests.builders import MS, found, outlived
         ("lose_power", "read.after", "everysec", ("survives_unsynced_power_loss", "the store had not synced the lock")),
         ("lose_power", "read.after", "no", ("survives_unsynced_power_loss", "the store had not synced the lock")),
         ("kill_primary", "read.after", False, ("survives_failover", "the new primary did not know the lock")),
+        ("split_store", "read.after", False, ("survives_failover", "two primaries at once")),
         ("jump_clock", "read.after", False, ("survives_clock_jump", "the store's clock had jumped past the TTL")),
         ("restart_nodes", "read.after", False, ("survives_amnesia", "a server had forgotten its vote")),
         ("restart_nodes", "read.after", True, ("survives_persisted_amnesia", "a server had forgotten the vote on its disk")),
@@ -37,6 +38,47 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
     made.fault(kind, "struck", 2, 490, gate).key_event("expired", 310)
 
     assert found(made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")) == [expected]
+
+
+def test_holders_on_one_side_of_a_split(made):
+    """Where the store is split, two holders in other replicas are at the same primary: the split explains nothing."""
+    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "struck", 2, 490)
+    made.increment("a", 1, 2, at=(400, 401, 500, 501), replica="replica-2")
+    made.increment("b", 1, 1, at=(420, 421, 430, 431), replica="replica-3")
+
+    assert ("exclusive", "granted to two holders at once") in found(made.analyse(final=2, ttl_ms=3000))
+
+
+@pytest.mark.parametrize(
+    ("kind", "final", "expected"),
+    [
+        ("delay_write", 1, [("survives_a_delayed_write", "a write that was never confirmed")]),
+        ("delay_write", 2, []),
+        ("slow", 1, []),
+    ],
+)
+def test_late_write(made, kind, final, expected):
+    """A write that was given up, arrived after others and destroyed their increments breaks the promise; it may not arrive."""
+    made.increment("late", 0, None, at=(0, 1, 900, 901), outcome="unknown").fault(kind, "late", 2, 800, "write.before")
+    given_up = Released(request="late", releasing_ns=400 * MS, released_ns=401 * MS, result="error: no answer", commands=1)
+    made.line("journal/replica-1.jsonl", given_up)
+    made.increment("a", 0, 0, at=(420, 421, 430, 431), replica="replica-2")
+    made.increment("b", 1, 1, at=(440, 441, 450, 451), replica="replica-2")
+
+    assert found(made.analyse(final=final, ttl_ms=3000)) == expected
+
+
+def test_asked_on_each_side_of_a_split(made):
+    """Requests are counted that asked while the store was split, granted or not, on the side where they were fewer."""
+    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "struck", 2, 900)
+    made.increment("here", 1, 1, at=(410, 411, 412, 413))
+    for number, at in enumerate((500, 520)):
+        made.increment(f"there-{number}", 2 + number, 2 + number, at=(at, at + 1, at + 2, at + 3), replica="replica-2")
+    refused = GaveUp(request="too", asked_ns=300 * MS, gave_up_ns=600 * MS, why="not free", commands=1)
+    made.line("journal/replica-1.jsonl", refused)
+    made.answer("too", "failed")
+
+    assert made.analyse(final=4, ttl_ms=3000).measures["asked_on_each_side"] == 2
 
 
 def test_expired_before_the_delete(made):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,19 @@ def test_destroyed_is_what_is_missing(schedule, start):
     assert account.disagreement == ""
     assert account.lost == account.destroyed == account.writes - (value - start)
     assert 0 <= account.lost < account.writes
+
+
+@pytest.mark.parametrize(("intended", "agrees"), [([None], True), ([], False)])
+def test_unconfirmed_write_of_one_command(intended, agrees):
+    """A write that adds to any value may have been applied, although its journal does not know which value it left."""
+    ledger = Ledger(0)
+    ledger.write(1, 0)
+    ledger.write(3, 2)
+
+    account = ledger.close(3, intended)
+
+    assert (account.writes, account.lost, account.applied_unknowns) == (3, 0, 1)
+    assert (account.disagreement == "") is agrees
 
 
 @given(schedules(), st.integers(0, 100), st.data())

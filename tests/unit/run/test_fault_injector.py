@@ -29,6 +29,7 @@ NODE = (1,)
 RECORD = "the record"
 CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "cut_off": ([("cut_off", RECORD)], [("reconnect", RECORD)]),
+    "delay_write": ([("delay_write", RECORD)], [("deliver_write", RECORD)]),
     "drop_reply": ([], []),
     "end_session": ([("end_sessions", RECORD)], []),
     "expire": ([], []),
@@ -49,13 +50,15 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "restart_redis": ([("restart_lock_store",)], []),
     "silence_nodes": ([("silence_nodes", NODE)], [("recover_nodes", NODE)]),
     "slow": ([], []),
+    "split_store": ([("split", RECORD)], []),
     "stall_redis": ([("pause_lock_store",)], [("resume_lock_store",)]),
 }
 # what a fault with each target may call at all
 ALLOWED = {
     Target.REPLICA: {"resume_replica"},
     Target.SESSION: {"end_sessions"},
-    Target.NETWORK: {"cut_off", "reconnect"},
+    Target.NETWORK: {"cut_off", "reconnect", "split"},
+    Target.COUNTER: {"delay_write", "break_off_write", "deliver_write"},
     Target.STORE: {
         "pause_lock_store",
         "resume_lock_store",
@@ -72,6 +75,7 @@ ALLOWED = {
 # a call that lasts until another call undoes it
 UNDONE_BY = {
     "cut_off": "reconnect",
+    "delay_write": "deliver_write",
     "pause_lock_store": "resume_lock_store",
     "silence_nodes": "recover_nodes",
 }

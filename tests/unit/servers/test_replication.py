@@ -64,17 +64,18 @@ def test_sentinel_watches_when_the_replica_follows(monkeypatch):
 
     def info(port: int, section: str) -> dict[str, object]:
         asked.append(section)
-        return {"master_link_status": "up" if len(asked) > 2 else "down", "master0": {"slaves": 1}}
+        return {"master_link_status": "up" if len(asked) > 2 else "down", "master0": {"slaves": 2}}
 
     monkeypatch.setattr(redis, "info", info)
     monkeypatch.setattr(redis, "TcpProxy", lambda *_: SimpleNamespace(port=4, close=lambda: None))
     monkeypatch.setattr(redis, "_command", lambda port, *words: sent.append((words[:2], len(asked))))
 
-    with redis.followed(server("primary", 1), server("replica", 2), server("sentinel", 3)):
+    with redis.followed(server("primary", 1), [server("replica", 2), server("replica-2", 5)], server("sentinel", 3)) as links:
         pass
 
-    assert [words for words, _ in sent] == [("REPLICAOF", "127.0.0.1"), ("SENTINEL", "MONITOR"), ("SENTINEL", "SET")]
-    assert [times for _, times in sent] == [0, 3, 3]
+    assert [words for words, _ in sent] == [("REPLICAOF", "127.0.0.1")] * 2 + [("SENTINEL", "MONITOR"), ("SENTINEL", "SET")]
+    assert [times for _, times in sent] == [0, 0, 4, 4]
+    assert [link.replica.name for link in links] == ["replica", "replica-2"]
 
 
 def test_pairs_of_redlock():

@@ -1,0 +1,65 @@
+"""The way from one replica to the server that keeps the counter, over a proxy that can delay one write."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from app import resources
+from app.lock import Stage
+from lab.scenario.fault import Fault, Target
+from lab.servers.delayed_write import DelayedWrite
+from lab.servers.server import Server
+from lab.servers.stores import stores
+from lab.servers.tcp_proxy import TcpProxy
+
+# By these bytes the proxy knows a command to the counter. A holder that is about to write sends no other.
+IN_REDIS, IN_THE_DATABASE = b":counter", b"UPDATE counter SET"
+
+
+class CounterWay:
+    """A proxy that exists for the duration of a run. A command to the counter begins with ``marker``, or contains it."""
+
+    def __init__(self, proxy: TcpProxy, store: str, marker: bytes) -> None:
+        self.proxy = proxy
+        # the lock's store, where it keeps the counter as well; empty for a counter that has its own Redis
+        self.store = store
+        self.marker = marker
+        self._write: DelayedWrite | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return the setting of the replica that leads over the proxy."""
+        return (
+            {f"{self.store}_url": stores()[self.store].url([self.proxy])} if self.store else {"counter_url": self.proxy.address}
+        )
+
+    def delay_write(self) -> None:
+        """Delay the next write, until ``deliver_write``."""
+        self._write = self.proxy.delay_write(self.marker)
+
+    def break_off_write(self) -> None:
+        """Let the sender learn that no answer will come."""
+        if self._write is not None:
+            self._write.break_off()
+
+    def deliver_write(self) -> int:
+        """Let the delayed write arrive. Return how many writes arrived late: one, or none."""
+        return self._write.deliver() if self._write is not None else 0
+
+
+@contextlib.contextmanager
+def counter_ways(
+    replicas: Iterable[str], stage: Stage, lock_store: Sequence[Server], counter_redis: Server | None, faults: Sequence[Fault]
+) -> Iterator[Mapping[str, CounterWay]]:
+    """Yield the way of each replica, by its name, for the duration of the block; none where no fault needs them."""
+    in_lock_store = resources.kind(stage.resource).in_lock_store
+    server = lock_store[0] if in_lock_store else counter_redis
+    with contextlib.ExitStack() as laid:
+        ways = {}
+        for name in replicas if server is not None and any(fault.target is Target.COUNTER for fault in faults) else ():
+            proxy = TcpProxy(server.port)
+            laid.callback(proxy.close)
+            store, marker = (stage.store or "", IN_THE_DATABASE) if in_lock_store else ("", IN_REDIS)
+            ways[name] = CounterWay(proxy, store, marker)
+        yield ways

@@ -1,0 +1,134 @@
+"""The proxy before a server: one write arrives late, and of a split server's clients only some are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from lab.servers.delayed_write import DelayedWrite
+from lab.servers.tcp_proxy import TcpProxy
+
+WITHIN_S = 5.0
+
+
+class Server:
+    """A server that answers each line with the same line, and keeps what it received."""
+
+    def __init__(self) -> None:
+        self.received: list[bytes] = []
+        self.more = threading.Condition()
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            while data := client.recv(100):
+                with self.more:
+                    self.received.append(data)
+                    self.more.notify_all()
+                client.sendall(data)
+
+    def wait_for(self, data: bytes) -> None:
+        with self.more:
+            assert self.more.wait_for(lambda: data in self.received, WITHIN_S)
+
+    def close(self) -> None:
+        self._server.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxy(server) -> Iterator[TcpProxy]:
+    made = TcpProxy(server.port)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(proxy) -> Iterator[Callable[[], socket.socket]]:
+    """Makes clients of the proxy."""
+    with contextlib.ExitStack() as open_clients:
+        yield lambda: open_clients.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=WITHIN_S))
+
+
+def ask(one: socket.socket, data: bytes) -> bytes:
+    one.sendall(data)
+    return one.recv(100)
+
+
+def wait_until_taken(delayed: DelayedWrite) -> None:
+    until_s = time.monotonic() + WITHIN_S
+    while not delayed.is_taken:
+        assert time.monotonic() < until_s
+        time.sleep(0.002)
+
+
+def test_delayed_write_arrives_after_its_sender_has_gone(server, proxy, client):
+    """The write is held up, and nothing else is. The sender's connection ends, and the write arrives all the same."""
+    sender, other = client(), client()
+    delayed = proxy.delay_write(b"SET")
+    assert ask(sender, b"GET k") == b"GET k"
+
+    sender.sendall(b"SET k 1")
+    assert ask(other, b"GET k again") == b"GET k again"
+    wait_until_taken(delayed)
+    delayed.break_off()
+    assert sender.recv(100) == b""
+    assert ask(other, b"SET k 2") == b"SET k 2"
+    assert b"SET k 1" not in server.received
+
+    assert delayed.deliver() == 1
+    server.wait_for(b"SET k 1")
+
+
+def test_delayed_write_that_is_never_sent(proxy, client):
+    """Where nothing was sent meanwhile, nothing arrives late, and later writes are not held up."""
+    delayed = proxy.delay_write(b"SET")
+
+    assert delayed.deliver() == 0
+    assert ask(client(), b"SET k 1") == b"SET k 1"
+
+
+def test_sender_may_wait_for_the_answer(proxy, client):
+    """A sender that does not give up gets its answer when the write has arrived."""
+    sender = client()
+    delayed = proxy.delay_write(b"SET")
+    sender.sendall(b"SET k 1")
+    wait_until_taken(delayed)
+
+    assert delayed.deliver() == 1
+    assert sender.recv(100) == b"SET k 1"
+
+
+def test_only_some_clients_are_kept(proxy, client):
+    """The clients that are kept go on; the others are ended, and new ones are refused."""
+    kept, ended = client(), client()
+    assert ask(kept, b"a") == b"a"
+    assert ask(ended, b"b") == b"b"
+
+    proxy.keep_only({kept.getsockname()[1]})
+
+    assert ended.recv(100) == b""
+    assert ask(kept, b"c") == b"c"
+    with contextlib.suppress(ConnectionResetError):
+        assert client().recv(100) == b""
