@@ -89,6 +89,10 @@ class Claim(Enum):
     survives_session_loss = "No increment is destroyed when the store ends the holder's session during the work."
     waiters_may_leave = "A waiter that gives up does not keep the waiters behind it from the lock."
     freed_after_crash = "When the holder's process dies, the lock is free again within its TTL and half a second."
+    freed_with_a_clock_behind = (
+        "When the holder's process dies, the lock is free again within its TTL and half a second, "
+        "also where the clocks of the lock's stores jump back."
+    )
     freed_after_failure = "When the work fails with an exception, the lock is free again at once: within a third of its TTL."
     freed_after_hang = "When the holder's thread hangs in a living process, the lock is free again within twice its TTL."
     reentrant = "A holder that acquires its own lock again gets it."

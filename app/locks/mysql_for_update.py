@@ -71,6 +71,7 @@ STAGE = Stage(
         survives_persisted_restart
         survives_session_loss
         freed_after_crash
+        freed_with_a_clock_behind
         freed_after_failure
         reentrant
         breaks_deadlock

@@ -130,6 +130,7 @@ STAGE = Stage(
         survives_session_loss
         survives_failover
         freed_after_crash
+        freed_with_a_clock_behind
         freed_after_failure
         prompt_handover
         loses_no_wakeup

@@ -74,7 +74,7 @@ class System(Protocol):
         """Resume silent servers, and start killed servers again with what they kept on disk."""
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
-        """Set the clocks of some servers ahead of real time. Return how many clocks moved."""
+        """Set the clocks of some servers ahead of real time, below zero behind it. Return how many clocks moved."""
 
     def cut_off(self, record: FaultRecord) -> None:
         """Let nothing through between the replica and the lock's store."""

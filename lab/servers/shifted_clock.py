@@ -48,11 +48,11 @@ def library() -> str:
 
 
 def jump_clock(running: Running, by_ms: int) -> bool:
-    """Set the clock of a server ahead of real time. Return whether its own time moved by at least half of that."""
+    """Set the clock of a server ahead of real time, or behind it. Return whether its own time moved by at least half of that."""
     program = cast(Shifted, running.program)
     before_ms = program.clock_ms(running.port)
     clock = running.log.parent / CLOCK
     fresh = clock.with_suffix(".new")
     fresh.write_text(f"{by_ms / 1000:+}\n", encoding="utf-8")
     fresh.replace(clock)
-    return abs(program.clock_ms(running.port) - before_ms) > by_ms / 2
+    return abs(program.clock_ms(running.port) - before_ms) > abs(by_ms) / 2

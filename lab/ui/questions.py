@@ -36,6 +36,7 @@ LOSSES = (
 QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, ask.losses()) | {
     "acquires_atomically": ask.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
     "freed_after_crash": ask.next_grant("the holder has died", IN_TIME),
+    "freed_with_a_clock_behind": ask.next_grant("the holder has died, and the store's clock has jumped back", IN_TIME),
     "freed_after_failure": ask.next_grant("the holder's work has failed", "within a third of the TTL"),
     "freed_after_hang": ask.next_grant("the holder's thread hangs and its process lives on", "within twice the TTL"),
     "freed_after_a_failed_release": ask.next_grant("a release has failed", IN_TIME),

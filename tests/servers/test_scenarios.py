@@ -56,6 +56,9 @@ CELLS = {
     "amnesia": ("redlock",),
     "amnesia_persisted": ("redlock",),
     "amnesia_delayed": ("redlock",),
+    "delayed_write": ("watchdog", "fencing"),
+    "split_brain": ("lua",),
+    "clock_back": ("lua",),
     "clock_jump": ("redlock", "fencing", "mysql_for_update"),
     "clock_jump_of_two": ("redlock",),
     "split_vote": ("redlock",),  # how long the lock stays free is a figure, not a verdict: the chapter shows two stages

@@ -15,4 +15,5 @@ from lab.judge.violation import Violation
 def violations(findings: Findings) -> Iterator[Violation]:
     killed = [fault for fault in findings.faults if fault.record.effect is Effect.PROCESS_DIES]
     faults = [fault for fault in killed if fault.record.phase != ACQUIRE]
-    return stuck_after(faults, Claim.freed_after_crash, "the holder's process died", findings)
+    if not any(fault.record.effect is Effect.CLOCKS_BACK for fault in findings.faults):  # that has a claim of its own
+        yield from stuck_after(faults, Claim.freed_after_crash, "the holder's process died", findings)

@@ -68,6 +68,24 @@ def test_late_write(made, kind, final, expected):
     assert found(made.analyse(final=final, ttl_ms=3000)) == expected
 
 
+@pytest.mark.parametrize(
+    ("back", "next_ms", "expected"),
+    [
+        (True, 2000, [("freed_with_a_clock_behind", "the lock's end is a time on a clock that jumped back")]),
+        (False, 2000, [("freed_after_crash", "the holder's process died")]),
+        (True, 300, []),
+    ],
+)
+def test_dead_holder_and_a_clock(made, back, next_ms, expected):
+    """A lock that outlives its holder is charged to the clock of its store, where that has jumped back."""
+    made.increment("dead", 0, None, at=(0, 1, 2, 3), outcome="unknown").fault("kill", "dead", 2, 2)
+    if back:
+        made.fault("turn_clock_back", "dead", 1, 1900)
+    made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
+
+    assert found(made.analyse(final=1, ttl_ms=300)) == expected
+
+
 def test_asked_on_each_side_of_a_split(made):
     """Requests are counted that asked while the store was split, granted or not, on the side where they were fewer."""
     made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "struck", 2, 900)

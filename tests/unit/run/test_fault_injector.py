@@ -51,6 +51,7 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "silence_nodes": ([("silence_nodes", NODE)], [("recover_nodes", NODE)]),
     "slow": ([], []),
     "split_store": ([("split", RECORD)], []),
+    "turn_clock_back": ([("jump_clocks", NODE, -60_000)], [("jump_clocks", NODE, 0)]),
     "stall_redis": ([("pause_lock_store",)], [("resume_lock_store",)]),
 }
 # what a fault with each target may call at all

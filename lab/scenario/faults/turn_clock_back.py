@@ -1,0 +1,40 @@
+"""The clocks of some of the lock's servers jump back while a holder is inside. They are right again at the recovery."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from app.failpoints import Injection
+from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import FaultRecord
+from lab.scenario.fault import Need, System, Target
+
+READY_MS = 200  # the holder waits for so long at the failpoint: the clocks have jumped by then
+
+
+@dataclass(frozen=True)
+class Fault:
+    target: ClassVar[Target] = Target.STORE
+    needs: ClassVar[tuple[Need, ...]] = (Need.CLOCKS,)
+    effect: ClassVar[Effect] = Effect.CLOCKS_BACK
+
+    # how long the clocks are behind
+    for_ms: int
+    # how far the clocks jump back
+    by_ms: int = 60_000
+    # the servers of the lock's store, counted from 1
+    nodes: tuple[int, ...] = (1,)
+    # the failpoint
+    at: str = "read.before"
+    # how many grants of a replica must have begun to read; at ``read.before`` the present grant counts
+    skip: int = 0
+
+    def injection(self, name: str) -> Injection:
+        return Injection(name, self.at, "wait", READY_MS, self.skip)
+
+    def inject(self, system: System, record: FaultRecord) -> None:
+        record.clocks_moved = system.jump_clocks(self.nodes, -self.by_ms)
+
+    def recover(self, system: System, record: FaultRecord) -> None:
+        system.jump_clocks(self.nodes, 0)
