@@ -159,6 +159,8 @@ class Increment:
         self.written = self.write(self.resource, value, grant)
         if self.written.sold_out:
             return self.sold_out(reading_ns, self.written)
+        if self.written.repeated:
+            return self.counted_before(self.written)
         if not self.written.pending:
             self.wrote(self.written)
         if self.receipts is not None:
@@ -177,6 +179,13 @@ class Increment:
         self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=self.releasing_ns, read=self.read)
         request_context.enter(RELEASE)
         return nothing
+
+    def counted_before(self, write: Write) -> Write:
+        """Journal that the resource refused to write twice for this request, and end the work with what it wrote before."""
+        self.releasing_ns = monotonic_ns()
+        self.record(Refusal, refused_ns=self.releasing_ns, why=f"this request wrote {write.value} before")
+        request_context.enter(RELEASE)
+        return write
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
         """Write to the resource; journal a refusal. Raises Refused."""

@@ -22,6 +22,8 @@ class Write:
     pending: bool = False
     # nothing was written: all items had been sold before
     sold_out: bool = False
+    # nothing was written: this request wrote the value before
+    repeated: bool = False
 
 
 class Resource(Protocol):

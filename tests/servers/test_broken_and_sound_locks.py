@@ -174,6 +174,7 @@ SOUND: dict[str, dict[str, Options]] = {
     "kazoo_lock": {"rush": FULL, "holder_crash": CRASH},
     "etcd3gw_lock": {"retry_counts_twice": FULL | {"requests": 150, "users": 10}, "holder_crash": CRASH},
     "transactions": {"rush": FULL, "slow_holder": SLOW, "release_race": {"requests": 15}},
+    "counts_each_request_once": {"retry_counts_twice": {}},
     "waits_for_a_replica": {"split_brain": {}},
     "client_of_its_own": {"rush": FULL, "slow_holder": SLOW},
     "locks_in_another_thread": {"rush": FULL, "slow_holder": SLOW},

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from app.increment import Increment
-from app.journal import AnyEvent, Got, Journal, Released, SoldOut, Writing, Wrote, WroteAgain
+from app.journal import AnyEvent, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant, NotAcquired, NotOwner
 from app.locks import stages
 from app.resource import Write
@@ -40,6 +40,36 @@ class LostLock:
             return work(Grant("lock", still_mine=lambda: False))
         finally:
             self.release_began_ns = monotonic_ns()
+
+
+class Once(Number):
+    """A number that adds once, and answers a second write with the first."""
+
+    def __init__(self) -> None:
+        self.writes = 0
+
+    def write(self, value: int | None, grant: Grant) -> Write:
+        self.writes += 1
+        return Write(value=1, overwrote=0, repeated=self.writes > 1)
+
+
+class WorksTwice:
+    """A lock that does the work twice."""
+
+    def run(self, work):
+        work(Grant("lock"))
+        return work(Grant("lock"))
+
+
+def test_repeated_write_is_no_write(tmp_path):
+    """Where the resource applies a request once, the second doing of the work writes nothing, and gives the same answer."""
+    answer = Increment("r1", Once(), Journal(tmp_path / "journal"), 0).run(WorksTwice())
+
+    events = list(map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines()))
+    assert [event.turn for event in events if isinstance(event, Wrote)] == [1]
+    assert [event.turn for event in events if isinstance(event, Refusal)] == [2]
+    assert [event.result for event in events if isinstance(event, Released)] == ["ok", "ok"]
+    assert answer.wrote == 1
 
 
 def test_failed_work_ends_before_its_release(tmp_path):
