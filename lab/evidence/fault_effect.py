@@ -59,6 +59,8 @@ class Effect(StrEnum):
     SERVERS_RESTART = "servers_restart"
     # The wall clocks of some servers of the lock's store are ahead.
     CLOCKS_JUMP = "clocks_jump"
+    # The wall clocks of some servers of the lock's store run too fast.
+    CLOCKS_FAST = "clocks_fast"
     # The wall clocks of some servers of the lock's store are behind.
     CLOCKS_BACK = "clocks_back"
     # None of these: no mechanism explains a loss by this fault.

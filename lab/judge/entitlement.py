@@ -36,6 +36,7 @@ AT_THE_STORE = frozenset(
         Effect.SERVERS_DIE,
         Effect.SERVERS_RESTART,
         Effect.CLOCKS_JUMP,
+        Effect.CLOCKS_FAST,
     }
 )
 FOREVER_NS = 1 << 62

@@ -198,6 +198,7 @@ BY_FAULT = (
     Mechanism("the new primary did not know the lock", Claim.survives_failover, _taken(Effect.PRIMARY_DIES)),
     Mechanism("two primaries at once", Claim.survives_failover, _split),
     Mechanism("the store's clock had jumped past the TTL", Claim.survives_clock_jump, _taken(Effect.CLOCKS_JUMP)),
+    Mechanism("the store's clock ran too fast", Claim.survives_clock_jump, _taken(Effect.CLOCKS_FAST)),
     Mechanism(
         "a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _taken_from_disk(Effect.SERVERS_RESTART)
     ),

@@ -76,6 +76,9 @@ class System(Protocol):
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         """Set the clocks of some servers ahead of real time, below zero behind it. Return how many clocks moved."""
 
+    def speed_up_clocks(self, nodes: Sequence[int], times: int) -> int:
+        """Let the clocks of some servers run so many times as fast as real time. Return how many clocks do."""
+
     def cut_off(self, record: FaultRecord) -> None:
         """Let nothing through between the replica and the lock's store."""
 

@@ -23,7 +23,7 @@ from lab.servers.partition import Partition
 from lab.servers.process import Running
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
-from lab.servers.shifted_clock import jump_clock
+from lab.servers.shifted_clock import jump_clock, speed_up_clock
 from lab.servers.stores import stores
 from lab.servers.synced_files import SyncedFiles
 from lab.servers.tcp_proxy import TcpProxy
@@ -88,6 +88,9 @@ class FaultTarget:
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         return sum(jump_clock(node, by_ms) for node in self._chosen(nodes) if isinstance(node, Running))
+
+    def speed_up_clocks(self, nodes: Sequence[int], times: int) -> int:
+        return sum(speed_up_clock(node, times) for node in self._chosen(nodes) if isinstance(node, Running))
 
     def cut_off(self, record: FaultRecord) -> None:
         for partition in self.partitions[record.replica]:

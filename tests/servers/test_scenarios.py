@@ -58,6 +58,7 @@ CELLS = {
     "amnesia_delayed": ("redlock",),
     "delayed_write": ("watchdog", "fencing"),
     "split_brain": ("lua",),
+    "clock_fast": ("lua",),
     "clock_back": ("lua",),
     "clock_jump": ("redlock", "fencing", "mysql_for_update"),
     "clock_jump_of_two": ("redlock",),

@@ -1,4 +1,4 @@
-"""The wall clock of a store can jump, and come back."""
+"""The wall clock of a store can jump ahead and back, run too fast, and be right again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from lab.scenario import scenario
 from lab.scenario.requirements import CLOCKED
 from lab.servers import process
-from lab.servers.shifted_clock import jump_clock
+from lab.servers.shifted_clock import jump_clock, speed_up_clock
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
 
 
 @pytest.mark.parametrize("name", CLOCKED)
 def test_clock_jumps_and_comes_back(name, tmp_path):
-    """The server's own clock shows the jump, and the way back; its monotonic clock keeps it alive meanwhile."""
+    """The server's own clock shows each change, and the way back; its monotonic clock keeps it alive meanwhile."""
     supervisor = Supervisor()
     try:
         planned = stores()[name].programs(dataclasses.replace(scenario.load("clock_jump"), store_nodes=1))[:1]
@@ -25,6 +25,11 @@ def test_clock_jumps_and_comes_back(name, tmp_path):
 
         assert jump_clock(running, 60_000)
         assert 60_000 <= running.program.clock_ms(running.port) - began_ms < 90_000
+        assert jump_clock(running, -60_000)
+        assert running.program.clock_ms(running.port) < began_ms - 30_000
+        jump_clock(running, 0)
+        assert speed_up_clock(running, 10)
+        assert abs(running.program.clock_ms(running.port) - began_ms) < 30_000  # it did not jump
         jump_clock(running, 0)
         assert 0 <= running.program.clock_ms(running.port) - began_ms < 30_000
     finally:

@@ -27,6 +27,7 @@ from tests.builders import MS, found, outlived
         ("kill_primary", "read.after", False, ("survives_failover", "the new primary did not know the lock")),
         ("split_store", "read.after", False, ("survives_failover", "two primaries at once")),
         ("jump_clock", "read.after", False, ("survives_clock_jump", "the store's clock had jumped past the TTL")),
+        ("speed_up_clock", "read.after", False, ("survives_clock_jump", "the store's clock ran too fast")),
         ("restart_nodes", "read.after", False, ("survives_amnesia", "a server had forgotten its vote")),
         ("restart_nodes", "read.after", True, ("survives_persisted_amnesia", "a server had forgotten the vote on its disk")),
         ("slow", "read.after", False, ("held_to_the_end", "the TTL ran out in the work")),
