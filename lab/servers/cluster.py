@@ -210,7 +210,7 @@ def cluster(
         disks = any(Need.DISK in fault.needs for fault in scenario.faults)
         files = started.enter_context(watched(found.get(stage.store or "", ()) if disks else ()))
         replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
-        (nginx,) = up(Nginx([one.port for one in replicas], run, read_timeout_s=int(scenario.request_timeout_s) + 30))
+        (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, read_timeout_s=int(scenario.request_timeout_s) + 30))
         servers = run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx
         system = Cluster(*servers, partitions=laid, files=files, links=links, counter_ways=ways)
         if dead := system.dead():

@@ -54,12 +54,13 @@ def counter_ways(
 ) -> Iterator[Mapping[str, CounterWay]]:
     """Yield the way of each replica, by its name, for the duration of the block; none where no fault needs them."""
     in_lock_store = resources.kind(stage.resource).in_lock_store
-    server = lock_store[0] if in_lock_store else counter_redis
+    server = next(iter(lock_store), None) if in_lock_store else counter_redis
     with contextlib.ExitStack() as laid:
         ways = {}
-        for name in replicas if server is not None and any(fault.target is Target.COUNTER for fault in faults) else ():
-            proxy = TcpProxy(server.port)
-            laid.callback(proxy.close)
+        if server is not None and any(fault.target is Target.COUNTER for fault in faults):
             store, marker = (stage.store or "", IN_THE_DATABASE) if in_lock_store else ("", IN_REDIS)
-            ways[name] = CounterWay(proxy, store, marker)
+            for name in replicas:
+                proxy = TcpProxy(server.port)
+                laid.callback(proxy.close)
+                ways[name] = CounterWay(proxy, store, marker)
         yield ways

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import redis
@@ -100,9 +101,7 @@ def followed(primary: Server, replicas: Sequence[Server], sentinel: Server) -> I
             _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
         # The Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica must be there before.
         for replica in replicas:
-            until(
-                lambda port=replica.port: info(port, "replication")["master_link_status"] == "up", "the replica does not follow"
-            )
+            until(partial(_follows, replica.port), f"{replica.name} does not follow")
         _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
         _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
         until(
@@ -111,6 +110,11 @@ def followed(primary: Server, replicas: Sequence[Server], sentinel: Server) -> I
         yield [ReplicationLink(primary, replica, proxy) for replica in replicas]
     finally:
         proxy.close()
+
+
+def _follows(port: int) -> bool:
+    """Return whether a replica has its primary's data, and receives more."""
+    return bool(info(port, "replication")["master_link_status"] == "up")
 
 
 def _command(port: int, *command: object) -> None:
