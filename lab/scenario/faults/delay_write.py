@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from dataclasses import dataclass
-from time import monotonic_ns
 from typing import ClassVar
 
 from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, System, Target
-
-READY_MS = 200  # the request waits for so long before it sends its write: the network is ready by then
 
 
 @dataclass(frozen=True)
@@ -21,9 +18,9 @@ class Fault:
     needs: ClassVar[tuple[Need, ...]] = ()
     effect: ClassVar[Effect] = Effect.WRITE_DELAYED
 
-    # when the write arrives, counted from the failpoint
+    # when the write arrives, counted from when it is sent
     for_ms: int
-    # when the sender's connection breaks, counted from the failpoint; 0: it does not, and the sender waits for its answer
+    # when the sender's connection breaks, counted from then; 0: it does not, and the sender waits for its answer
     breaks_ms: int = 0
     # the failpoint
     at: str = "write.before"
@@ -31,14 +28,14 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", READY_MS, self.skip)
+        return Injection(name, self.at, "wait", 0, self.skip, lab_first=True)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.delay_write(record)
-        record.injected_ns = monotonic_ns()
         if self.breaks_ms:
-            time.sleep(max(0.0, self.breaks_ms / 1000 - (monotonic_ns() - record.at_ns) / 1e9))
-            system.break_off_write(record)
+            timer = threading.Timer(self.breaks_ms / 1000, system.break_off_write, (record,))
+            timer.daemon = True
+            timer.start()
 
     def recover(self, system: System, record: FaultRecord) -> None:
         record.late_writes = system.deliver_write(record)

@@ -29,7 +29,7 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+        return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=True)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         record.clocks_moved = system.speed_up_clocks(self.nodes, self.times)

@@ -10,8 +10,6 @@ from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, System, Target
 
-READY_MS = 200  # the holder waits for so long at the failpoint: the store is split by then
-
 
 @dataclass(frozen=True)
 class Fault:
@@ -27,7 +25,7 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", READY_MS, self.skip)
+        return Injection(name, self.at, "wait", 0, self.skip, lab_first=True)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.split(record)

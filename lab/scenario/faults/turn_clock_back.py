@@ -10,8 +10,6 @@ from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, System, Target
 
-READY_MS = 200  # the holder waits for so long at the failpoint: the clocks have jumped by then
-
 
 @dataclass(frozen=True)
 class Fault:
@@ -31,7 +29,7 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", READY_MS, self.skip)
+        return Injection(name, self.at, "wait", 0, self.skip, lab_first=True)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         record.clocks_moved = system.jump_clocks(self.nodes, -self.by_ms)
