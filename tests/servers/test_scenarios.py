@@ -119,7 +119,8 @@ def test_cell(scenario, stage, try_lock, tmp_path):
         assert all(record.recovered_ns for record in records)
     if scenario in DRAWN and stage == CELLS[scenario][0]:
         assert report_run(folder)[0].exists()
-    assert_counts_agree(folder)
+    if scenario != "delayed_write":  # no journal confirms the write that destroys
+        assert_counts_agree(folder)
     if scenario == "slow_holder":
         assert ("deleted by another" in [one.mechanism for one in judgement.violations]) == (stage == "ttl")
 

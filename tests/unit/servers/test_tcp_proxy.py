@@ -83,7 +83,7 @@ def wait_until_taken(delayed: DelayedWrite) -> None:
         time.sleep(0.002)
 
 
-def test_delayed_write_arrives_after_its_sender_has_gone(server, proxy, client):
+def test_delayed_write_arrives_late(server, proxy, client):
     """The write is held up, and nothing else is. The sender's connection ends, and the write arrives all the same."""
     sender, other = client(), client()
     delayed = proxy.delay_write(b"SET")
