@@ -39,7 +39,8 @@ def draw(
     decided: what the search of all orders decided, in words: by stage, then by claim.
     """
     pictures = draw_whole(cells, folder, origin, fold=not own)
-    pictures += [] if own else [draw_core(cells, folder, origin, name) for name in PAPERS]
+    if not own and has_core(cells):
+        pictures += [draw_core(cells, folder, origin, name) for name in PAPERS]
     return [write_page(cells, folder, origin, own, decided or {}), *pictures]
 
 
@@ -51,6 +52,11 @@ def draw_whole(cells: Sequence[Cell], folder: Path, origin: Origin, fold: bool =
         for path in paths:
             figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     return paths
+
+
+def has_core(cells: Sequence[Cell]) -> bool:
+    """Return whether the matrix has all that its core shows; a matrix of a few stages has not."""
+    return set(CORE_STAGES) <= {cell.stage for cell in cells} and set(CORE_SCENARIOS) <= {cell.scenario for cell in cells}
 
 
 def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str) -> Path:

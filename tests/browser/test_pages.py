@@ -190,7 +190,7 @@ def heights(page, picture: int, colour: str) -> list[float]:
 
 
 def test_the_curves_are_those_of_the_runs(browser, reports):
-    folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("none", "lua")]
+    folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("local", "lua")]
     page = browser.open(f"{(reports / 'index.html').as_uri()}#compare={','.join(one.name for one in folders)}")
     page.locator("#comparison svg[role=img]").last.wait_for()
     first = run_data.load(folders[0]).series

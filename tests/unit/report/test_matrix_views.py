@@ -140,6 +140,15 @@ def test_core_title_counts_the_harmed():
     assert matrix_picture.core_finding(safe).endswith("not harmed: fencing")
 
 
+@pytest.mark.parametrize("about", [{"verdict": "KEPT"}, {"verdict": "", "reason": "does not fit"}])
+def test_matrix_of_few_stages_has_no_core(about, tmp_path):
+    """A matrix of one stage outside the core is drawn without one, also where nothing fits the stage."""
+    written = matrix_picture.draw([cell(stage="mysql_insert", **about)], tmp_path, Origin())
+
+    assert [path.name for path in written] == ["index.html", "matrix.svg", "matrix.png"]
+    assert matrix_picture.has_core(matrix_views.cells())
+
+
 def test_opened_cell(tmp_path):
     """A cell that is opened has its counts, its command, what all orders decide, and links to what is at hand."""
     run = tmp_path / "runs" / "a-run"
