@@ -21,7 +21,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "A message is lost or late": (
         *("lost_reply", "slow_asking", "failed_release", "lost_release", "release_before_watch"),
-        *("renewal_fails_once", "renewal_stalls", "cut_off", "session_loss"),
+        *("renewal_fails_once", "renewal_stalls", "cut_off", "session_loss", "delayed_write"),
     ),
     "A request asks again, or waits": (
         *("nested", "nested_contended", "nested_two_locks", "pooled_thread"),
@@ -30,7 +30,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "The store fails": (
         *("store_restart", "store_restart_persisted", "restart_first_grant"),
         *("power_loss_always", "power_loss_everysec", "power_loss_no"),
-        *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart", "clock_jump"),
+        *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart"),
+        *("clock_jump", "clock_back", "clock_fast", "split_brain"),
     ),
     "One of five servers fails": (
         *("two_nodes_silent", "three_nodes_down", "amnesia", "amnesia_persisted", "amnesia_delayed"),
