@@ -151,7 +151,7 @@ def _picture(stage: str, scenario_name: str) -> str:
 
 
 def _figure(stage: str, name: str, replicas: str = "3") -> str:
-    return reference.figure(reference.of_stage(stage, int(replicas)).judgement, name)
+    return reference.figure(reference.of_stage(stage, int(replicas)), name)
 
 
 def _servers(stage: str) -> str:

@@ -57,7 +57,7 @@ def fits(stage: str) -> int:
 def by_speed() -> list[str]:
     """Return the stages that have a run in the reference ladder, the fastest first."""
     known = [name for name in stages() if reference.has_run(name)]
-    return sorted(known, key=lambda name: -reference.of_stage(name).judgement.kept_per_s)
+    return sorted(known, key=lambda name: -reference.share_of_ceiling(name))
 
 
 def _costs() -> str:
@@ -73,10 +73,10 @@ def _costs() -> str:
     rows = [head, ["---"] * len(head)]
     for name in by_speed():
         result = reference.of_stage(name)
-        judgement, behind = result.judgement, str(pages.lock_servers(result))
+        behind = str(pages.lock_servers(result))
         numbers = map(str, tally(name).values())
         share = f"{reference.share_of_ceiling(name):.0%}"
-        figures = (reference.figure(judgement, "commands"), reference.figure(judgement, "p99"))
+        figures = (reference.figure(result, "commands"), reference.figure(result, "p99"))
         rows.append([f"[`{name}`](ladder/{name}.md)", share, behind, *figures, *numbers, f"[table](stages.md#{name})"])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 

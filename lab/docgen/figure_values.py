@@ -37,7 +37,7 @@ def figure(stage: str, scenario: str, name: str) -> str:
         return str(_theft(one)[name])
     if name == "third":
         return f"{result(one).judgement.acknowledged / 3:.0f}"
-    return reference.figure(result(one).judgement, name)
+    return reference.figure(result(one), name)
 
 
 def _loss(one: Illustration) -> dict[str, object]:

@@ -110,7 +110,7 @@ def _again(part: re.Match[str], where: str, then: Callable[[str], str]) -> str:
 def _rungs(*names: str) -> str:
     """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
     lines = [
-        "| stage | increments lost | increments kept a second | lock servers | still wrong |",
+        "| stage | increments lost in one run | kept a second, mean of its runs | lock servers | still wrong |",
         "| --- | --- | --- | --- | --- |",
     ]
     for name in names:
@@ -118,7 +118,7 @@ def _rungs(*names: str) -> str:
         judgement, behind = result.judgement, pages.lock_servers(result)
         lost = f"{judgement.lost} of {judgement.requests}" + (f", {judgement.failed} refused" if judgement.failed else "")
         still = stages()[name].story.still[0]
-        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {judgement.kept_per_s:.0f} | {behind} | {still} |")
+        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {result.kept_per_s:.0f} | {behind} | {still} |")
     return "\n".join(lines) + "\n"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 
 from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.judge.judgement import Judgement
 from lab.paths import REFERENCE
 from lab.report import matrix, pages, repeats, run_data
 from lab.report.matrix import Cell
@@ -75,21 +75,19 @@ def cell(scenario_name: str, stage: str) -> Cell:
     raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
-def figure(judgement: Judgement, name: str) -> str:
-    """Return one figure of a run for prose: a count, a wait in ms, per second, commands an
-    increment. Raises BadInput.
-    """
+def figure(result: Result, name: str) -> str:
+    """Return one figure of a run for prose: a count, a wait in ms, per second, commands an increment. Raises BadInput."""
+    judgement = result.judgement
     choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "verdict"))
     if name in WAITS:
         return f"{judgement.wait_ms[name]:.0f}"
     if name == "per_second":
-        return f"{judgement.kept_per_s:.0f}"
+        return f"{result.kept_per_s:.0f}"
     if name == "commands":
         return f"{judgement.commands_per_increment:.1f}"
     return str(getattr(judgement, name))
 
 
 def share_of_ceiling(stage: str) -> float:
-    """Return the stage's throughput as a share of the ceiling's."""
-    ceiling = of_stage(CEILING).judgement.kept_per_s
-    return of_stage(stage).judgement.kept_per_s / ceiling
+    """Return the stage's throughput as a share of the ceiling's: the mean over the rounds that both have."""
+    return math.fsum(ratios := repeats.speed_ratios(of_stage(stage).repeats, of_stage(CEILING).repeats)) / len(ratios)

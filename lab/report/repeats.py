@@ -103,3 +103,10 @@ def spread_of_ratios(ratios: Sequence[float]) -> Spread:
     """Return the geometric mean of ratios above zero, with its interval."""
     logs = spread([math.log(ratio) for ratio in ratios])
     return Spread(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), logs.runs)
+
+
+def speed_ratios(runs: Sequence[Repeat], base: Sequence[Repeat]) -> list[float]:
+    """Return the increments kept a second, as ratios to those of the base: round by round where both ran in the same rounds."""
+    others = {one.round: one for one in base}
+    pairs = [(one, others.get(one.round, base[0])) for one in runs]
+    return [one.kept_per_s / other.kept_per_s if other.kept_per_s else 0.0 for one, other in pairs]

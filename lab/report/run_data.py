@@ -15,7 +15,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
-from lab.report.repeats import Repeat, of
+from lab.report.repeats import Repeat, of, spread
 
 POINTS = 200  # of a curve
 
@@ -101,6 +101,11 @@ class Result(msgspec.Struct, kw_only=True):
     def repeats(self) -> list[Repeat]:
         """Return the runs for which this result stands: its rounds, or itself alone."""
         return self.rounds or [of(self.judgement, self.record.scenario["replicas"])]
+
+    @property
+    def kept_per_s(self) -> float:
+        """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
+        return spread([one.kept_per_s for one in self.repeats]).value
 
     @property
     def net(self) -> dict[str, int]:

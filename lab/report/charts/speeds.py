@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.report import family_dots
 from lab.report.chart import FEW, conditions, title
-from lab.report.repeats import Repeat, Spread, spread_of_ratios
+from lab.report.repeats import Spread, speed_ratios, spread_of_ratios
 from lab.report.run_data import Result
 
 FOR = "many"
@@ -39,14 +39,8 @@ def _base(results: Sequence[Result]) -> Result:
 
 def ratio(result: Result, base: Result) -> Spread | None:
     """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds."""
-    others = {one.round: one for one in base.repeats}
-    pairs = [(one, others.get(one.round, base.repeats[0])) for one in result.repeats]
-    ratios = [_ratio(one, other) for one, other in pairs]
+    ratios = speed_ratios(result.repeats, base.repeats)
     return spread_of_ratios(ratios) if all(one > 0 for one in ratios) else None
-
-
-def _ratio(one: Repeat, other: Repeat) -> float:
-    return one.kept_per_s / other.kept_per_s if other.kept_per_s else 0.0
 
 
 def _percent(share: float) -> str:
