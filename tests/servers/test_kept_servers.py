@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
@@ -19,6 +22,17 @@ from lab.servers.programs.mariadb import ask
 from lab.servers.stores import stores
 
 LONG_S = 100  # far longer than the test: a session that has ended did not end by itself
+# a process that ends without closing its session at ZooKeeper: the session goes on
+DIES = """
+import os, sys
+from kazoo.client import KazooClient
+client = KazooClient(sys.argv[1], timeout=float(sys.argv[2]))
+client.start()
+client.create("/lab:queue/n-", ephemeral=True, sequence=True, makepath=True)
+client.create("/lab:stays", b"x")
+print(client.client_id, flush=True)
+os._exit(0)
+"""
 
 
 def in_etcd(url: str) -> Callable[[], bool]:
@@ -33,12 +47,8 @@ def in_etcd(url: str) -> Callable[[], bool]:
 
 def in_zookeeper(url: str) -> Callable[[], bool]:
     """Leave a session that is not closed, with a node of it and a node that stays. Return whether anything is left."""
-    dead = KazooClient(url, timeout=LONG_S)
-    dead.start()
-    dead.create("/lab:queue/n-", ephemeral=True, sequence=True, makepath=True)
-    dead.create("/lab:stays", b"x")
-    session = dead.client_id
-    dead._connection._socket.close()  # as a kill leaves it: the session goes on
+    dead = subprocess.run([sys.executable, "-c", DIES, url, str(LONG_S)], capture_output=True, text=True, check=True, timeout=60)
+    session = ast.literal_eval(dead.stdout)
 
     def left() -> bool:
         looking = KazooClient(url, client_id=session)

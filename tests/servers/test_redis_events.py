@@ -18,18 +18,23 @@ def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
     server = process.start(Redis("lock-redis", notify=True), supervisor, tmp_path).wait()
     path = tmp_path / "server.jsonl"
     with closing(RedisEvents(server.port, path)) as recorder, closing(redis.Redis(port=server.port)) as client:
-        client.set("before", 1)
+        set_until_recorded(client, "before", path)
         server.restart()
-        until_s = time.monotonic() + 20
-        while not any(event["key"] == "after" for event in events(path)) and time.monotonic() < until_s:
-            client.set("after", 1)  # until the recorder has subscribed again
-            time.sleep(0.02)
+        set_until_recorded(client, "after", path)  # until the recorder has subscribed again
         server.kill()
         recorder.ask_to_end()
         recorder._thread.join(1.5)  # with retries of the client, it took longer than the two seconds that the lab waits
 
         assert not recorder._thread.is_alive()
     assert {event["key"] for event in events(path)} == {"before", "after"}
+
+
+def set_until_recorded(client, key, path):
+    """Set a key again and again, until the recorder has written the event of it."""
+    until_s = time.monotonic() + 20
+    while not any(event["key"] == key for event in events(path)) and time.monotonic() < until_s:
+        client.set(key, 1)
+        time.sleep(0.02)
 
 
 def events(path) -> list[dict]:
