@@ -136,9 +136,7 @@ def test_links_to_a_run_and_back(browser, reports):
     assert page.locator("h1").inner_text().startswith("none under rush")
 
     page.get_by_role("link", name="Runs of none").click()
-    page.wait_for_function(
-        "document.querySelectorAll('#table tbody tr').length === 2"
-    )  # the page fills its table when it is loaded
+    page.wait_for_function("document.querySelectorAll('#table tbody tr').length > 0")  # the page fills its table late
     assert page.url.endswith("/index.html#stage=none")
     assert set(names(page)) == {"none", "none, 1 replica"}
 
