@@ -22,6 +22,7 @@ from lab.scenario.stage_diff import changes, code, difference
 from lab.text import counted
 
 FOLDER = HOME / "docs" / "ladder"
+CHINESE = HOME / "docs" / "zh" / "ladder"
 UP = "../../"  # from a chapter to the project's top
 PLACES = ("problem", "diff", "verdicts", "still", "neighbours")  # what every chapter holds, in this order
 
@@ -122,7 +123,8 @@ def _neighbours(name: str) -> str:
     place = order.index(choose_from("stage", name, order))
     before = [f"← [`{order[place - 1]}`]({order[place - 1]}.md)"] if place else []
     after = [f"[`{order[place + 1]}`]({order[place + 1]}.md) →"] if place + 1 < len(order) else []
-    return " · ".join([*before, "[contents](../README.md)", *after, "[which lock?](../which-lock.md)"]) + "\n"
+    chinese = [f"[中文](../zh/ladder/{name}.md)"] if (CHINESE / f"{name}.md").is_file() else []
+    return " · ".join([*before, "[contents](../README.md)", *after, "[which lock?](../which-lock.md)", *chinese]) + "\n"
 
 
 def _contents() -> str:

@@ -86,25 +86,31 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 
 
 def filled(path: Path) -> str:
-    """Return the text of a document with each generated part written again; in a Chinese page, links lead to the same files."""
+    """Return the text of a document with each generated part written again; in a Chinese page, in Chinese."""
     page = translations.of(path)
-    relinked = partial(translations.relinked, one=page) if page else str
-    return fill(path.read_text(encoding="utf-8"), path.name, relinked)
+    return fill(path.read_text(encoding="utf-8"), path.name, partial(translations.translated, one=page) if page else _as_made)
 
 
-def fill(text: str, where: str = "", then: Callable[[str], str] = str) -> str:
-    """Return the text with each generated part written again. then: is applied to what was made. Raises BadInput."""
+def _as_made(name: str, made: str) -> str:  # noqa: ARG001 - for an English page, whatever the part
+    return made
+
+
+def fill(text: str, where: str = "", then: Callable[[str, str], str] = _as_made) -> str:
+    """Return the text with each generated part written again. Raises BadInput.
+
+    then: is applied to the name of the part and what was made.
+    """
     return PART.sub(lambda part: _again(part, where, then), text)
 
 
-def _again(part: re.Match[str], where: str, then: Callable[[str], str]) -> str:
+def _again(part: re.Match[str], where: str, then: Callable[[str, str], str]) -> str:
     name, *arguments = part["words"].split()
     make = PARTS[choose_from("generated part", name, PARTS, where)]
     try:
         inspect.signature(make).bind(*arguments)
     except TypeError as error:
         raise BadInput(f"{where}: generated: {part['words']}: {error}") from None
-    return f"<!-- generated: {part['words']} -->{part['block']}{then(make(*arguments))}<!-- end -->"
+    return f"<!-- generated: {part['words']} -->{part['block']}{then(name, make(*arguments))}<!-- end -->"
 
 
 def _rungs(*names: str) -> str:

@@ -2,7 +2,7 @@
 
 ``README.zh.md`` belongs to ``README.md``, and ``docs/zh/NAME.md`` to ``docs/NAME.md``: a new file is all that a new page needs. A
 Chinese page names in a comment the English text with which it was compared, as a hash. Generated parts do not count for the
-hash: they are the same in both. Only ``lab docs --compared PAGE`` writes it.
+hash: they are the same in both, but for their language. Only ``lab docs --compared PAGE`` writes it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.docgen import phrases
 from lab.docgen.marker import PART, emptied, without_parts
 from lab.errors import BadInput, choose_from
 from lab.paths import HOME
 
 CHINESE = Path("docs/zh")
 README = Path("README.zh.md")
-MUST = (README, CHINESE / "class.md")  # pages that there must be; others may be added
+CHAPTERS = (  # of the ladder
+    "none",
+)
+# pages that there must be; others may be added
+MUST = (README, CHINESE / "class.md", *(CHINESE / "ladder" / f"{name}.md" for name in CHAPTERS))
 # the comment of a page that is only begun has NOT_YET: nothing of it is compared
 COMPARED = re.compile(r"<!-- compared with (?P<page>\S+): (?P<hash>not yet|[0-9a-f]{16}) -->")
 NOT_YET = "not yet"
@@ -130,6 +135,11 @@ def _headings(text: str) -> list[int]:
 def _prose(text: str) -> str:
     """Return what a person has written, without code, comments and the targets of links."""
     return re.sub(r"`[^`\n]*`|<!--.*?-->|\]\([^)]*\)", "", FENCED.sub("", without_parts(text)))
+
+
+def translated(part: str, made: str, one: Page) -> str:
+    """Return what a generated part made, as it stands in the Chinese page. part: its name."""
+    return phrases.in_chinese(part, relinked(made, one))
 
 
 def relinked(text: str, one: Page) -> str:

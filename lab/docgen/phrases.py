@@ -1,0 +1,70 @@
+"""Generated parts in Chinese: a catalogue of phrases, as gettext has them, for the Chinese pages.
+
+The English phrase is the key, word for word. So a phrase that changes in English is missed in the catalogue, and a test fails.
+A phrase may have places such as ``{stage}``, which stand for a link, a name or a figure. Code is never translated.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from lab.paths import HOME
+
+CATALOGUE = HOME / "docs" / "zh" / "phrases.toml"
+FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+PLACE = re.compile(r"\\\{(\w+)\\\}")
+A_NUMBER = r"\d[\d\u2009]*"  # with a thin space between thousands
+ANYTHING = r"(?:(?>\[[^\]\n]*\]\([^)\n]*\))|[^\[\n])+?"  # within a line; a link is not cut
+AFTER_A_SIGN = re.compile(r"(?<=[，。：；、]) +")  # Chinese signs need no space
+
+
+class Phrase(NamedTuple):
+    """A phrase of the generated parts."""
+
+    # the parts in which it is translated
+    parts: frozenset[str]
+    english: str
+    chinese: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds it: a place is a number if it is called ``n``, and else anything within a line."""
+        places = PLACE.sub(_group, re.escape(self.english))
+        # a word is not a piece of another word, nor a name in code
+        before = r"(?<![A-Za-z0-9_`])" if self.english[0].isalnum() else ""
+        after = r"(?![A-Za-z0-9_`])" if self.english[-1].isalnum() else ""
+        return re.compile(f"{before}{places}{after}")
+
+
+def _group(place: re.Match[str]) -> str:
+    return rf"(?P<{place[1]}>{A_NUMBER if place[1] == 'n' else ANYTHING})"
+
+
+@cache
+def phrases() -> list[Phrase]:
+    """Return the catalogue, longer phrases first: a phrase may be a piece of a longer one."""
+    groups = tomllib.loads(CATALOGUE.read_text(encoding="utf-8"))["group"]
+    found = (Phrase(frozenset(group["parts"]), *pair) for group in groups for pair in group["phrases"].items())
+    return sorted(found, key=lambda one: -len(one.english))
+
+
+def in_chinese(part: str, made: str) -> str:
+    """Return what a generated part made, in Chinese as far as the catalogue goes. part: its name."""
+    return "".join(_pieces(part, made))
+
+
+def _pieces(part: str, made: str) -> Iterator[str]:
+    mine = [phrase for phrase in phrases() if part in phrase.parts]
+    for place, piece in enumerate(FENCED.split(made)):
+        is_code = place % 2 == 1
+        yield piece if is_code or not mine else AFTER_A_SIGN.sub("", _translated(piece, mine))
+
+
+def _translated(text: str, mine: list[Phrase]) -> str:
+    for one in mine:
+        text = one.pattern.sub(lambda found, chinese=one.chinese: chinese.format(**found.groupdict()), text)  # type: ignore[misc]
+    return text

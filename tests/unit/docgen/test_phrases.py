@@ -1,0 +1,67 @@
+"""The catalogue of Chinese phrases: what the generated parts of the Chinese chapters state is Chinese, and code stays."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.locks import stages
+from lab.docgen import generate, phrases
+from lab.docgen.phrases import Phrase, in_chinese
+from lab.docgen.translations import CHAPTERS
+from lab.play.levels import LEVELS
+
+ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code
+NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|^\*\*出处。\*\*.*$", re.DOTALL | re.MULTILINE)
+SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # a title stays as it is
+
+SENTENCES = ({"problem", "still", "rungs"}, {"play"})  # the parts of the groups that quote stages and levels
+
+
+@pytest.mark.parametrize("part", ["problem", "diff", "verdicts", "schedule", "play", "still", "neighbours"])
+@pytest.mark.parametrize("stage", CHAPTERS)
+def test_parts_of_a_chapter_are_chinese(stage, part):
+    """No English sentence is left in what is made for a Chinese chapter. A changed one needs its line in the catalogue."""
+    made = NOT_PROSE.sub("", SOURCE.sub("", in_chinese(part, generate.PARTS[part](stage))))
+
+    assert ENGLISH.findall(made.replace("None → redis", "")) == []
+
+
+def test_no_phrase_is_out_of_date():
+    """Each sentence of the catalogue is one of a stage or of a level, as it is now."""
+    stories = [stage.story for stage in stages().values()]
+    said = {text for one in stories for text in (one.problem, one.idea, one.source, *one.still)} | {one.goal for one in LEVELS}
+    sentences = {one.english for one in phrases.phrases() if one.parts in SENTENCES}
+
+    assert sorted(sentences - said) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "english", "chinese"),
+    [
+        ("cell", "kept", "守住"),
+        ("cell", "kept, 12 lost otherwise", "守住，但因别的原因丢了 12 次"),
+        ("figure", "kept", "kept"),
+        ("cell", "`kept` unkept", "`kept` unkept"),
+        ("diff", "The lock is that of [`a`](a.md).\n", "锁与 [`a`](a.md) 相同。\n"),
+        ("still", "See it:\n\n```sh\nSee it:\n```\n", "自己看：\n\n```sh\nSee it:\n```\n"),
+        ("schedule", "1\u2009552 schedules", "1\u2009552 schedules"),
+        (
+            "schedule",
+            "With 1 pause, 140 of 1\u2009552 schedules break it.",
+            "条件是“1 次停顿”时，1\u2009552 种次序里有 140 种破坏它。",
+        ),
+    ],
+)
+def test_phrases(part, english, chinese):
+    """A longer phrase wins; code, names and other parts stay; a link is not cut; a number may have a thin space."""
+    assert in_chinese(part, english) == chinese
+
+
+def test_place_of_a_number():
+    """A place called ``n`` is a number, and no other word."""
+    phrase = Phrase(frozenset({"cell"}), "lost {n}", "丢 {n} 次")
+
+    assert phrase.pattern.fullmatch("lost 12")
+    assert not phrase.pattern.search("lost otherwise")
