@@ -24,6 +24,13 @@ CHINESE = Path("docs/zh")
 README = Path("README.zh.md")
 CHAPTERS = (  # of the ladder
     "none",
+    "local",
+    "incr",
+    "setnx",
+    "setnx_no_else",
+    "setnx_expire",
+    "setnx_finally",
+    "ttl",
 )
 # pages that there must be; others may be added
 MUST = (README, CHINESE / "class.md", *(CHINESE / "ladder" / f"{name}.md" for name in CHAPTERS))
