@@ -17,7 +17,13 @@ from lab.paths import HOME
 CATALOGUE = HOME / "docs" / "zh" / "phrases.toml"
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"\\\{(\w+)\\\}")
-A_NUMBER = r"\d[\d\u2009]*"  # with a thin space between thousands
+# what a place stands for, by its name; {n2} is a second number
+KINDS = {
+    "n": r"\d(?:[\d\u2009.]*\d)?",  # with a thin space between thousands
+    "t": r"\+[\d.]+ s",  # a moment
+    "r": r"r\d+",  # a request
+    "p": r"replica-\d+",
+}
 ANYTHING = r"(?:(?>\[[^\]\n]*\]\([^)\n]*\))|[^\[\n])+?"  # within a line; a link is not cut
 AFTER_A_SIGN = re.compile(r"(?<=[，。：；、]) +")  # Chinese signs need no space
 
@@ -32,7 +38,7 @@ class Phrase(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds it: a place is a number if it is called ``n``, and else anything within a line."""
+        """Return what finds it."""
         places = PLACE.sub(_group, re.escape(self.english))
         # a word is not a piece of another word, nor a name in code
         before = r"(?<![A-Za-z0-9_`])" if self.english[0].isalnum() else ""
@@ -41,7 +47,7 @@ class Phrase(NamedTuple):
 
 
 def _group(place: re.Match[str]) -> str:
-    return rf"(?P<{place[1]}>{A_NUMBER if place[1] == 'n' else ANYTHING})"
+    return f"(?P<{place[1]}>{KINDS.get(place[1].rstrip('0123456789'), ANYTHING)})"
 
 
 @cache
