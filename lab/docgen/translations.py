@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from app.locks import PARTS
 from lab.docgen import phrases
 from lab.docgen.marker import PART, emptied, without_parts
 from lab.errors import BadInput, choose_from
@@ -22,16 +23,8 @@ from lab.paths import HOME
 
 CHINESE = Path("docs/zh")
 README = Path("README.zh.md")
-CHAPTERS = (  # of the ladder
-    "none",
-    "local",
-    "incr",
-    "setnx",
-    "setnx_no_else",
-    "setnx_expire",
-    "setnx_finally",
-    "ttl",
-)
+LADDER = tuple(name for names in PARTS.values() for name in names)
+CHAPTERS = LADDER[: LADDER.index("fencing") + 1]
 # pages that there must be; others may be added
 MUST = (README, CHINESE / "class.md", *(CHINESE / "ladder" / f"{name}.md" for name in CHAPTERS))
 # the comment of a page that is only begun has NOT_YET: nothing of it is compared
