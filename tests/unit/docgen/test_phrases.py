@@ -13,9 +13,8 @@ from lab.docgen.translations import CHAPTERS
 from lab.play.levels import LEVELS
 
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code
-NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|^\*\*出处。\*\*.*$", re.DOTALL | re.MULTILINE)
+NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # a title stays as it is
-
 SENTENCES = ({"problem", "still", "rungs"}, {"play"})  # the parts of the groups that quote stages and levels
 
 
