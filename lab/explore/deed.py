@@ -16,6 +16,7 @@ from lab.explore.world import World
 
 DONE_TO = {PAUSE: "is paused", RESUME: "is resumed", CRASH: "is killed"}
 LOOKS = (b"GET", b"HGET", b"HEXISTS", b"EXISTS", b"TTL", b"PTTL", b"HGETALL", b"LRANGE")
+ASKS = (b"SET", b"SETNX", b"HSETNX")
 OF_A_CLIENT = "a client"
 WAITS = "waits for the lock"
 GETS, BEGINS, SETS_KEY = "gets the lock", "begins its work", "sets the key of the lock"
@@ -191,6 +192,8 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> str:
     owner = next((seen.before.ghosts.owner(name) for name in keys), None)
     if seen.world.waits(seen.before, client) and not seen.before.ghosts.writes[client]:
         return WAITS if owner not in (None, client) else ""
+    if command is not None and command.words[0].upper() in ASKS and owner not in (None, client):
+        return WAITS  # for its next turn: a request may acquire more than once
     if command is not None and command.words[0].upper() in LOOKS:
         return f"sees that the lock is {'free' if not keys else 'its own' if owner == client else f'{letter_of(owner or 0)}’s'}"
     if owner == client and seen.before.ghosts.writes[client] and not seen.move.event.thread:

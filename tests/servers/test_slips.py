@@ -11,8 +11,12 @@ from app.lock import Claim, NotOwner
 from app.locks import stage
 from lab.commands.explore import redis_server
 from lab.commands.keep_decisions import commands, ttl_ms
+from lab.commands.replay import typed
 from lab.explore import kept
 from lab.explore.decision import decide, questions
+from lab.explore.narrative import sentences
+from lab.explore.program import Program
+from lab.explore.scene import staged
 from lab.scenario.stages import find_stage
 
 WITHIN_S = 120.0
@@ -59,6 +63,17 @@ def test_what_is_decided_of_a_slip(name, real):
 def test_each_explored_slip_is_decided_again():
     """Each slip that names a `lab explore` is tried here."""
     assert set(BROKEN) == {name for name, path in kept.slips().items() if commands(find_stage(str(path)))}
+
+
+def test_second_acquire_is_told_as_waiting(real):
+    """A request that has written and asks for the lock again waits for it: each of its tries is not told as a release."""
+    slip = find_stage(str(kept.slips()["steps_apart"]))
+    schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000, clients=None)
+    program = Program(slip, schedule.ttl_ms, schedule.work_ms, real)
+
+    story, _ = staged(program, schedule.clients, schedule.parsed, schedule.until_ms, real, "")
+
+    assert sentences(story).endswith("A leaves B’s lock alone and waits for the lock.")
 
 
 @pytest.fixture
