@@ -8,6 +8,7 @@ import pytest
 
 from app.locks import stages
 from lab.errors import BadInput
+from lab.report.matrix import cell_requests
 from lab.scenario import scenario
 from lab.scenario.overrides import override
 
@@ -98,6 +99,18 @@ def test_stock_fits_the_requests():
     assert "200 items instead of 2000: the run has 400 requests" in fitted.notes[0]
     assert override(sale, LUA, {"requests": 400, "users": 10, "stock": 30}).stock == 30
     assert override(sale, LUA, {}).stock == 2000
+
+
+@pytest.mark.parametrize("name", scenario.names())
+def test_short_run_of_a_cell_can_meet_the_danger(name):
+    """A cell of the matrix sends fewer requests than some scenarios: what a pass needs is still in its reach."""
+    one = scenario.load(name)
+    fitting = next(stage for stage in stages().values() if not one.misfit(stage))
+    fitted = override(one, fitting, {"requests": cell_requests(one)})
+    beyond = fitted.danger.get("answered_beyond_stock", 0)
+
+    assert max((needed for measure, needed in fitted.danger.items() if "_percent" not in measure), default=0) <= fitted.requests
+    assert beyond <= fitted.requests - (fitted.stock or 0)
 
 
 def test_stage_brings_its_ttl():
