@@ -81,8 +81,8 @@ class _Pass:
             self.leavers.got,
             *([self.nested_waits.got] if run.nested else []),
             *([self.reentries.got, self.faults.got] if has_faults else []),
+            self.overlaps.got,  # it tells a lock that was left to the next holder from one that was free
             self.handovers.got,
-            self.overlaps.got,
         ]
         self.at_release: list[Callable[[Grant], None]] = [
             self.waits.released,

@@ -4,7 +4,8 @@ A holder is entitled to a key from its grant until the first of these:
 
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
-  sent. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A stage without a TTL has no such end;
+  sent. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A stage without a TTL has no such end.
+  A lease that a holder leaves to another request of its process goes on, but lasts at least half a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, also where the number comes out right.
@@ -119,7 +120,7 @@ def can_take_away(record: FaultRecord, replica: str, lease_from_ns: int, lease_n
 
 def _takes_until_ns(record: FaultRecord) -> int:
     """Return until when a fault can take away a lock whose lease begins then."""
-    if record.effect in STOP_RENEWALS:
+    if record.effect in STOP_RENEWALS or record.effect is Effect.CLOCKS_FAST:  # a lease that begins with a fast clock ends early
         return record.recovered_ns
     # the lab records that it has ended a session when the store has answered: each later lock is of another session
     is_done = record.effect is Effect.SESSION_ENDS and record.injected_ns > 0

@@ -50,11 +50,15 @@ class Handovers:
             releasing_ns = max(releasing_ns, grant.outer_releasing_ns)
         if after is None or after.asked_ns >= releasing_ns:
             return
+        if not after.left_lease_from_ns:  # a lock that is left to a thread of the same process was never free
+            self._measure_idle(grant, after, releasing_ns)
+        after.handed_over_by = grant.replica
+        if after.is_over:  # without mutual exclusion, the next holder can be done before
+            self._count(after)
+
+    def _measure_idle(self, grant: Grant, after: Grant, releasing_ns: int) -> None:
         idle_ns = max(0, (after.outer_got_ns or after.got_ns) - releasing_ns)
         self.idle_ns.append(idle_ns)
         if idle_ns > self.longest_idle_ns:
             self.longest_idle_ns = idle_ns
             self.findings.idlest = Idle(grant.request, after.request, releasing_ns, after.got_ns)
-        after.handed_over_by = grant.replica
-        if after.is_over:  # without mutual exclusion, the next holder can be done before
-            self._count(after)

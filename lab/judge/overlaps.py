@@ -83,6 +83,7 @@ class Overlaps:
         before = self.last_of.get((grant.replica, grant.key))
         if not grant.commands and self.asks_are_seen and before is not None:
             grant.left_lease_from_ns = before.at_store_from_ns
+            grant.lease_from_ns = min(grant.lease_from_ns, self._left_from_ns(grant))
         self.last_of[grant.replica, grant.key] = grant
         if self.thefts.recent_thieves:
             self.thefts.got(grant)
@@ -116,6 +117,13 @@ class Overlaps:
                 grant.left_lease_from_ns = grant.left_lease_from_ns and max(grant.left_lease_from_ns, sent_ns)
             if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
+
+    def _left_from_ns(self, grant: Grant) -> int:
+        """Return from when a lease counts that a holder of the same process left to this one: it goes on, it does not begin anew.
+
+        Who is let in can rely on half a lease. A hand-over that leaves less came too late, and is no excuse.
+        """
+        return max(grant.left_lease_from_ns, grant.got_ns - self.lease_ns // 2)
 
     def _prolonged(self, lease_from_ns: int, sent_ns: int) -> int:
         """Return from when a lease counts after a renewal that was sent then; one that had ended is not prolonged."""

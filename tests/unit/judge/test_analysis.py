@@ -496,6 +496,34 @@ def test_handed_over_inside_a_process(made, release_commands, expected):
 
 
 @pytest.mark.parametrize(
+    ("left_at", "expected"),
+    [
+        (100, [("held_to_the_end", "the TTL ran out in the work")]),  # with 200 ms of the lease: the work was too long
+        (250, [("exclusive", "granted to two holders at once")]),  # with 50 ms of it: that was no lease to hand over
+    ],
+)
+def test_lease_handed_over_inside_a_process(made, left_at, expected):
+    """A lease of 300 ms that is left to a request of the same process goes on, and it can rely on half a lease."""
+    made.increment("first", 0, 0, at=(0, 1, left_at - 10, left_at), release_commands=0)
+    made.increment("second", 1, 1, at=(left_at, left_at + 1, left_at + 90, 500), commands=0)
+    made.increment("other", 2, 2, at=(310, 345, 348, 349), replica="replica-2")
+
+    assert found(made.analyse(final=3, ttl_ms=300)) == expected
+
+
+def test_lock_left_inside_a_process_is_not_free(made):
+    """How long a lock stays free is measured where it was given back to the store, not where a thread left it to the next one."""
+    made.increment("first", 0, 0, at=(3, 4, 8, 10), release_commands=0)
+    made.increment("second", 1, 1, at=(11, 12, 14, 20), commands=0, asked=5)
+    made.increment("other", 2, 2, at=(50, 51, 52, 53), asked=6, replica="replica-2")
+
+    findings = made.analyse(final=3)
+
+    assert list(findings.idle_ns) == [30 * MS]
+    assert findings.measures["handovers"] == 2
+
+
+@pytest.mark.parametrize(
     ("sent_ms", "expected"),
     [
         (20, []),

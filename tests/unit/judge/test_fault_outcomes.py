@@ -41,6 +41,15 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
     assert found(made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")) == [expected]
 
 
+def test_lease_that_begins_with_a_fast_clock(made):
+    """A lock that is granted while the store's clock runs too fast ends early as well, also where the fault began long before."""
+    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("speed_up_clock", "struck", 2, 1490)
+    made.increment("a", 1, 1, at=(1400, 1401, 1460, 1461), replica="replica-2")
+    made.increment("b", 1, 1, at=(1440, 1441, 1450, 1451), replica="replica-3").key_event("expired", 1435)
+
+    assert found(made.analyse(final=2, ttl_ms=3000)) == [("survives_clock_jump", "the store's clock ran too fast")]
+
+
 def test_holders_on_one_side_of_a_split(made):
     """Where the store is split, two holders in other replicas are at the same primary: the split explains nothing."""
     made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "struck", 2, 490)
