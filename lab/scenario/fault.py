@@ -79,6 +79,9 @@ class System(Protocol):
     def speed_up_clocks(self, nodes: Sequence[int], times: int) -> int:
         """Let the clocks of some servers run so many times as fast as real time. Return how many clocks do."""
 
+    def slow_down_clocks(self, nodes: Sequence[int]) -> None:
+        """Let the clocks of some servers run as fast as real time again, from where they are."""
+
     def cut_off(self, record: FaultRecord) -> None:
         """Let nothing through between the replica and the lock's store."""
 

@@ -23,7 +23,7 @@ from lab.servers.partition import Partition
 from lab.servers.process import Running
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
-from lab.servers.shifted_clock import jump_clock, speed_up_clock
+from lab.servers.shifted_clock import jump_clock, slow_down_clock, speed_up_clock
 from lab.servers.stores import stores
 from lab.servers.synced_files import SyncedFiles
 from lab.servers.tcp_proxy import TcpProxy
@@ -91,6 +91,11 @@ class FaultTarget:
 
     def speed_up_clocks(self, nodes: Sequence[int], times: int) -> int:
         return sum(speed_up_clock(node, times) for node in self._chosen(nodes) if isinstance(node, Running))
+
+    def slow_down_clocks(self, nodes: Sequence[int]) -> None:
+        for node in self._chosen(nodes):
+            if isinstance(node, Running):
+                slow_down_clock(node)
 
     def cut_off(self, record: FaultRecord) -> None:
         for partition in self.partitions[record.replica]:

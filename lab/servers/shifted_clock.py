@@ -16,6 +16,7 @@ from lab.prerequisites import FAKETIMES, how_to_install
 from lab.servers.process import Running
 
 LOOK_FOR_S = 0.05
+AHEAD_MS = 500
 CLOCK = "clock"  # the file in the server's folder that holds the offset of its clock
 
 
@@ -68,6 +69,16 @@ def speed_up_clock(running: Running, times: int) -> bool:
     before_ms = program.clock_ms(running.port)
     time.sleep(LOOK_FOR_S)
     return program.clock_ms(running.port) - before_ms > times * LOOK_FOR_S * 1000 / 2
+
+
+def slow_down_clock(running: Running) -> None:
+    """Let the clock of a server run as fast as real time again, from where it is.
+
+    It jumps ahead by AHEAD_MS, because it runs on between the look and the setting: it must not go back.
+    """
+    program = cast(Shifted, running.program)
+    ahead_ms = program.clock_ms(running.port) - time.time() * 1000
+    _set(running, f"{(ahead_ms + AHEAD_MS) / 1000:+.3f} x1")  # without x1, the library keeps the rate
 
 
 def _set(running: Running, setting: str) -> None:

@@ -1,4 +1,4 @@
-"""The clocks of some of the lock's servers run too fast while a holder is inside. They are right again at the recovery."""
+"""The clocks of some of the lock's servers run too fast while a holder is inside. In the end they slow down, and stay ahead."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ class Fault:
         record.clocks_moved = system.speed_up_clocks(self.nodes, self.times)
 
     def recover(self, system: System, record: FaultRecord) -> None:
-        system.jump_clocks(self.nodes, 0)
+        system.slow_down_clocks(self.nodes)
