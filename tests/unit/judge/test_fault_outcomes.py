@@ -44,7 +44,7 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
 def test_lease_that_begins_with_a_fast_clock(made):
     """A lock that is granted while the store's clock runs too fast ends early as well, also where the fault began long before."""
     made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("speed_up_clock", "struck", 2, 1490)
-    made.increment("a", 1, 1, at=(1400, 1401, 1460, 1461), replica="replica-2")
+    made.increment("a", 1, 2, at=(1400, 1401, 1460, 1461), replica="replica-2")
     made.increment("b", 1, 1, at=(1440, 1441, 1450, 1451), replica="replica-3").key_event("expired", 1435)
 
     assert found(made.analyse(final=2, ttl_ms=3000)) == [("survives_clock_jump", "the store's clock ran too fast")]
