@@ -211,7 +211,7 @@ def run_matrix(
         cells = resumed(cells, out, origin)
     elif out is not None:
         refuse_a_mixture(cells, out, origin)
-    console, rounds = terminal(), []
+    console, rounds = terminal(), read(out).rounds if out is not None and resume and (out / "matrix.json").exists() else []
 
     def report(run: Cell) -> None:
         surprise = "" if run.as_expected else f"  [bold red]expected {run.expected or 'nothing'}[/]"
@@ -227,6 +227,8 @@ def run_matrix(
                 if left:
                     rounds.append(conduct(left, jobs, on_done, draw=draw and number == 1))
                     console.print(rounds[-1].sentence, style="dim", soft_wrap=True)
+                if left and number < repeat and out is not None:  # a command that is killed loses one round at most
+                    _published(cells, out, origin, rounds, console)
     finally:  # an interrupt must not lose the cells that have run
         cells = _published(cells, out, origin, rounds, console)
         publish_site()

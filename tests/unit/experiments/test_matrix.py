@@ -182,6 +182,22 @@ def test_a_matrix_is_resumed(conducted, tmp_path):
     assert conducted[0] == ["interrupt"]
 
 
+def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
+    """A command that is killed in a later round loses that round only, and a resumed one keeps what the rounds before it cost."""
+    conduct, was_written = matrix.conduct, []
+
+    def observed(*what, **how):
+        was_written.append((tmp_path / "m" / "matrix.json").exists())
+        return conduct(*what, **how)
+
+    monkeypatch.setattr(matrix, "conduct", observed)
+    run(tmp_path / "m", repeat=2)
+    run(tmp_path / "m", repeat=3, resume=True)
+
+    assert was_written == [False, True, True]
+    assert len(read(tmp_path / "m").rounds) == 3
+
+
 def test_a_resumed_matrix_does_not_mix(conducted, tmp_path):
     """Runs are counted in a cell only where judge and commit are the same."""
     run(tmp_path / "m")
