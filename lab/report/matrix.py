@@ -15,7 +15,7 @@ from lab.text import counted
 
 SCHEMA = 2  # of matrix.json; the first was the bare list of cells
 
-MOST_REQUESTS = 1500  # of a cell: enough for each scenario, also where the scenario itself sends thousands
+MOST_REQUESTS = 1000  # of a cell: enough for each scenario, also where the scenario itself sends thousands
 
 
 class Cell(msgspec.Struct, kw_only=True):

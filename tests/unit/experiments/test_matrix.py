@@ -233,7 +233,7 @@ def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
     conducted[0].extend(["KEPT", "BROKEN"])
     run(tmp_path / "m", repeat=2)
 
-    ran = ["rush", "--stage", "lua", "--requests", "1500", "--no-draw"]
+    ran = ["rush", "--stage", "lua", "--requests", "1000", "--no-draw"]
     assert words == [ran, ran, ["report", "the-run"]]
 
 

@@ -84,9 +84,9 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
 
     path, own = str(tmp_path / "my_lock.py"), str(tmp_path / "own.toml")
     assert lines == [
-        ["rush", "--stage", path, "--requests", "1500"],
+        ["rush", "--stage", path, "--requests", "1000"],
         [own, "--stage", path],
-        ["rush", "--stage", path, "--requests", "1500", "--no-draw"],
+        ["rush", "--stage", path, "--requests", "1000", "--no-draw"],
         [own, "--stage", path, "--no-draw"],
     ]
 

@@ -165,7 +165,7 @@ def test_opened_cell(tmp_path):
     assert_self_contained(page)
     (found,) = cells_of(page)
     assert (found["outcome"], found["why"], found["counts"]) == ("ADMITTED: lost 3", "the reason", [3, 0, 2, 1])
-    assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1500")
+    assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1000")
     assert [href for _, href in found["links"]] == ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg"]
     assert '<span class="order">some</span>' in page.read_text(encoding="utf-8")
 
