@@ -18,6 +18,7 @@ from lab.report import account, chart, repeats, run_data, timeline_reader
 from lab.report.caption import caption
 from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
+from lab.report.five_steps import five_steps
 from lab.report.html import inline, page
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
@@ -30,6 +31,7 @@ DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, b
     ("local", 1): "5000",
     ("local", 3): "2360",
 }
+OWN_PLACE = ("timeline", "five_steps")  # charts with a place of their own on a run's page
 
 
 def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
@@ -43,12 +45,12 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
     (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
-    pictures = inline([path for name, path in drawn.items() if name != "timeline"])
+    pictures = inline([path for name, path in drawn.items() if name not in OWN_PLACE])
     about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": caption(picture)}
     about["violations"] = [(one, account.seen(one, result.net)) for one in judgement.violations]
     about["verdict"] = in_words(judgement, net_losses(judgement.lost, findings.losses))
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
-    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn))
+    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn), **_steps(picture, drawn))
     path = folder / "report.html"
     path.write_text(text, encoding="utf-8")
     return [path, *drawn.values()]
@@ -173,6 +175,12 @@ def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
         "fields": msgspec.json.encode(FIELDS).decode(),
         "still": "".join(inline([drawn["timeline"]])) if "timeline" in drawn else "",
     }
+
+
+def _steps(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
+    """Return what a page needs for the steps of the loss that the run is about; ``steps`` is None without such a loss."""
+    steps = five_steps(picture) if "five_steps" in drawn else None
+    return {"steps": steps, "drawn_steps": "".join(inline([drawn["five_steps"]])) if steps else ""}
 
 
 def _result(folder: Path) -> Result:

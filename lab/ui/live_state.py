@@ -13,6 +13,7 @@ import msgspec
 
 from lab.pipeline import Conducted
 from lab.report.caption import caption
+from lab.report.five_steps import five_steps
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
 from lab.scenario.requirements import servers
@@ -141,9 +142,9 @@ class LiveState:
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
-        self._show_pictures({"caption": caption(picture), "run": done.folder.name})
+        self._show_pictures({"caption": caption(picture), "run": done.folder.name, "steps": _steps(picture)})
 
-    def _show_pictures(self, drawn: dict[str, str]) -> None:
+    def _show_pictures(self, drawn: dict[str, Any]) -> None:
         with self._mutex:
             if self._now["phase"] == "judged":  # otherwise the class is asked the next question already
                 self._now |= {"phase": "drawn", "drawn": drawn}
@@ -189,3 +190,12 @@ class LiveState:
         look = live.look()
         self._now["look"] = look | {"bins": None}
         self.news.publish(kind="look", **look)
+
+
+def _steps(picture: Timeline) -> dict[str, Any] | None:
+    """Return the steps of the loss that the run is about, as the page shows them; None without such a loss."""
+    story = five_steps(picture)
+    if story is None:
+        return None
+    said = [{"clock": step.clock, "sentence": step.sentence} for step in story.steps]
+    return {"heading": story.heading, "a": story.a, "b": story.b, "said": said}

@@ -101,5 +101,11 @@ TEXTS: dict[str, dict[str, str]] = {
         "scrub": "Moment of the replay",
         "to_run": "Open the run's page, with its interactive timeline",
         "timeline": "Where it happened",
+        "steps_who": "{heading}. A is {a}, B is {b}.",
+        "step": "Step {n} of {all}: {words}",
+        "step_by_step": "Step by step",
+        "step_before": "Previous step",
+        "step_after": "Next step",
+        "all_steps": "All steps",
     }
 }

@@ -264,3 +264,24 @@ def test_upward_finger_scrolls(touched):
 
     seen.page.wait_for_function(f"scrollY > {before}")
     assert seen.view == view
+
+
+def test_steps_of_the_loss_one_by_one(browser, lost):
+    """The loss is shown whole; the buttons and the keys show it step by step, and the sentence of the step is announced."""
+    page = browser.open(lost)
+    steps = page.locator("#five-steps")
+    later = steps.locator(".drawn [data-is=later]")
+    assert steps.locator("h2").inner_text() == "This loss in five steps"
+    assert later.count() == 0
+
+    steps.get_by_role("button", name="Next step").click()
+    assert steps.locator("output").inner_text() == "Step 1 of 5: A gets the lock and reads 0."
+    assert later.count() > 0
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert steps.locator("output").inner_text() == "Step 5 of 5: B writes 1 over 1: the counter does not grow."
+    assert later.count() == 0
+    page.keyboard.press("ArrowLeft")
+    assert steps.locator("[aria-current=step]").inner_text().endswith("A writes 1.")
+    steps.get_by_role("button", name="All steps").click()
+    assert steps.locator("[aria-current=step]").count() == 0

@@ -261,12 +261,25 @@
     $("tally").textContent = say("group", { right: message.right, all });
     $("names").replaceChildren(...message.names.map((one) => cell("li", say("named", { name: one.name, right: one.right, all: one.right + one.wrong }))));
   }
+  const showSteps = fiveSteps($("timeline"), (n, all, words) => say("step", { n, all, words }));
+  function lossSteps(steps) { // the loss that the run is about; without one, the picture is the timeline
+    $("steps").hidden = !steps;
+    $("caption").hidden = Boolean(steps); // the steps say the same
+    $("steps").querySelector(".said").replaceChildren(...(steps?.said ?? []).map((step) => {
+      const line = cell("li", "");
+      line.append(cell("span", step.clock, "soft"), ` ${step.sentence}`);
+      return line;
+    }));
+    $("timeline").querySelector("figure").setAttribute("aria-label", steps ? steps.heading : say("timeline"));
+    showSteps(0, steps ? say("steps_who", steps) : "");
+  }
   async function drawn(message) {
     const home = `/runs/${encodeURIComponent(message.drawn.run)}`;
     $("caption").textContent = message.drawn.caption;
+    lossSteps(message.drawn.steps);
     $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
     $("to-run").href = `${home}/report.html`;
-    const answer = await fetch(`${home}/timeline.svg`);
+    const answer = await fetch(`${home}/${message.drawn.steps ? "five_steps" : "timeline"}.svg`);
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");

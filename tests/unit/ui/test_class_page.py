@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -27,6 +28,7 @@ from lab.ui.locust_client import LocustClient, NotStarted
 from lab.ui.locust_environment import BUSY
 from lab.ui.page_texts import LANGUAGE, TEXTS
 from lab.ui.run_form import RunRequest
+from tests.builders import Made, outlived, picture_of
 
 HERE = "127.0.0.1"
 
@@ -134,6 +136,25 @@ def test_pictures_do_not_call_the_class_back(state, tmp_path):
     state._show_pictures({"caption": "", "run": "r"})
 
     assert state.snapshot()["phase"] == "waiting"
+
+
+def test_verdict_comes_with_the_steps_of_the_loss(state, made):
+    """The page shows the loss of this run step by step; a run without a loss has no steps."""
+    lossless = picture_of(made.increment("r9", 0, 0, at=(1, 2, 3, 4)), final=1)
+    steps = []
+    for picture in (picture_of(outlived(Made(made.folder / "lost")), final=1, ttl_ms=300), lossless):
+        (made.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+        state._now = {"phase": "judged"}
+        state.drawn(SimpleNamespace(folder=SimpleNamespace(path=made.folder, name="r")))
+        steps.append(state.snapshot()["drawn"]["steps"])
+
+    assert steps[1] is None
+    assert (steps[0]["heading"], steps[0]["a"], steps[0]["b"]) == (
+        "This loss in five steps",
+        "r0 at replica-1",
+        "r1 at replica-2",
+    )
+    assert steps[0]["said"][-1] == {"clock": "0.760 s", "sentence": "B writes 1 over 1: the counter does not grow."}
 
 
 def test_next_rung_fits_the_scenario():
