@@ -11,7 +11,7 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.docgen import figure_values
-from lab.docgen.figures import DRAWN, result
+from lab.docgen.figures import result
 from lab.errors import BadInput, choose_from
 from lab.paths import HOME
 from lab.report import matrix, reference
@@ -147,7 +147,7 @@ def _title(name: str) -> str:
 def _picture(stage: str, scenario_name: str) -> str:
     one = figure_values.of(stage, scenario_name)
     title = scenario.load(scenario_name).title
-    source = UP + (one.folder / DRAWN).relative_to(HOME).as_posix()
+    source = UP + one.shown.relative_to(HOME).as_posix()
     text = f"{caption(figure_values.timeline(one))} {result(one).judgement.verdict}."
     return f"![{stage}: {title}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
 

@@ -33,6 +33,7 @@ LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"
 FACTS = ("run.json", "verdict.json", "series.json")
 DRAWN = "timeline.svg"
+STEPS = "five_steps.svg"
 
 
 class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,6 +44,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     shows: str  # the verdict that the run must have
     options: dict[str, int] = {}  # options of the run that differ from the scenario
     worst: bool = False  # open on the write that destroyed most, not on the first that destroyed any
+    steps: bool = False  # show the loss in at most six steps, and not on the axis of time
     span_ms: tuple[int, int] | None = None  # the time to show since the first request; None for the default
 
     @property
@@ -52,6 +54,11 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def folder(self) -> Path:
         return KEPT / self.name
+
+    @property
+    def shown(self) -> Path:
+        """Return the path of the picture that the chapter shows."""
+        return self.folder / (STEPS if self.steps else DRAWN)
 
     @property
     def command(self) -> list[str]:
@@ -155,7 +162,7 @@ def result(one: Illustration) -> Result:
         raise BadInput(f"the picture {one.name} has no run yet ({error}); `lab docs --rerun {one.name}` makes one") from None
 
 
-def draw(one: Illustration, folder: Path | None = None) -> Path:
-    """Draw the picture from the kept facts into their folder, or into the given one. Returns its path."""
-    into = folder or one.folder
-    return save(charts("one")["timeline"], [result(one)], into / Path(DRAWN).stem)[0]
+def draw(one: Illustration, folder: Path | None = None, name: str = DRAWN) -> Path:
+    """Draw a picture from the kept facts into their folder, or into the given one. Returns its path."""
+    stem = Path(name).stem
+    return save(charts("one")[stem], [result(one)], (folder or one.folder) / stem)[0]

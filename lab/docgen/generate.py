@@ -75,6 +75,11 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
         for one in shelf
     }
+    drawn |= {
+        one.folder / figures.STEPS: lambda folder, one=one: figures.draw(one, folder, figures.STEPS)  # type: ignore[misc]
+        for one in shelf
+        if one.steps
+    }
     heroes = {PICTURES / f"{hero_picture.STEM}{name}.svg": partial(hero_picture.draw_one, name=name) for name in PAPERS}
     return (
         drawn

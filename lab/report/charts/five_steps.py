@@ -152,10 +152,8 @@ class _Drawing:
             self.at_one_line(event, y)
             return
         begin, end = self.places[event.source], self.places[event.target]
-        style = {"color": colour if event.is_harm else BLUE, "linewidth": 2.4 if event.is_harm else 1.5}
-        arrow = FancyArrowPatch(
-            (begin, y), (end, y), arrowstyle="-|>", mutation_scale=13, shrinkA=3, shrinkB=3, zorder=4, **style
-        )
+        arrow = FancyArrowPatch((begin, y), (end, y), arrowstyle="-|>", mutation_scale=13, shrinkA=3, shrinkB=3, zorder=4)
+        arrow.set(color=RED if event.is_harm else BLUE, linewidth=2.4 if event.is_harm else 1.5)
         self.mark(self.axes.add_patch(arrow))
         # next to the holder, where no other arrow ends
         holder = self.places[event.actor] if event.actor is not None else begin
