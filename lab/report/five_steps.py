@@ -106,7 +106,8 @@ class FiveSteps(NamedTuple):
     def finding(self) -> str:
         """Return the title of the still picture."""
         number = NUMBERS[len(self.steps)]
-        return f"{self.stage}, one loss in {number} steps: {self.culprit} writes {self.wrote} over {self.overwrote}"
+        wrote = f"{self.culprit} writes {self.wrote} over {self.overwrote}"
+        return f"{self.stage}, one loss in {number} steps: {wrote} ({self.mechanism})"
 
 
 def five_steps(picture: Timeline) -> FiveSteps | None:
@@ -209,13 +210,13 @@ class _Story:
         The lab receives an event of the store some time after the fact, so it may seem to come after the grant to B.
         """
         a, lease = self.a, self.picture.lives[self.a.lease] if self.a.lease != NEVER else None
-        if lease is not None and lease.gone != NEVER and self._is_in_time(lease.gone):
-            if lease.how == "expired":
-                ended = min(lease.due, lease.gone) if lease.due != NEVER else lease.gone
+        if lease is not None and lease.gone != NEVER and lease.gone <= self.b.got + RECEIVED_WITHIN_US:
+            ended = min(lease.due, lease.gone) if lease.due != NEVER else lease.gone
+            if lease.how == "expired" and ended < a.until:
                 ttl = f" of {thousands(self.picture.ttl / 1000)} ms" if self.picture.ttl else ""
                 yield self._at_the_lock(ended, "A's lease ends", f"A's lease{ttl} ends while A is inside")
                 return
-            if self.thief is not None:
+            if self.thief is not None and lease.gone < a.until:
                 name = self.thief.request
                 late = ", late with its release," if self.mechanism in LATE_RELEASE else ""
                 yield self._at_the_lock(lease.gone, f"{name} deletes it", f"{name}{late} deletes A's lock")
@@ -226,10 +227,6 @@ class _Story:
                 got = f"{fault.next_request} gets the lock {after_ms} ms after the fault, and A has not released it"
                 yield self._at_the_lock(fault.next_got, f"{fault.next_request} gets it", got)
                 return
-
-    def _is_in_time(self, gone: int) -> bool:
-        """Return whether A lost its lock while it was inside, and before B got it as far as late news allow."""
-        return gone < self.a.until and gone <= self.b.got + RECEIVED_WITHIN_US
 
     def _at_the_lock(self, at: float, label: str, sentence: str) -> Event:
         return Event(min(at, self.b.got - 0.5), Line.LOCK, Line.LOCK, label, sentence, AT_THE_LOCK, is_own=False)

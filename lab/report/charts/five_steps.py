@@ -49,7 +49,7 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     if story is None:
         return
     _Drawing(axes, story).draw()
-    title(axes, story.finding, f"{story.mechanism}; {conditions(results)}")
+    title(axes, story.finding, conditions(results))
 
 
 def _story(result: Result) -> FiveSteps | None:

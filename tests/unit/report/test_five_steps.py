@@ -45,6 +45,17 @@ def test_the_ttl_ran_out(made):
     assert [step.is_harm for step in story.steps] == [False, False, False, False, True]
 
 
+def test_news_of_the_store_may_be_late(made):
+    """The store reports that A's key is gone when B has its own already: the lock was lost before."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 380)
+    made.increment("r0", 0, 0, at=(10, 11, 360, 361))
+    made.increment("r1", 0, 1, at=(331, 332, 470, 471), replica="replica-2")
+
+    words = sentences(picture_of(made, final=1, ttl_ms=300, tests="held_to_the_end"))
+
+    assert [number for number, one in enumerate(words) if "A's lease of 300 ms ends" in one or "B gets the lock" in one] == [1, 2]
+
+
 def test_moments_are_those_of_the_timeline(made):
     story = five_steps(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end"))
 
