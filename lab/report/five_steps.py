@@ -16,7 +16,7 @@ from lab.judge.entitlement import AT_THE_STORE
 from lab.judge.mechanisms import UNREAD
 from lab.report.timeline_leases import RECEIVED_WITHIN_US
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Timeline
-from lab.text import thousands
+from lab.text import counted, thousands
 
 MOST = 6  # steps
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
@@ -200,9 +200,18 @@ class _Story:
         if held is not self.culprit:
             return Event(held.wrote_moment, line, Line.COUNTER, label, label, WRITE)
         back = (held.overwrote or 0) - (held.wrote or 0)
-        then = f"the counter goes back by {thousands(back)}" if back > 0 else "the counter does not grow"
+        # one more than the counter goes back by: its own increment is none of those that it destroys
+        then = f"that destroys {counted(back + 1, 'increment')}" if back > 0 else "the counter does not grow"
         over = f"{label} over {held.overwrote}"
-        return Event(held.wrote_moment, line, Line.COUNTER, over, f"{over}: {then}", WRITE, is_harm=True)
+        return Event(
+            held.wrote_moment,
+            line,
+            Line.COUNTER,
+            over,
+            f"{over}: {then}",
+            WRITE,
+            is_harm=True,
+        )
 
     def _lost_lock(self) -> Iterator[Event]:
         """Yield how A lost its lock before B got it, where the evidence has the moment.

@@ -75,7 +75,7 @@ def test_a_stale_write_sets_the_counter_back(made):
         "The process of A is stopped for 900 ms.",
         "A's lease of 300 ms ends while A is inside.",
         "B gets the lock, reads 1 and writes 2.",
-        "A writes 1 over 2: the counter goes back by 1.",
+        "A writes 1 over 2: that destroys 2 increments.",
     ]
 
 
