@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.locks import PARTS
-from lab.docgen import phrases
 from lab.docgen.marker import PART, emptied, without_parts
 from lab.errors import BadInput, choose_from
+from lab.language import phrases
 from lab.paths import HOME
 
 CHINESE = Path("docs/zh")

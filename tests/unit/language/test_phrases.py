@@ -7,9 +7,10 @@ import re
 import pytest
 
 from app.locks import stages
-from lab.docgen import generate, phrases
-from lab.docgen.phrases import Phrase, in_chinese
+from lab.docgen import generate
 from lab.docgen.translations import CHAPTERS
+from lab.language import phrases
+from lab.language.phrases import Phrase, in_chinese
 from lab.play.levels import LEVELS
 
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code

@@ -1,4 +1,4 @@
-"""Generated parts in Chinese: a catalogue of phrases, as gettext has them, for the Chinese pages.
+"""What the lab states in English, in Chinese: a catalogue of phrases, as gettext has them.
 
 The English phrase is the key, word for word. So a phrase that changes in English is missed in the catalogue, and a test fails.
 A phrase may have places such as ``{stage}``, which stand for a link, a name or a figure. Code is never translated.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from lab.paths import HOME
-
-CATALOGUE = HOME / "docs" / "zh" / "phrases.toml"
+CATALOGUE = Path(__file__).with_name("zh")  # a shelf: each file has groups of phrases
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"\\\{(\w+)\\\}")
 # what a place stands for, by its name; {n2} is a second number
@@ -31,7 +30,7 @@ AFTER_A_SIGN = re.compile(r"(?<=[，。：；、]) +")  # Chinese signs need no 
 class Phrase(NamedTuple):
     """A phrase of the generated parts."""
 
-    # the parts in which it is translated
+    # where it is translated: generated parts of documents, or texts of a page
     parts: frozenset[str]
     english: str
     chinese: str
@@ -53,13 +52,29 @@ def _group(place: re.Match[str]) -> str:
 @cache
 def phrases() -> list[Phrase]:
     """Return the catalogue, longer phrases first: a phrase may be a piece of a longer one."""
-    groups = tomllib.loads(CATALOGUE.read_text(encoding="utf-8"))["group"]
+    shelf = sorted(CATALOGUE.glob("*.toml"))
+    groups = [group for path in shelf for group in tomllib.loads(path.read_text(encoding="utf-8"))["group"]]
     found = (Phrase(frozenset(group["parts"]), *pair) for group in groups for pair in group["phrases"].items())
     return sorted(found, key=lambda one: -len(one.english))
 
 
+@cache
+def _by_text(part: str) -> dict[str, str]:
+    return {phrase.english: phrase.chinese for phrase in phrases() if part in phrase.parts}
+
+
+def whole(part: str, english: str) -> str | None:
+    """Return the phrase of exactly this text, its places as they are; None where the catalogue has none."""
+    return _by_text(part).get(english)
+
+
+def said(part: str, texts: Iterable[str]) -> dict[str, str]:
+    """Map the sentences that a page may show to what it shows in Chinese. A sentence without a phrase is left out."""
+    return {text: chinese for text in texts if (chinese := in_chinese(part, text)) != text}
+
+
 def in_chinese(part: str, made: str) -> str:
-    """Return what a generated part made, in Chinese as far as the catalogue goes. part: its name."""
+    """Return a generated part or a sentence in Chinese, as far as the catalogue goes. part: where it is shown."""
     return "".join(_pieces(part, made))
 
 

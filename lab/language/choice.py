@@ -1,0 +1,33 @@
+"""Which language a reader gets.
+
+A page's address decides (``?lang=zh``), then what the reader chose at the switch of a page, which the browser remembers
+(``lab/report/templates/language.js``). Without a choice, the page of the class follows the environment of its command, and a
+page that is a file follows the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Language(StrEnum):
+    """A language of the pages, by its name in addresses and in the browser's memory."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+
+
+# the first that is set and not empty decides, as for every program
+VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
+
+
+def of_environment(environment: Mapping[str, str]) -> Language:
+    """Return the language that the environment of a command asks for; English for all languages that the lab does not have."""
+    locale = next((environment[name] for name in VARIABLES if environment.get(name)), "")
+    return Language.CHINESE if locale.lower().startswith("zh") else Language.ENGLISH
+
+
+def of_address(asked: str, otherwise: Language) -> Language:
+    """Return the language that an address asks for, or another where it asks for none, or for one that there is not."""
+    return Language(asked) if asked in list(Language) else otherwise

@@ -1,0 +1,35 @@
+// The language of a page, "en" or "zh". Its address decides (?lang=zh), then what the reader chose at the switch of any page, which
+// this browser remembers; without a choice, the page's own language, and for a page that is a file that of the browser.
+const LANGUAGES = { en: { tag: "en", name: "English" }, zh: { tag: "zh-CN", name: "中文" } };
+
+function languageOf(byDefault) {
+  let kept = null;
+  try { kept = localStorage.getItem("lab-language"); } catch { /* nothing is remembered here */ }
+  const asked = new URLSearchParams(location.search).get("lang"), browser = navigator.language.startsWith("zh") ? "zh" : "en";
+  return [asked, kept, byDefault || browser].find((one) => Object.hasOwn(LANGUAGES, one ?? ""));
+}
+
+// Makes a button the switch of the page. show: writes the page in a language; it is called now, and at each choice.
+function languageSwitch(button, byDefault, show) {
+  let language = languageOf(byDefault);
+  function put() {
+    const other = LANGUAGES[language === "zh" ? "en" : "zh"];
+    document.documentElement.lang = LANGUAGES[language].tag;
+    Object.assign(button, { textContent: other.name, lang: other.tag });
+    show(language);
+  }
+  button.addEventListener("click", () => {
+    language = language === "zh" ? "en" : "zh";
+    try { localStorage.setItem("lab-language", language); } catch { /* the choice holds for this page */ }
+    const here = new URL(location.href);
+    if (here.searchParams.has("lang")) { here.searchParams.delete("lang"); history.replaceState(null, "", here); } // the last choice counts
+    put();
+  });
+  put();
+}
+
+// Writes the fixed texts of a page: each element names its text in data-text, and the text for its label in data-label.
+function writeTexts(texts) {
+  for (const one of document.querySelectorAll("[data-text]")) one.textContent = texts[one.dataset.text];
+  for (const one of document.querySelectorAll("[data-label]")) one.setAttribute("aria-label", texts[one.dataset.label]);
+}

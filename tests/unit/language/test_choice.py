@@ -1,0 +1,31 @@
+"""Which language a reader gets: from the environment of the command, or from the address."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.language.choice import Language, of_address, of_environment
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh"}, "zh"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "zh_TW.UTF-8", "LC_ALL": "en_GB.UTF-8"}, "en"),
+        ({"LANG": "en_GB.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "", "LC_MESSAGES": ""}, "zh"),
+        ({"LANGUAGE": "zh"}, "en"),
+    ],
+)
+def test_language_of_environment(environment, language):
+    """The first of LC_ALL, LC_MESSAGES and LANG that is set and not empty decides; other languages are English."""
+    assert of_environment(environment) == language
+
+
+@pytest.mark.parametrize(("asked", "language"), [("zh", "zh"), ("en", "en"), ("", "zh"), ("fr", "zh")])
+def test_language_of_address(asked, language):
+    """An address decides for a language that there is; otherwise the page keeps its own."""
+    assert of_address(asked, Language.CHINESE) == language
