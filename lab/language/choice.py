@@ -26,8 +26,3 @@ def of_environment(environment: Mapping[str, str]) -> Language:
     """Return the language that the environment of a command asks for; English for all languages that the lab does not have."""
     locale = next((environment[name] for name in VARIABLES if environment.get(name)), "")
     return Language.CHINESE if locale.lower().startswith("zh") else Language.ENGLISH
-
-
-def of_address(asked: str, otherwise: Language) -> Language:
-    """Return the language that an address asks for, or another where it asks for none, or for one that there is not."""
-    return Language(asked) if asked in list(Language) else otherwise

@@ -22,8 +22,10 @@ KINDS = {
     "t": r"\+[\d.]+ s",  # a moment
     "r": r"r\d+",  # a request
     "p": r"replica-\d+",
+    "plural": r"s?",
 }
 ANYTHING = r"(?:(?>\[[^\]\n]*\]\([^)\n]*\))|[^\[\n])+?"  # within a line; a link is not cut
+ENGLISH = re.compile(r"(?<![`\w])[A-Za-z]{2,} [a-z]{2,}(?![`\w])")  # two words in a row
 AFTER_A_SIGN = re.compile(r"(?<=[，。：；、]) +")  # Chinese signs need no space
 
 
@@ -63,14 +65,20 @@ def _by_text(part: str) -> dict[str, str]:
     return {phrase.english: phrase.chinese for phrase in phrases() if part in phrase.parts}
 
 
-def whole(part: str, english: str) -> str | None:
-    """Return the phrase of exactly this text, its places as they are; None where the catalogue has none."""
-    return _by_text(part).get(english)
+def exactly(part: str, texts: Iterable[str]) -> dict[str, str]:
+    """Map texts of a page to their Chinese. A text that the catalogue does not have word for word is left out."""
+    known = _by_text(part)
+    return {text: known[text] for text in texts if text in known}
 
 
-def said(part: str, texts: Iterable[str]) -> dict[str, str]:
-    """Map the sentences that a page may show to what it shows in Chinese. A sentence without a phrase is left out."""
-    return {text: chinese for text in texts if (chinese := in_chinese(part, text)) != text}
+def sentences(part: str, texts: Iterable[str]) -> dict[str, str]:
+    """Map sentences with names and figures to their Chinese. A sentence of which English words are left is left out."""
+    found = {text: in_chinese(part, text) for text in texts}
+    return {text: _ended(chinese) for text, chinese in found.items() if chinese != text and not ENGLISH.search(chinese)}
+
+
+def _ended(chinese: str) -> str:
+    return f"{chinese.removesuffix('.')}。" if chinese.endswith(".") else chinese
 
 
 def in_chinese(part: str, made: str) -> str:
@@ -79,13 +87,18 @@ def in_chinese(part: str, made: str) -> str:
 
 
 def _pieces(part: str, made: str) -> Iterator[str]:
-    mine = [phrase for phrase in phrases() if part in phrase.parts]
+    mine = _patterns(part)
     for place, piece in enumerate(FENCED.split(made)):
         is_code = place % 2 == 1
         yield piece if is_code or not mine else AFTER_A_SIGN.sub("", _translated(piece, mine))
 
 
-def _translated(text: str, mine: list[Phrase]) -> str:
-    for one in mine:
-        text = one.pattern.sub(lambda found, chinese=one.chinese: chinese.format(**found.groupdict()), text)  # type: ignore[misc]
+@cache
+def _patterns(part: str) -> list[tuple[re.Pattern[str], str]]:
+    return [(phrase.pattern, phrase.chinese) for phrase in phrases() if part in phrase.parts]
+
+
+def _translated(text: str, mine: list[tuple[re.Pattern[str], str]]) -> str:
+    for pattern, chinese in mine:
+        text = pattern.sub(lambda found, chinese=chinese: chinese.format(**found.groupdict()), text)  # type: ignore[misc]
     return text

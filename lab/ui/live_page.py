@@ -8,23 +8,31 @@ from pathlib import Path
 import msgspec
 
 from app.locks import stages
+from lab.language.choice import Language
 from lab.report.html import page
 from lab.scenario import scenario as scenarios
-from lab.ui import questions
+from lab.ui import chinese, questions
 from lab.ui.addresses import qr_code
 from lab.ui.ladder_panel import CORE
-from lab.ui.page_texts import LANGUAGE, TEXTS
+from lab.ui.page_texts import TEXTS
 from lab.ui.run_form import scenario_names
 
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-def text(asked: tuple[str, str], for_phones: str, password: str, locust_port: int, ways: Mapping[str, str]) -> str:
-    """Return the page.
+def text(
+    asked: tuple[str, str],
+    for_phones: str,
+    password: str,
+    locust_port: int,
+    ways: Mapping[str, str],
+    language: Language = Language.ENGLISH,
+) -> str:
+    """Return the page, with its texts in all languages.
 
     asked: the stage and the scenario that are chosen. for_phones: the address for phones; empty where only this machine can open
     the page. password: that of the page; empty where it has none. ways: the
-    addresses of the other pages that there are.
+    addresses of the other pages that there are. language: that of a visitor who has chosen none.
     """
     shelf, loaded = stages(), {name: scenarios.load(name) for name in scenario_names()}
     offered = {
@@ -37,9 +45,11 @@ def text(asked: tuple[str, str], for_phones: str, password: str, locust_port: in
         "ideas": {name: stage.story.idea for name, stage in shelf.items()},
         "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
         "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
-        "texts": TEXTS[LANGUAGE],
+        "texts": {Language.ENGLISH: TEXTS, Language.CHINESE: chinese.texts()},
+        "chinese": chinese.offered(),
+        "language": language,
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
     phones = {"for_phones": for_phones, "qr_code": qr_code(for_phones) if for_phones else "", "password": password}
-    here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": TEXTS[LANGUAGE]}
+    here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": TEXTS}
     return page("live.html", TEMPLATES, data=encoded, **here, **phones, **offered)

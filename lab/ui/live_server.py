@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import os
 import queue
 import secrets
 import threading
@@ -19,10 +20,11 @@ import msgspec
 from app.locks import stages
 from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, choose_from
+from lab.language.choice import of_environment
 from lab.paths import REPORTS
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
-from lab.ui import live_page, questions
+from lab.ui import chinese, live_page, questions
 from lab.ui.addresses import VOTE, from_elsewhere, from_here
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.ladder_panel import rungs
@@ -156,15 +158,18 @@ class LiveHandler(SiteHandler):
 
     def _page(self) -> bytes:
         server = self.server
-        return live_page.text(server.state.asked, server.for_phones, server.password, server.locust_port, server.ways()).encode()
+        shown = (server.state.asked, server.for_phones, server.password, server.locust_port, server.ways())
+        return live_page.text(*shown, of_environment(os.environ)).encode()
 
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
         scenario = scenarios.load(choose_from("scenario", asked.get("scenario", ""), scenario_names()))
         stage = choose_from("stage", asked.get("stage", ""), stages())
         reader, predictions = asked.get("reader", "")[:LETTERS], self.server.state.predictions
         everything = "all" in asked
+        shown = rungs(scenario.name, lambda name: everything or predictions.may_see(reader, (name, scenario.name)))
         return {
-            "rungs": rungs(scenario.name, lambda name: everything or predictions.may_see(reader, (name, scenario.name))),
+            "rungs": shown,
+            "chinese": chinese.of_rungs(shown),
             "mine": predictions.of(reader, (stage, scenario.name)),
             "votes": predictions.votes((stage, scenario.name), len(questions.of(scenario.tests.name).choices)),
         }

@@ -13,15 +13,16 @@ import msgspec
 
 from lab.pipeline import Conducted
 from lab.report.caption import caption
-from lab.report.five_steps import five_steps
+from lab.report.five_steps import FiveSteps, five_steps
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario, load
-from lab.ui import questions
+from lab.ui import chinese, questions
 from lab.ui.event_stream import EventStream
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_run import LiveRun
+from lab.ui.locust_environment import UNDER_WAY
 from lab.ui.predictions import Predictions
 from lab.ui.replay import replay
 from lab.ui.run_form import RunRequest
@@ -71,7 +72,7 @@ class LiveState:
         """Ask the class about a stage under a scenario: all pages go there. Raises UnderWay."""
         with self._mutex:
             if self.under_way:
-                raise UnderWay("a run is under way: wait for its verdict")
+                raise UnderWay(UNDER_WAY)
             self.asked = (stage, scenario)
             self._now = {"phase": "waiting"}
             self.news.publish(kind="asked", phase="waiting", **self._votes())
@@ -122,6 +123,7 @@ class LiveState:
         result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip(), "answer": answer}
         result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
+        result["chinese"] = chinese.of_result(result)
         with self._mutex:
             self.frames = None
             self.predictions.settle(answer.choice)
@@ -142,7 +144,12 @@ class LiveState:
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
-        self._show_pictures({"caption": caption(picture), "run": done.folder.name, "steps": _steps(picture)})
+        words, story = caption(picture), five_steps(picture)
+        drawing = done.folder.path / ("timeline.svg" if story is None else "five_steps.svg")
+        facts = {"caption": words, "run": done.folder.name, "steps": _steps(story)}
+        self._show_pictures(
+            facts | {"chinese": chinese.of_story(words, story), "drawing": chinese.of_drawing(drawing, picture, story)}
+        )
 
     def _show_pictures(self, drawn: dict[str, Any]) -> None:
         with self._mutex:
@@ -192,9 +199,8 @@ class LiveState:
         self.news.publish(kind="look", **look)
 
 
-def _steps(picture: Timeline) -> dict[str, Any] | None:
+def _steps(story: FiveSteps | None) -> dict[str, Any] | None:
     """Return the steps of the loss that the run is about, as the page shows them; None without such a loss."""
-    story = five_steps(picture)
     if story is None:
         return None
     said = [{"clock": step.clock, "sentence": step.sentence} for step in story.steps]

@@ -9,3 +9,4 @@ LIVE = "LOCK_LAB_LIVE"  # the port of the live page
 PASSWORD = "LOCK_LAB_PASSWORD"  # noqa: S105 - the name of a variable; its value is the password of Locust's page; empty where it needs none
 
 BUSY = "a run is under way: wait for its verdict, or press Stop"  # Locust's refusal of a second run
+UNDER_WAY = "a run is under way: wait for its verdict"  # the refusal of the lab's own page

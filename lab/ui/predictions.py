@@ -14,6 +14,7 @@ from typing import Any
 
 NAME_LETTERS = 40
 VISITORS = 1000  # enough for a class; a limit, so that posts cannot fill the memory
+FULL = f"{VISITORS} visitors have predicted already, which is the most"
 Subject = tuple[str, str]  # stage, scenario
 
 
@@ -54,7 +55,7 @@ class Predictions:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
             if reader not in self._visitors and len(self._visitors) >= VISITORS:
-                raise Full(f"{VISITORS} visitors have predicted already, which is the most")
+                raise Full(FULL)
             one = self._visitors.setdefault(reader, Visitor())
             one.name = " ".join(name.split())[:NAME_LETTERS]
             one.open[subject] = choice

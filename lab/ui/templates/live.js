@@ -1,8 +1,10 @@
 // The lab's own page: news by server-sent events; predictions, Start and the question by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { ideas, questions, unfit, texts } = JSON.parse($("data").textContent);
+  const { ideas, questions, unfit, texts: inAll, chinese, language: byDefault } = JSON.parse($("data").textContent);
+  let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
   const form = $("what"), main = document.querySelector("main");
   const chart = new Paper("envelope"), strip = new Strip(new Paper("strip"));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -14,7 +16,7 @@
   const view = ["phone", "projector"].includes(wanted) ? wanted : "whole";
   document.documentElement.dataset.view = view;
   $("to-locust").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
-  if (view !== "whole") Object.assign($("to-other-view"), { href: "/", textContent: say("control") });
+  if (view !== "whole") $("to-other-view").href = "/", $("to-other-view").dataset.text = "control";
 
   const remembered = (key, make) => {
     try { const kept = localStorage.getItem(key) ?? make(); localStorage.setItem(key, kept); return kept; } catch { return make(); }
@@ -25,8 +27,9 @@
 
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
-  const chosen = () => questions[asked.scenario];
-  const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(", ");
+  const asks = ({ text, choices }) => ({ text: local(text), choices: choices.map(local) });
+  const chosen = () => asks(questions[asked.scenario]);
+  const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(language === "zh" ? "，" : ", ");
   const isRun = () => about && about.stage === asked.stage && about.scenario === asked.scenario;
   const replicas = (number) => number === 1 ? say("one_replica") : say("replicas", { n: number });
 
@@ -64,13 +67,14 @@
       button.type = "button"; button.dataset.choice = place; button.setAttribute("aria-pressed", "false");
       return button;
     }));
-    $("idea").textContent = ideas[stage];
+    $("idea").textContent = local(ideas[stage]);
     own();
   }
   function ladder(message) {
+    Object.assign(chinese, message.chinese);
     for (const one of message.rungs) {
       const badge = form.querySelector(`[data-stage="${one.stage}"]`);
-      badge.textContent = one.cell === null ? say("new_stage") : one.cell.said;
+      badge.textContent = one.cell === null ? say("new_stage") : local(one.cell.said);
       badge.className = `badge ${one.cell?.verdict ? `area ${one.cell.verdict}` : "soft"}`;
     }
     mine(message.mine);
@@ -97,7 +101,7 @@
     const how = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) };
     const answer = await fetch(`/live/${what}`, how).catch(() => null);
     const message = await answer?.json().catch(() => null);
-    return message ? message.refused ?? "" : say("silent");
+    return message ? local(message.refused ?? "") : say("silent");
   }
   async function own() { // what this visitor may see and has predicted
     const mine = ++questioned, words = new URLSearchParams({ ...asked, reader });
@@ -137,14 +141,14 @@
     for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
     document.querySelector("#run > .inside").hidden = now !== "running";
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say"; $("timeline").hidden = now !== "drawn";
-    $("phase").textContent = now === "waiting" ? (view === "whole" ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why })
+    $("phase").textContent = now === "waiting" ? (view === "whole" ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
-    if (about) $("now-title").textContent = `${say("subject", named)}: ${about.title}`;
+    if (about) $("now-title").textContent = `${say("subject", named)}: ${local(about.title)}`;
     if (now === "refused") refusal();
     draw();
   }
   function refusal() {
-    $("outcome-title").textContent = say("refused", { why });
+    $("outcome-title").textContent = say("refused", { why: local(why) });
     $("why").textContent = $("against").textContent = "";
     $("next").hidden = $("to-run").hidden = $("votes").hidden = true;
   }
@@ -180,18 +184,19 @@
     strip.add(bins);
     $("with-lock").hidden = bins.locked === false; $("without-lock").hidden = bins.locked !== false;
   }
+  const bands = (faults = []) => faults.map((one) => ({ ...one, kind: local(one.kind) }));
   function draw() {
     if ($("run").hidden || phase === "starting") return;
     if (main.dataset.replay) { seek(now()); return; }
-    if (about.live === "gap") envelope(chart, points, look?.faults || []);
-    else liveness(chart, points, look?.faults || [], about.requests);
+    if (about.live === "gap") envelope(chart, points, bands(look?.faults));
+    else liveness(chart, points, bands(look?.faults), about.requests);
     if (phase === "running" && (still.matches || !look)) strip.draw(look ? look.at_s : STRIP_S);
   }
   // a run that was short, once more: by the reader's hand, or at a tenth of its speed
   let frames = null, since = 0; // since: when the replay that plays would have begun, in milliseconds; 0 while it is still
   function seek(atS) {
     const seen = frames.points.filter((one) => one[0] <= atS), [, acknowledged, unknown, counter, failed] = seen.at(-1) ?? [0, 0, 0, 0, 0];
-    const faults = frames.faults.filter((one) => one.from_s <= atS).map((one) => ({ ...one, until_s: one.until_s && Math.min(one.until_s, atS) }));
+    const faults = bands(frames.faults).filter((one) => one.from_s <= atS).map((one) => ({ ...one, until_s: one.until_s && Math.min(one.until_s, atS) }));
     main.dataset.replay = "open";
     $("scrub").value = Math.round(1000 * atS / frames.until_s);
     $("moment").textContent = say("moment", { s: atS.toFixed(2), all: frames.until_s.toFixed(2) });
@@ -226,19 +231,20 @@
   $("scrub").addEventListener("input", () => { play(false); seek(now()); });
   const figure = (text) => /^\d+$/.test(text) ? thin(Number(text)) : text;
   function verdict(one) { // two writes can have the same time stamp; the judged figures decide
-    big(figure(one.answer.number), one.answer.words, one.answer.tone);
+    big(figure(one.answer.number), local(one.answer.words), one.answer.tone);
     const { acknowledged, unknown, failed, final: counter, kept_per_s } = one;
     for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, kept_per_s })) $(name).textContent = thin(value);
     both({ acknowledged, counter, failed, unknown, answered: one.requests });
   }
   function judged(message) {
     result = message.result;
-    const one = result, { answer } = one, { predicted } = about, { choices: all } = questions[one.scenario];
+    Object.assign(chinese, result.chinese);
+    const one = result, { answer } = one, { predicted } = about, { choices: all } = asks(questions[one.scenario]);
     const number = figure(answer.number);
     const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "";
-    const words = say("result", { stage: one.stage, scenario: one.scenario, number, words: answer.words, duplicated });
-    $("outcome-title").replaceChildren(cell("span", one.headline, `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${words}`);
-    $("why").textContent = one.why;
+    const words = say("result", { stage: one.stage, scenario: one.scenario, number, words: local(answer.words), duplicated });
+    $("outcome-title").replaceChildren(cell("span", local(one.headline), `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${words}`);
+    $("why").textContent = local(one.why);
     $("against").textContent = answer.choice === null ? say("void")
       : sum(predicted) ? say("against", { votes: listed(predicted, all), answer: all[answer.choice], right: predicted[answer.choice], all: sum(predicted) })
       : say("nobody");
@@ -267,15 +273,16 @@
     $("caption").hidden = Boolean(steps); // the steps say the same
     $("steps").querySelector(".said").replaceChildren(...(steps?.said ?? []).map((step) => {
       const line = cell("li", "");
-      line.append(cell("span", step.clock, "soft"), ` ${step.sentence}`);
+      line.append(cell("span", step.clock, "soft"), ` ${local(step.sentence)}`);
       return line;
     }));
-    $("timeline").querySelector("figure").setAttribute("aria-label", steps ? steps.heading : say("timeline"));
-    showSteps(0, steps ? say("steps_who", steps) : "");
+    $("timeline").querySelector("figure").setAttribute("aria-label", steps ? local(steps.heading) : say("timeline"));
+    showSteps(0, steps ? say("steps_who", { heading: local(steps.heading), a: local(steps.a), b: local(steps.b) }) : "");
   }
   async function drawn(message) {
     const home = `/runs/${encodeURIComponent(message.drawn.run)}`;
-    $("caption").textContent = message.drawn.caption;
+    Object.assign(chinese, message.drawn.chinese);
+    $("caption").textContent = local(message.drawn.caption);
     lossSteps(message.drawn.steps);
     $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
     $("to-run").href = `${home}/report.html`;
@@ -283,6 +290,7 @@
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");
+    if (language === "zh") [...picture.querySelectorAll("text")].forEach((one, place) => { one.textContent = message.drawn.drawing?.[place] ?? one.textContent; });
     $("timeline").querySelector("figure").replaceChildren(document.importNode(picture, true));
   }
   const HANDLERS = {
@@ -323,9 +331,21 @@
     lines.push(say("load", { requests: thin(about.requests) }));
     $("starts").replaceChildren(...lines.map((line) => cell("li", line)));
   }
-  const news = new EventSource("/live/news");
-  news.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.kind](message); };
-  news.onerror = () => { $("phase").textContent = say("silent"); };
+  let news = null;
+  function listen() { // the server sends once more all that there is
+    news?.close();
+    news = new EventSource("/live/news");
+    news.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.kind](message); };
+    news.onerror = () => { $("phase").textContent = say("silent"); };
+  }
+  languageSwitch($("language"), byDefault, (now) => {
+    language = now; texts = inAll[now];
+    document.title = say("title");
+    writeTexts(texts);
+    for (const one of document.querySelectorAll("[data-said]")) one.textContent = local(one.dataset.said);
+    $("qr")?.setAttribute("aria-label", say("qr", { address: $("qr").dataset.address }));
+    listen();
+  });
   function move() { // between two messages the strip moves on with the clock
     tick();
     if (!still.matches && look && phase === "running") strip.draw(look.at_s + (performance.now() - receivedAt) / 1000);

@@ -1,10 +1,10 @@
-"""Which language a reader gets: from the environment of the command, or from the address."""
+"""Which language a reader gets, from the environment of the command."""
 
 from __future__ import annotations
 
 import pytest
 
-from lab.language.choice import Language, of_address, of_environment
+from lab.language.choice import of_environment
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,3 @@ from lab.language.choice import Language, of_address, of_environment
 def test_language_of_environment(environment, language):
     """The first of LC_ALL, LC_MESSAGES and LANG that is set and not empty decides; other languages are English."""
     assert of_environment(environment) == language
-
-
-@pytest.mark.parametrize(("asked", "language"), [("zh", "zh"), ("en", "en"), ("", "zh"), ("fr", "zh")])
-def test_language_of_address(asked, language):
-    """An address decides for a language that there is; otherwise the page keeps its own."""
-    assert of_address(asked, Language.CHINESE) == language

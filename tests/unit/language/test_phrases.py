@@ -16,7 +16,7 @@ from lab.play.levels import LEVELS
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code
 NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # a title stays as it is
-SENTENCES = ({"problem", "still", "rungs"}, {"play"})  # the parts of the groups that quote stages and levels
+SENTENCES = ({"problem", "still", "rungs", "idea"}, {"idea"}, {"play"})  # the parts of the groups that quote stages and levels
 
 
 @pytest.mark.parametrize("part", ["problem", "diff", "verdicts", "schedule", "play", "still", "neighbours"])

@@ -26,7 +26,7 @@ from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_client import LocustClient, NotStarted
 from lab.ui.locust_environment import BUSY
-from lab.ui.page_texts import LANGUAGE, TEXTS
+from lab.ui.page_texts import TEXTS
 from lab.ui.run_form import RunRequest
 from tests.builders import Made, outlived, picture_of
 
@@ -83,11 +83,12 @@ def test_texts_of_the_page_are_in_one_place():
     """Each text that the template and the script use is in the dictionary, and the dictionary has no other."""
     script, template = ((live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in ("live.js", "live.html"))
     used = {*re.findall(r'say\("(\w+)"', script), *re.findall(r"\bt\.(\w+)", template)}
+    used |= {*re.findall(r'data-(?:text|label)="(\w+)"', template), *re.findall(r'dataset\.text = "(\w+)"', script)}
     used |= {one for pair in re.findall(r'say\([^"()]*\? "(\w+)" : "(\w+)"', script) for one in pair}
     used |= {"waiting", "starting", "running", "judged", "drawn", "refused"}  # the phases, by their names
     used |= {"acknowledged", "counter", "unknown", "failed", "kept_per_s"}  # the figures
 
-    assert used == set(TEXTS[LANGUAGE])
+    assert used == set(TEXTS)
 
 
 def test_all_are_asked_the_same(state):

@@ -1,0 +1,168 @@
+"""The page of the class in Chinese: each text that it can show has its phrase, and each phrase is of a text as it is now."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from app.locks import stages
+from lab.judge.judgement import Judgement
+from lab.language import phrases
+from lab.language.phrases import exactly, in_chinese, sentences
+from lab.paths import REFERENCE
+from lab.report import reference
+from lab.report.caption import caption
+from lab.report.five_steps import five_steps
+from lab.report.timeline_model import load
+from lab.scenario import scenario as scenarios
+from lab.scenario.faults import faults
+from lab.ui import chinese, live_page, question_families, questions
+from lab.ui.ladder_panel import rungs
+from lab.ui.page_texts import TEXTS
+from lab.ui.run_form import scenario_names
+
+KEPT = [path.parent for path in sorted(REFERENCE.glob("chapters/*/timeline.json"))]
+PLACE = re.compile(r"\{\w+\}")
+
+
+def loaded() -> list[scenarios.Scenario]:
+    return [scenarios.load(name) for name in scenario_names()]
+
+
+def offered() -> dict[str, set[str]]:
+    """Return the texts of the page, by the part of the catalogue that has them."""
+    asked = [questions.of(one.tests.name) for one in loaded()]
+    return {
+        "page": set(TEXTS.values()),
+        "stage": {stage.story.title for stage in stages().values()},
+        "idea": {stage.story.idea for stage in stages().values()},
+        "title": {one.title for one in loaded()},
+        "question": {text for one in asked for text in (one.text, *one.choices)},
+        "fault": {name.replace("_", " ") for name in faults()},
+    }
+
+
+@pytest.mark.parametrize("part", offered())
+def test_each_text_has_a_phrase(part):
+    """A fixed text, a stage, a scenario, a question or a fault without Chinese needs its line in lab/language/zh."""
+    texts = offered()[part]
+
+    assert sorted(texts - set(exactly(part, texts))) == []
+
+
+@pytest.mark.parametrize("part", ["page", "stage", "question"])
+def test_no_phrase_of_the_page_is_out_of_date(part):
+    assert sorted({one.english for one in phrases.phrases() if part in one.parts} - offered()[part]) == []
+
+
+def test_places_of_texts_are_kept():
+    """A Chinese text has the same places for values as the English one."""
+    places = {name: (set(PLACE.findall(TEXTS[name])), set(PLACE.findall(text))) for name, text in chinese.texts().items()}
+
+    assert {name: pair for name, pair in places.items() if pair[0] != pair[1]} == {}
+
+
+def test_page_has_both_languages():
+    """The page has all texts twice, and the Chinese of what it offers: a projector and a phone may differ."""
+    text = live_page.text(("none", "rush"), "", "", 8089, {})
+
+    assert '"Start"' in text
+    assert '"开始"' in text
+    assert chinese.offered()["All users increment at once"] == "所有用户同时加一"
+    assert all("`" not in english for english in chinese.offered() if english.startswith("A lock inside"))
+
+
+def test_language_without_a_choice(monkeypatch):
+    """A visitor who has chosen no language gets that of the command's environment."""
+    assert '"language":"zh"' in live_page.text(("none", "rush"), "", "", 8089, {}, live_page.Language.CHINESE)
+    assert '"language":"en"' in live_page.text(("none", "rush"), "", "", 8089, {})
+
+
+def test_reasons_of_verdicts():
+    """Each reason in the reference matrix has its Chinese, and each result on the ladder."""
+    reasons = {cell.reason for cell in reference.cells() if cell.verdict}
+    rows = [row for one in loaded() for row in rungs(one.name, lambda name: True)]
+    results = {row["cell"]["said"] for row in rows} - {"–"}
+
+    assert sorted(reasons - set(sentences("why", reasons))) == []
+    assert sorted(results - set(chinese.of_rungs(rows))) == []
+
+
+def words_of_answers() -> Iterator[str]:
+    """Yield all that a big figure can count, with 7 for each number."""
+    for node in ast.walk(ast.parse(inspect.getsource(question_families))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("_"):
+            docstring = ast.get_docstring(node, clean=False)
+            inner = {id(part) for one in ast.walk(node) if isinstance(one, ast.JoinedStr) for part in one.values}
+            for one in ast.walk(node):
+                text = "".join(map(_sample, one.values)) if isinstance(one, ast.JoinedStr) else ""
+                if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) not in inner:
+                    text = one.value
+                if text != docstring and re.search(r"[a-z]+ [a-z]+ [a-z]+|requests", text) and "(" not in text:
+                    yield text
+
+
+def _sample(part: ast.expr) -> str:
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    noun = [one.value for one in ast.walk(part) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return f"7 {noun[-1]}s" if "counted" in ast.dump(part) else "7"
+
+
+def test_words_of_big_figures():
+    words = set(words_of_answers())
+
+    assert len(words) > 15
+    assert sorted(words - set(sentences("answer", words))) == []
+    assert (
+        in_chinese("answer", "of 7 requests refused; 1 increment lost otherwise")
+        == "个请求被拒绝，共 7 个；因别的原因丢了 1 次加一"
+    )
+
+
+@pytest.mark.parametrize("folder", KEPT, ids=lambda path: path.name)
+def test_stories_of_kept_runs(folder):
+    """The caption of each picture of the book is Chinese, and so are the steps, and all texts of the drawing."""
+    picture = load(folder / "timeline.json")
+    story = five_steps(picture)
+    known = chinese.of_story(caption(picture), story)
+    drawn = [text for text in chinese.of_drawing(folder / "timeline.svg", picture, None) if phrases.ENGLISH.search(text)]
+
+    assert caption(picture) in known
+    assert [step.sentence for step in story.steps if step.sentence not in known] == [] if story else True
+    assert drawn == []
+
+
+def test_lines_of_a_drawing():
+    """A sentence has as many lines as in English; a name, a number or a sign at the end of a line is not cut off."""
+    folder = REFERENCE / "chapters" / "watchdog-frozen_holder"
+    picture = load(folder / "timeline.json")
+    story = five_steps(picture)
+    drawn = chinese.of_drawing(folder / "five_steps.svg", picture, story)
+
+    place = drawn.index("A 还在临界区里，它")
+    assert drawn[place + 1] == "300 毫秒的租约到期。"
+    assert len(drawn) == (folder / "five_steps.svg").read_text(encoding="utf-8").count("<text")
+    assert chinese.of_drawing(folder / "none.svg", picture, story) == []
+
+
+def test_verdicts_of_kept_runs():
+    """The verdict of each reference run in a few words, its reason and its big figure come with their Chinese."""
+    judgements = [Judgement.load(path.parent) for path in sorted(REFERENCE.glob("runs/*/verdict.json"))]
+    results = [{"headline": one.headline, "why": one.why, "answer": questions.shown(one)} for one in judgements]
+
+    assert len(results) > 20
+    for one in results:
+        assert {one["why"], one["answer"].words} <= set(chinese.of_result(one))
+    known = chinese.of_result(results[0] | {"headline": "KEPT, 3 lost otherwise"})
+    assert known["KEPT, 3 lost otherwise"] == "KEPT，因别的原因丢了 3 次"
+
+
+def test_what_has_no_phrase_stays_english():
+    """A sentence of which English words would be left is not shown in two languages at once."""
+    assert sentences("why", ["1 increment lost: a mechanism that nobody has translated"]) == {}
+    assert sentences("why", ["1 increment lost: no lock"]) == {"1 increment lost: no lock": "丢了 1 次加一：没有锁"}
