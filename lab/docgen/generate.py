@@ -80,7 +80,11 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         for one in shelf
         if one.steps
     }
-    heroes = {PICTURES / f"{hero_picture.STEM}{name}.svg": partial(hero_picture.draw_one, name=name) for name in PAPERS}
+    heroes = {
+        PICTURES / f"{stem}{name}.svg": partial(draw, name=name)
+        for stem, draw in ((hero_picture.STEM, hero_picture.draw_one), (hero_picture.CHINESE, hero_picture.draw_in_chinese))
+        for name in PAPERS
+    }
     return (
         drawn
         | explored.pictures()

@@ -1,8 +1,15 @@
-"""Draw the first picture: light and dark, 850 px wide, so that a letter has the size at which GitHub shows it."""
+"""Draw the first picture: light and dark, 850 px wide, so that a letter has the size at which GitHub shows it.
+
+The Chinese one is the same drawing with other words. The drawing has no widths of letters in it, so it needs no Chinese font
+where it is made; the browser that shows it has one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from html import escape, unescape
+from io import BytesIO
 from pathlib import Path
 
 from matplotlib import style
@@ -10,19 +17,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from lab.language.phrases import in_chinese
 from lab.report import hero
 from lab.report.cell_picture import FONTS, draw_mark, legend, sheet
 from lab.report.chart import STYLE
-from lab.report.hero import FAULTS, LAST, Rung
+from lab.report.hero import FAULTS, LAST, RUNGS, Rung
 from lab.report.palette import PAPERS, Mark, Paper
 
-STEM = "hero"
+STEM, CHINESE = "hero", "hero-zh"
 WIDTH = 850  # px, and units of the picture
 ROW, GAP, TOP, BELOW = 45, 12, 128, 48  # the height of a row, the space before the last, above the rows, and below them
 NAMES, BARS, CELLS = 14, 206, 456  # where each part begins
 LONGEST = 140  # of a bar
 COLUMN = 48
 BAR = 21  # the height of a bar
+WORDS = re.compile(r"(<text\b[^>]*>|<title>|<dc:title>)(.*?)(?=</)", re.DOTALL)
+# of macOS, Windows, and Linux; letters and figures stay those of the English picture
+CHINESE_FONTS = "'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Source Han Sans SC', 'WenQuanYi Micro Hei'"
 
 
 def draw(folder: Path) -> list[Path]:
@@ -33,12 +44,44 @@ def draw(folder: Path) -> list[Path]:
 def draw_one(folder: Path, name: str) -> Path:
     """Write the picture on one paper: its file's name ends with ``name``. Return its path."""
     path = folder / f"{STEM}{name}.svg"
-    rows = hero.rungs()
+    path.write_bytes(_drawn(name))
+    return path
+
+
+def draw_in_chinese(folder: Path, name: str) -> Path:
+    """Write the picture with Chinese words. Return its path."""
+    path = folder / f"{CHINESE}{name}.svg"
+    path.write_text(translated(_drawn(name).decode()), encoding="utf-8")
+    return path
+
+
+def _drawn(name: str) -> bytes:
+    rows, content = hero.rungs(), BytesIO()
     with style.context([STYLE, FONTS]):
         figure = picture(rows, PAPERS[name])
         about = {"Date": None, "Title": hero.finding(rows)}
-        figure.savefig(path, metadata=about, facecolor=PAPERS[name].page)
-    return path
+        figure.savefig(content, format="svg", metadata=about, facecolor=PAPERS[name].page)
+    return content.getvalue()
+
+
+def translated(svg: str) -> str:
+    """Return the picture, as SVG, with Chinese words and with fonts that have them. Names of stages stay."""
+    words = _in_chinese([unescape(found[2]) for found in WORDS.finditer(svg)])
+    chinese = WORDS.sub(lambda found: found[1] + escape(next(words), quote=False), svg)
+    return chinese.replace("'DejaVu Sans',", f"'DejaVu Sans', {CHINESE_FONTS},").replace("<svg ", '<svg xml:lang="zh-CN" ', 1)
+
+
+def _in_chinese(texts: Sequence[str]) -> Iterator[str]:
+    """Yield the texts in Chinese. The two lines of a fault's name are one phrase, with a space between them."""
+    two_lines = {tuple(name.split("\n")) for name in FAULTS.values()}
+    place = 0
+    while place < len(texts):
+        pair = tuple(texts[place : place + 2])
+        if pair in two_lines:
+            yield from in_chinese("hero", " ".join(pair)).split(" ")
+        else:
+            yield texts[place] if texts[place] in RUNGS else in_chinese("hero", texts[place])
+        place += 2 if pair in two_lines else 1
 
 
 def picture(rows: Sequence[Rung], paper: Paper) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -116,6 +117,23 @@ def test_letters_are_legible(name, tmp_path):
     assert len(sizes) > 60
     assert min(sizes) >= SMALLEST_PT
     assert root.get("width") == f"{hero_picture.WIDTH * 0.75:g}pt"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_picture_in_chinese(name, tmp_path):
+    """The Chinese picture is the same drawing: all its words but the names of stages are Chinese, and no figure differs."""
+    english, chinese = (
+        draw(tmp_path, name).read_text(encoding="utf-8") for draw in (hero_picture.draw_one, hero_picture.draw_in_chinese)
+    )
+    before, after = ([one.text for one in ET.fromstring(svg).iter(f"{SVG}text")] for svg in (english, chinese))  # noqa: S314 - the lab's own picture
+
+    left = [text for text in after if re.search("[A-Za-z]{2}", re.sub("Redis|key|[0-9]", "", text)) and text not in RUNGS]
+    assert left == []
+    assert len(before) == len(after)
+    figures = [[sorted(re.findall(r"[0-9\u2009]+", text)) for text in texts] for texts in (before, after)]
+    assert figures[0] == figures[1]
+    assert english.count("<path") == chinese.count("<path")
+    assert chinese.count("Noto Sans CJK SC") == len(after)
 
 
 def test_one_colour_a_meaning():
