@@ -5,6 +5,7 @@ A missing server fails these tests; nothing is skipped.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.trial import MADE_AGAIN
 
 pytest_plugins = ["tests.chromium", "tests.new_fault"]
 TESTS = Path(__file__).parent
+os.environ["LC_ALL"] = "C.UTF-8"  # pages are English in the tests, whatever language the developer has
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

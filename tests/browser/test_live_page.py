@@ -405,6 +405,29 @@ def test_live_page_by_keyboard(pages):
     live.locator("button[data-choice='0'][aria-pressed=true]").wait_for()
 
 
+def test_page_in_chinese(pages, monkeypatch):
+    """The switch makes the page Chinese, and the browser remembers it. Without a choice the page follows the environment."""
+    state, opened = pages
+    live = opened()
+    live.get_by_role("button", name="中文").press("Enter")
+    live.locator("#asks").filter(has_text="会丢多少次加一？").wait_for()
+    live.reload()
+    live.locator("#asks").filter(has_text="会丢多少次加一？").wait_for()
+
+    state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
+    result = RESULT | {"chinese": {"w": "没有锁"}}
+    state.news.publish(kind="judged", phase="judged", result=result, tally=state.predictions.tally())
+
+    live.locator("#why").filter(has_text="没有锁").wait_for()
+    assert live.locator("html").get_attribute("lang") == "zh-CN"
+    assert unfit(live) == []
+    live.get_by_role("button", name="English").click()
+    live.locator("#asks").filter(has_text="How many increments will it lose?").wait_for()
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    for path, text in (("/vote", "会丢多少次加一？"), ("/vote?lang=en", "How many increments will it lose?")):
+        opened(path, size="phone").locator("#asks").filter(has_text=text).wait_for()
+
+
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset"])
 def test_other_site_cannot_control_runs(resting, path):
     """A page of another site can neither start nor stop a run."""
