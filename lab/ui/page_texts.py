@@ -24,6 +24,7 @@ TEXTS = {
     "start": "Start",
     "stop": "Stop",
     "subject": "{stage} under {scenario}",
+    "titled": "{subject}: {title}",
     "no_fit": "This scenario does not fit the stage.",
     "more": "{n} more scenarios need what this stage does not have.",
     "name": "your name (optional)",

@@ -143,7 +143,7 @@
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say"; $("timeline").hidden = now !== "drawn";
     $("phase").textContent = now === "waiting" ? (view === "whole" ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
-    if (about) $("now-title").textContent = `${say("subject", named)}: ${local(about.title)}`;
+    if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
     if (now === "refused") refusal();
     draw();
   }
