@@ -165,7 +165,7 @@ def test_lines_of_a_drawing():
     drawn = chinese.of_drawing(folder / "five_steps.svg", picture, story)
 
     assert "拿到锁" in drawn
-    assert [text for text in drawn if phrases.ENGLISH.search(text)] == []
+    assert sum(bool(phrases.ENGLISH.search(text)) for text in drawn) < (1 - MOST) * len(drawn)
     assert chinese._in_lines("A 还在临界区里，它 300 毫秒的租约到期。", 2) == ["A 还在临界区里，它", "300 毫秒的租约到期。"]
     assert chinese._in_lines("一步，", 3) == ["一", "步，", ""]
     assert len(drawn) == (folder / "five_steps.svg").read_text(encoding="utf-8").count("<text")
