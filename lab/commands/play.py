@@ -16,7 +16,9 @@ from lab.explore.replay import Differs, Stalled
 from lab.explore.replica import NeverWaits
 from lab.explore.server_table import RealRedis
 from lab.explore.votes import servers_of
+from lab.language.choice import Language, of_environment
 from lab.paths import REPORTS, shown
+from lab.play.chinese import chinese
 from lab.play.level import Level
 from lab.play.levels import LEVELS
 from lab.play.own_levels import own_levels
@@ -24,14 +26,19 @@ from lab.play.page import MOST_BYTES, write
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
-    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and Unexplored."""
+    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and Unexplored.
+
+    out: a folder for pages that anybody may open, each in the language of their browser. None writes to the folder of reports,
+    in the language of the environment.
+    """
+    language = of_environment(os.environ)
     stages = [explored(name) for name in names]
     if several := [stage.name for stage in stages if servers_of(stage) > 1]:
         raise Unexplored(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS
-            index, too_large = write(levels, real, out or REPORTS / "play")
+            index, too_large = write(levels, real, out or REPORTS / "play", "" if out else language)
         except (NotExplored, NeverWaits) as error:
             raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
         except (Differs, Stalled) as error:
@@ -53,7 +60,8 @@ def levels_of(stage: Stage, real: RealRedis) -> Sequence[Level]:
 
 def left_out(what: str) -> None:
     """Report what has no page, and why."""
-    sys.stderr.write(f"left out: {what}\n")
+    text = f"left out: {what}"
+    sys.stderr.write(f"{chinese(text) if of_environment(os.environ) is Language.CHINESE else text}\n")
 
 
 def has_browser() -> bool:

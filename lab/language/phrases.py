@@ -23,6 +23,8 @@ KINDS = {
     "r": r"r\d+",  # a request
     "p": r"replica-\d+",
     "plural": r"s?",
+    "c": "[A-D]",  # a client of a schedule
+    "x": r"[^\n]+?",  # anything, also with brackets
 }
 ANYTHING = r"(?:(?>\[[^\]\n]*\]\([^)\n]*\))|[^\[\n])+?"  # within a line; a link is not cut
 ENGLISH = re.compile(r"(?<![`\w])[A-Za-z]{2,} [a-z]{2,}(?![`\w])")  # two words in a row

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from lab.explore.state import State
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
-from lab.play.sentence import Report, broken, reported
+from lab.play.sentence import broken, reported
 
 T = TypeVar("T", bound=Hashable)
 
@@ -34,11 +34,12 @@ def encoded(graph: Graph) -> dict[str, Any]:
     ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left,
     how many increments were written, the distance.
     ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
+    ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
     """
     board = Board(graph.world)
     numbers = _numbered(graph)
     panes, locks, counters, left = Table[Any](), Table[Any](), Table[Any](), Table[Any]()
-    events, reports, findings = Table[str](), Table[Report](), Table[tuple[tuple[str, str], ...]]()
+    events, sentences, reports, findings = Table[str](), Table[str](), Table[Any](), Table[tuple[tuple[str, str], ...]]()
     findings.place(())  # place 0: nothing breaks
     states, moves = [], []
     for state in numbers:
@@ -48,8 +49,9 @@ def encoded(graph: Graph) -> dict[str, Any]:
         of_state: list[int] = []
         for move, findings_of_it in zip(graph.found.graph[state], graph.broken[state], strict=True):
             breaks = tuple((one.claim.name, broken(board, state, move, one)) for one in findings_of_it)
-            report = reports.place(reported(board, state, move))
-            of_state += [events.place(str(move.event)), numbers[move.state], report, findings.place(breaks)]
+            report = reported(board, state, move)
+            placed = reports.place((tuple(map(sentences.place, report.sentences)), report.short, report.answer))
+            of_state += [events.place(str(move.event)), numbers[move.state], placed, findings.place(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
     return {
@@ -58,6 +60,7 @@ def encoded(graph: Graph) -> dict[str, Any]:
         "counters": counters.values(),
         "left": [one._asdict() for one in left.values()],
         "events": events.values(),
+        "sentences": sentences.values(),
         "reports": reports.values(),
         "findings": findings.values(),
         "states": states,

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from lab.explore.search import search
 from lab.explore.server_table import RealRedis, ServerTable
 from lab.explore.world import World
 from lab.play.board import Line, stage_code, work_code
+from lab.play.chinese import TEMPLATES, both, chinese, label, said_by, table
 from lab.play.encoding import encoded
 from lab.play.graph import Graph
 from lab.play.level import CLIENTS, TTL_MS, Kind, Level
@@ -32,9 +33,9 @@ from lab.scenario.stages import find_stage
 
 SEARCH_S = 120.0
 CHECKED = 20  # random schedules of each level that are run again on an empty server
-MOST_BYTES = 150_000  # of a page
+MOST_BYTES = 160_000  # of a page, with both languages
+TITLE = "Be the scheduler"
 ROOM_FOR_LINKS = 1000  # to other levels
-TEMPLATES = Path(__file__).with_name("templates")
 POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
 INLINE = {"style": re.compile(r"<style>(.*?)</style>", re.DOTALL), "script": re.compile(r"<script>(.*?)</script>", re.DOTALL)}
 
@@ -98,9 +99,10 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         )
 
 
-def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, list[str]]:
+def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, list[str]]:
     """Write the page of each level, and the index. Return the path of the index, and the names of levels that are too large.
 
+    language: in which a page is before its reader has chosen one; empty for that of the reader's browser.
     Raises BadInput for a level to break that nothing breaks.
     """
     made: list[Made] = []
@@ -111,20 +113,28 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, l
         if level.kind is Kind.BREAK and not one.par:
             raise BadInput(f"{level.name} is no level: nothing breaks {', '.join(claim.name for claim in level.claims)}")
         shortest[level.name] = one.shortest
-        if len(level_page(one, None, None, ()).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
+        if len(level_page(one, language=language).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
             made.append(one)
         else:
             too_large.append(level.name)
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
-        (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made), encoding="utf-8")
+        (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language), encoding="utf-8")
     index = into / "index.html"
-    index.write_text(sealed(page("play_index.html", TEMPLATES, made=made, kinds=Kind)), encoding="utf-8")
+    index.write_text(index_page(made, language), encoding="utf-8")
     return index, too_large
 
 
-def level_page(one: Made, before: Made | None, after: Made | None, others: Sequence[Made]) -> str:
-    """Return the page of a level."""
+def index_page(made: Sequence[Made], language: str) -> str:
+    """Return the page that leads to the levels. language: as in ``write``."""
+    zh = table([TITLE, *said_by("play_language.js", "play_index.js")], {})
+    return sealed(page("play_index.html", TEMPLATES, title=TITLE, made=made, zh=zh, language=language, both=both, label=label))
+
+
+def level_page(
+    one: Made, before: Made | None = None, after: Made | None = None, others: Sequence[Made] = (), language: str = ""
+) -> str:
+    """Return the page of a level. before, after, others: the levels to which it may lead. language: as in ``write``."""
     same = [other for other in others if other.level.moves_of == one.level.name]
     claims = [claim for claim in one.level.claims if _is_found(claim, one)]
     data = {
@@ -145,10 +155,11 @@ def level_page(one: Made, before: Made | None, after: Made | None, others: Seque
         "lesson": one.level.lesson,
         "budget": one.level.budget._asdict(),
         "next": [[other.level.name, other.stage.name] for other in same],
-        "after": [after.level.name, after.level.goal] if after else [],
+        "after": after.level.name if after else "",
         **one.data,
     }
     text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
+    title = f"{one.level.goal} – {TITLE}"
     return sealed(
         page(
             "play.html",
@@ -159,8 +170,24 @@ def level_page(one: Made, before: Made | None, after: Made | None, others: Seque
             after=after,
             claims=claims,
             data=text,
+            title=title,
+            zh=table(texts_of(one), {title: f"{chinese(one.level.goal)} – {chinese(TITLE)}"}),
+            language=language,
+            both=both,
+            label=label,
         )
     )
+
+
+def texts_of(one: Made) -> Iterator[str]:
+    """Yield the English texts that the scripts of a level's page may write."""
+    yield from said_by("play_language.js", "play.js")
+    yield one.level.lesson
+    yield from one.data["sentences"]
+    yield from (word for _, chip, answer in one.data["reports"] for word in (chip, answer))
+    yield from (mechanism for finding in one.data["findings"] for _, mechanism in finding)
+    yield from (pane.truth for pane in one.data["panes"])
+    yield from (claim.value for claim in Claim if _is_found(claim, one))
 
 
 def _is_found(claim: Claim, one: Made) -> bool:

@@ -21,7 +21,8 @@ LOST = (LOST_REPLY, LOST_COMMAND)
 class Report(NamedTuple):
     """What a page shows of an event."""
 
-    sentence: str
+    # what was sent, what was answered, and what that means
+    sentences: tuple[str, ...]
     # a few letters for the picture of the schedule
     short: str
     # the reply, as short
@@ -30,12 +31,12 @@ class Report(NamedTuple):
 
 def reported(board: Board, before: State, move: Move) -> Report:
     """Return what an event did."""
-    sentence = " ".join([_event(board, before, move), *_changes(board, before, move.state)])
+    sentences = (*_event(board, before, move), *_changes(board, before, move.state))
     if move.command is None:
-        return Report(sentence, SHORT.get(move.event.kind, "message"), "")
+        return Report(sentences, SHORT.get(move.event.kind, "message"), "")
     name, _, others = board.words(move.command).partition(" ")
     short = name.partition("(")[0] if "(" in name else f"{name} {others.partition(' ')[0]}"
-    return Report(sentence, short, "lost" if move.event.kind in LOST else reply_in_words(move.reply).removesuffix(" token"))
+    return Report(sentences, short, "lost" if move.event.kind in LOST else reply_in_words(move.reply).removesuffix(" token"))
 
 
 def broken(board: Board, before: State, move: Move, finding: Finding) -> str:
@@ -47,24 +48,24 @@ def _seen(board: Board, before: State, move: Move) -> Seen:
     return Seen(board.world, before, move, board.count(before), board.count(move.state))
 
 
-def _event(board: Board, before: State, move: Move) -> str:
-    """Return what was sent and answered, and what that means."""
+def _event(board: Board, before: State, move: Move) -> list[str]:
+    """Return what was sent and answered, and what that means, in sentences."""
     event = move.event
     deed = of_event(_seen(board, before, move)).words
     if event.kind is CLOCK:
         ends = deed.partition(", ")[2]
-        return f"Time passes: the clock reads {event.number} ms.{f' {ends}.' if ends else ''}"
+        return [f"Time passes: the clock reads {event.number} ms.", *([f"{ends}."] if ends else [])]
     if move.command is None:
-        return capital(f"{letter_of(event.client)} {deed}." if event.client >= 0 else f"{deed}.")
+        return [capital(f"{letter_of(event.client)} {deed}." if event.client >= 0 else f"{deed}.")]
     who = letter_of(event.client)
     sent = f"{f'{who}’s other thread' if event.thread else who} sends {board.words(move.command)}."
     if deed.startswith(WAITS) and (event.thread or board.phase(before, event.client) != "waiting"):
         deed = deed.removeprefix(WAITS).removeprefix(", and ")  # it is in its release, or renews
-    did = f" {who}{'’s' + deed[3:] if deed.startswith('its ') else f' {deed}'}." if deed else ""
+    did = [f"{who}’s{deed.removeprefix('its')}." if deed.startswith("its ") else f"{who} {deed}."] if deed else []
     answer = "with an error" if isinstance(move.reply, Failure) else reply_in_words(move.reply)
     if event.kind is RESEND:
-        return f"{sent}{did} Redis answers {answer} to the second."
-    return f"{sent}{'' if event.kind in LOST else f' Redis answers {answer}.'}{did}"
+        return [sent, *did, f"Redis answers {answer} to the second."]
+    return [sent, *([] if event.kind in LOST else [f"Redis answers {answer}."]), *did]
 
 
 def _changes(board: Board, before: State, after: State) -> list[str]:

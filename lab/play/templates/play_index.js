@@ -7,13 +7,14 @@ function show() {
   let done = {};
   try { done = JSON.parse(localStorage.getItem("lab.play") || "{}"); } catch { /* a browser that remembers nothing shows no marks */ }
   const solved = items.filter((item) => done[item.dataset.name]).length;
-  if (solved) document.getElementById("solved").textContent = `You have done ${solved} of ${items.length} levels.`;
+  if (solved) document.getElementById("solved").textContent = say("You have done {n} of {all} levels.", { n: solved, all: items.length });
   for (const item of items) {
     const one = done[item.dataset.name];
-    if (one) item.querySelector(".done").textContent = one.events ? `✓ done in ${one.events}` : "✓ done";
+    if (one) item.querySelector(".done").textContent = one.events ? say("✓ done in {n}", { n: one.events }) : say("✓ done");
   }
 }
 show();
 addEventListener("pageshow", show);
 addEventListener("storage", show);
+document.addEventListener("language", show);
 })();
