@@ -4,7 +4,7 @@ LAB = .venv/bin/lab
 .DEFAULT_GOAL := help
 
 # The options of a run, as in lab/scenario/options.py; a test compares the two lists.
-OPTIONS = REPLICAS USERS RATE REQUESTS TTL_MS WORK_MS STOCK RETRY_MS WAIT_MS PROCESSES SEED
+OPTIONS = REPLICAS USERS RATE CONNECTIONS REQUESTS TTL_MS WORK_MS STOCK RETRY_MS WAIT_MS PROCESSES SEED
 KNOWN = STAGE SCENARIO ENGINE CLIENTS SWEEP VALUES REPEATS REPEAT RUN HOST PORT OUT KEEP PYTHON $(OPTIONS)
 # A variable that no target reads would be ignored without a word, so it is refused.
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))

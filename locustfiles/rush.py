@@ -1,5 +1,5 @@
 """All users increment at the same time: N requests, as fast as the answers come, or at a fixed
-rate.
+rate; and at a fixed rate over a few connections, where a request is late when all of them wait.
 
 The lab runs this file, headless or in Locust's page. ``locust -f locustfiles/rush.py --host
 http://127.0.0.1:PORT`` works as well, against any server that answers POST /increment.
@@ -56,6 +56,13 @@ def add_options(parser):
     parser.add_argument(
         "--rate", type=float, default=0.0, help="arrivals per second, independent of the answers (0: closed loop)"
     )
+    parser.add_argument(
+        "--connections",
+        type=int,
+        default=0,
+        help="with a rate: users that share the arrivals, each with one request at a time (0: no limit)",
+        include_in_web_ui=False,
+    )
     parser.add_argument("--seed", type=int, default=1, help="random seed of the arrivals", include_in_web_ui=False)
     parser.add_argument("--timeout-s", type=float, default=60.0, help="seconds to wait for an answer", include_in_web_ui=False)
     parser.add_argument("--record", default="", help="file to which a line is appended for each request", include_in_web_ui=False)
@@ -100,6 +107,9 @@ class Rush(FastHttpUser):
         options = self.environment.parsed_options
         if options.rate:
             share_of_rate = options.rate / max(1, options.expect_workers if options.processes else 1)
+            if options.connections:
+                self.increment(tickets.arrival(share_of_rate, options.seed))
+                return
             sent = Group()
             try:
                 for ticket in tickets.arrivals(share_of_rate, options.seed):

@@ -94,14 +94,14 @@ class Load:
 
     def _argv(self, host: str) -> list[str]:
         scenario = self._scenario
-        users = scenario.processes if scenario.rate else scenario.users
         options = {
             "locustfile": LOCUSTFILES / f"{scenario.load}.py",
             "host": f"http://{host}",
-            "users": users,
-            "spawn-rate": users,
+            "users": scenario.locust_users,
+            "spawn-rate": scenario.locust_users,
             "requests": scenario.requests,
             "rate": scenario.rate or 0,
+            "connections": scenario.connections or 0,
             "seed": scenario.seed,
             "timeout-s": scenario.request_timeout_s,
             "record": self._record,

@@ -47,16 +47,15 @@ class Tickets:
         self._numbers = iter(range(index, requests, processes))
         self._open = len(range(index, requests, processes))
         self._arriving = False
+        self._gaps: random.Random | None = None  # None until the first arrival
+        self._due_ns = 0  # when the latest arrival was due
         self.all_done = Event()
         if self._open == 0:
             self.all_done.set()
 
     def take(self) -> Ticket:
         """Return the next ticket. When none is left, sleep until the test is stopped."""
-        number = next(self._numbers, None)
-        if number is None:
-            sleep_for_good()
-        return Ticket(number, monotonic_ns())
+        return Ticket(self._next_number(), monotonic_ns())
 
     def arrivals(self, rate_per_s: float, seed: int) -> Any:
         """Yield tickets at random arrivals (Poisson) of this rate, independent of the answers.
@@ -68,13 +67,33 @@ class Tickets:
         if self._arriving:
             sleep_for_good()
         self._arriving = True
-        gaps = random.Random(seed)  # noqa: S311 - reproducible arrivals, no secret
-        due_ns = monotonic_ns()
         for number in self._numbers:
-            due_ns += int(gaps.expovariate(rate_per_s) * 1e9)
-            if (rest_ns := due_ns - monotonic_ns()) > 0:
-                gevent.sleep(rest_ns / 1e9)
-            yield Ticket(number, due_ns)
+            yield self._when_due(number, rate_per_s, seed)
+
+    def arrival(self, rate_per_s: float, seed: int) -> Ticket:
+        """Return the next ticket of the same arrivals when it is due; at once, if it is late already.
+
+        Any number of users may share the arrivals: each asks again when it has its answer. When no
+        ticket is left, sleep until the test is stopped.
+        """
+        return self._when_due(self._next_number(), rate_per_s, seed)
+
+    def _next_number(self) -> int:
+        number = next(self._numbers, None)
+        if number is None:
+            sleep_for_good()
+        return number
+
+    def _when_due(self, number: int, rate_per_s: float, seed: int) -> Ticket:
+        """Sleep until a request is due. Its time is taken before the sleep, when no other user can run."""
+        if self._gaps is None:
+            self._gaps = random.Random(seed)  # noqa: S311 - reproducible arrivals, no secret
+            self._due_ns = monotonic_ns()
+        self._due_ns += int(self._gaps.expovariate(rate_per_s) * 1e9)
+        ticket = Ticket(number, self._due_ns)
+        if (rest_ns := ticket.intended_ns - monotonic_ns()) > 0:
+            gevent.sleep(rest_ns / 1e9)
+        return ticket
 
     def done(self) -> None:
         """Count one request that has ended, with any outcome."""

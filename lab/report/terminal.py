@@ -39,6 +39,7 @@ def terminal(**options: Any) -> Console:
 def load_in_words(scenario: Scenario) -> str:
     """Return how many requests are sent, how, and to how many replicas."""
     how = f"at {scenario.rate:g} a second" if scenario.rate else f"from {counted(scenario.users, 'user')}"
+    how += f" over {counted(scenario.connections, 'connection')}" if scenario.connections else ""
     return f"{counted(scenario.requests, 'request')} {how}, {counted(scenario.replicas, 'replica')}"
 
 

@@ -26,6 +26,10 @@ def _load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
         yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
     if "seed" in given and "rate" not in given:
         yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
+    if "connections" in given and "rate" not in given:
+        yield "connections has no effect without rate: users have one connection each. Give both, or neither"
+    if scenario.connections is not None and scenario.connections < scenario.processes:
+        yield f"processes = {scenario.processes} cannot share connections = {scenario.connections}; give at most as many"
     if "users" in given and users > requests:
         yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}"
     if scenario.stock is not None and scenario.stock >= requests:

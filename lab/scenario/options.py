@@ -132,6 +132,14 @@ OPTIONS: dict[str, Option] = {
             label=Label("{} arrivals/s", none="no rate"),
         ),
         Option(
+            name="connections",
+            help="With --rate: requests on their way at most. When all wait for answers, the next is sent late (closed loop).",
+            least=1,
+            most_here=capacity.users,
+            only_load=True,
+            label=Label("{} connections", "1 connection", "no limit of connections"),
+        ),
+        Option(
             name="requests",
             help="Number of requests to send, over all users.",
             least=1,

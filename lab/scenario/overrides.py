@@ -42,6 +42,8 @@ def _fit_stock(scenario: Scenario, asked: Mapping[str, Any]) -> Scenario:
 
 
 def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
+    if scenario.connections is not None:
+        _check_connections(scenario.connections, scenario)
     if scenario.rate is not None:
         if explicit:
             raise BadInput(
@@ -64,6 +66,18 @@ def _fit_users(scenario: Scenario, explicit: bool) -> Scenario:
     users, requests = counted(scenario.requests, "user"), counted(scenario.requests, "request")
     note = f"{users} instead of {scenario.users}: the run has only {requests}"
     return dataclasses.replace(scenario, users=scenario.requests, notes=(*scenario.notes, note))
+
+
+def _check_connections(connections: int, scenario: Scenario) -> None:
+    if scenario.rate is None:
+        raise BadInput(
+            "this run: connections has no effect without rate. Users have one connection each; give a rate as well, or users"
+        )
+    if connections < scenario.processes:
+        raise BadInput(
+            f"this run: {counted(connections, 'connection')} cannot be split over {scenario.processes} Locust processes; "
+            f"give at least {counted(scenario.processes, 'connection')}"
+        )
 
 
 def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scenario:

@@ -61,6 +61,7 @@ class Scenario:
     store_nodes: int = 3  # the number of servers of the lock's store, where it is an ensemble
     nodes_away: tuple[int, ...] = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1
     rate: float | None = None  # arrivals per second; None: users that wait for their answers
+    connections: int | None = None  # at a rate: requests on their way at most, the next is late; None: none is late
     seed: int = 1
     notes: tuple[str, ...] = ()  # what the lab changed on the user's behalf, and why
 
@@ -68,6 +69,11 @@ class Scenario:
     def request_timeout_s(self) -> float:
         """Return when a client gives up on an answer: longer than any wait and work can take."""
         return 10 + (self.wait_ms + self.work_ms + (self.ttl_ms or 0)) / 1000
+
+    @property
+    def locust_users(self) -> int:
+        """Return how many users Locust starts. At a rate without connections, one in each process sends all requests."""
+        return (self.connections or self.processes) if self.rate else self.users
 
     def misfit(self, stage: Stage) -> str | None:
         """Return why this scenario makes no sense for a stage; None if it does."""

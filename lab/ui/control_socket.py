@@ -62,8 +62,7 @@ class ControlHandler(socketserver.StreamRequestHandler):
             return {"refused": str(reason)}
         except Exception as error:  # noqa: BLE001 - for example, a stage's file that cannot be imported
             return {"refused": failure(error)}
-        scenario = request.scenario
-        return {"users": scenario.processes if scenario.rate else scenario.users}  # at a rate, one user a process sends them
+        return {"users": request.scenario.locust_users}
 
     def _wait_for_end(self, run: LocustRun) -> None:
         self.server.runs.put(run)

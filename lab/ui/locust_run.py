@@ -50,6 +50,7 @@ def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], 
         follow(folder)
         where = {"host": f"http://{system.address}", "record": str(record)}
         what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
+        what |= {"connections": scenario.connections or 0}
         run.send(plan=where | what | {"timeout_s": scenario.request_timeout_s})
         try:
             reason = _watch(run, record, scenario, well)

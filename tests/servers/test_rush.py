@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -90,3 +91,15 @@ def test_arrivals_keep_the_rate(tmp_path):
     assert 0.5 < spread_s < 2.0
     assert done.verdict["duration_s"] > 3 * spread_s
     assert all(record.intended_ns <= record.start_ns for record in records)
+
+
+def test_connections_limit_what_is_on_its_way(tmp_path):
+    """Users that share the arrivals send no more than one request each: the next is late, and the schedule does not wait."""
+    done = run("rush", "lua", tmp_path, requests=100, rate=300, connections=4, work_ms=20)
+
+    records = sorted(History(done.folder).requests(), key=lambda record: record.start_ns)
+    steps = sorted(step for record in records for step in ((record.start_ns, 1), (record.end_ns, -1)))
+
+    assert len(records) == 100
+    assert max(itertools.accumulate(change for _, change in steps)) == 4
+    assert records[-1].start_ns - records[-1].intended_ns > 500_000_000  # 100 times 20 ms of work, and 0.3 s of arrivals

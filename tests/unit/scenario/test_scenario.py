@@ -66,6 +66,8 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
         ({"rate": -2.0}, ["rate", "above 0"]),
         ({"users": 10, "requests": 5}, ["10 users", "5 requests"]),
         ({"users": 10, "rate": 5.0}, ["exclude each other"]),
+        ({"connections": 4}, ["connections has no effect without rate"]),
+        ({"connections": 2, "rate": 5.0, "processes": 3}, ["2 connections", "3 Locust processes"]),
         ({"ttl_ms": 10}, ["ttl_ms=10", "retry_ms=30"]),
         ({"processes": 3, "requests": 2}, ["3 Locust processes", "2 requests"]),
         ({"processes": 3, "users": 2}, ["2 users", "3 Locust processes"]),

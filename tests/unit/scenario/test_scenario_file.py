@@ -177,6 +177,8 @@ TABLES = [
     # keys that contradict each other
     ({"users": 3, "rate": 2.0}, ["users and rate exclude each other"]),
     ({"seed": 3}, ["seed has no effect without rate"]),
+    ({"connections": 3}, ["connections has no effect without rate"]),
+    ({"connections": 2, "rate": 9.0, "processes": 3}, ["processes = 3 cannot share connections = 2"]),
     ({"store_syncs": "no"}, ["store_syncs = 'no'", "give store_persists = true as well"]),
     ({"users": 9, "requests": 5}, ["users = 9 cannot share requests = 5", "at most 5 users"]),
     ({"users": 2, "processes": 3}, ["processes = 3 cannot share users = 2"]),
