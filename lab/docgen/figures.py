@@ -138,6 +138,9 @@ def cut(picture: Timeline) -> None:
     picture.lives = [picture.lives[place] for place in lives]
     for life in picture.lives:
         life.holder, life.by = grants.get(life.holder, NEVER), grants.get(life.by, NEVER)
+    picture.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
+    for vote in picture.votes:
+        vote.holder = grants.get(vote.holder, NEVER)
     picture.losses = [picture.losses[place] for place in losses]
     for loss in picture.losses:
         loss.culprit, loss.victim = grants[loss.culprit], grants.get(loss.victim, NEVER)

@@ -28,7 +28,7 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
     slow: list[int] = []  # their releases took long: the stamps hardly show when the store received the command
     for place, held in enumerate(picture.held):
         granted.setdefault(held.key, []).append((held.got, place))
-        if held.released != NEVER and held.result == "ok":
+        if _freed(held):
             released.setdefault(held.key, []).append((held.released, place))
             slow += [place] if held.released - held.until > DELETED_WITHIN_US else []
     for several in released.values():
@@ -48,12 +48,17 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
             life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
 
 
+def _freed(held: DrawnGrant) -> bool:
+    """Return whether a release may have deleted the key. It may have done so as well where the work had failed before."""
+    return held.released != NEVER and (held.result == "ok" or held.result.startswith("error: "))
+
+
 def _strangeness(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
     """Return how badly a grant fits a life: smaller is better.
 
     Without thefts, both ends count, in the order of the lives. With thefts, the beginning counts most.
     """
-    ended = life.how == "del" and held.result == "ok" and held.until <= life.gone <= held.released + DELETED_WITHIN_US
+    ended = life.how == "del" and _freed(held) and held.until <= life.gone <= held.released + DELETED_WITHIN_US
     begin, end = abs(held.got - life.born), abs(held.released - life.gone) if ended else 0
     if thefts:
         return begin + (min(end, STOLEN_US) if ended else STOLEN_US), 0, 0

@@ -6,6 +6,7 @@ Times are whole microseconds since the first request, NEVER where an event did n
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,9 @@ from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
 NEVER = -1
 NO_LOCK = ("no lock", "no lock between replicas")  # the mechanisms of a stage that locks nothing; the second in old runs
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
+OLDER = re.compile(r"the fence (\d+) is older than (\d+)")  # as a resource with a fence refuses a write
+PROLONGS = ("1", "True", "OK", "sent")  # answers to a renewal, where the journal does not have whether it prolonged a lease
+NO_LEASE = ("LOAD", "MASTERS")  # what old journals name in place of a key: commands that set up a client
 
 
 class DrawnGrant(msgspec.Struct, array_like=True):
@@ -59,11 +63,29 @@ class DrawnGrant(msgspec.Struct, array_like=True):
     wrote_in: float = NEVER
     # the number of the whole counter after the write; None where the evidence does not have it
     counter: int | None = None
+    # the number of the grant; 0 where the stage has none, and in the picture of an old run
+    fence: int = 0
+    # when the resource refused a write; NEVER where it did not, and in the picture of an old run
+    refused_at: int = NEVER
+    # since when a request that nests two locks has held the outer one, and until when; NEVER without one
+    outer_got: int = NEVER
+    outer_until: int = NEVER
 
     @property
     def is_refused(self) -> bool:
         """Return whether the resource refused the write."""
-        return self.result.startswith("error: Refused")
+        return self.result.startswith("error: Refused") or self.result == "refused"
+
+    @property
+    def refused_moment(self) -> int:
+        """Return when the resource refused the write; where the evidence does not have it, when the work ended."""
+        return self.until if self.refused_at == NEVER else self.refused_at
+
+    @property
+    def fences(self) -> tuple[int, int] | None:
+        """Return the fence of a refused write and the one that the resource had seen; None without such a reason."""
+        found = OLDER.search(self.result)
+        return None if found is None else (int(found[1]), int(found[2]))
 
     @property
     def is_abandoned(self) -> bool:
@@ -102,6 +124,28 @@ class Life(msgspec.Struct, array_like=True):
     slot: int = 0
     # when it was renewed
     touched: list[int] = []
+
+
+class Vote(msgspec.Struct, array_like=True):
+    """A key's life at one of several lock servers: that server's vote for a request, as the lab received it."""
+
+    # the place of the server in the list of the servers that vote
+    node: int
+    # when the key was set
+    born: int
+    # when its time to live is over; NEVER without one
+    due: int = NEVER
+    # when the server removed or forgot it; NEVER while it lives
+    gone: int = NEVER
+    # what ended it: an event of the server; ``forgotten`` where the server gave its vote anew, and had removed none
+    how: str = ""
+    # the place of the grant that it was given for; NEVER for a request without a majority
+    holder: int = NEVER
+
+    def end(self, run_end: int) -> int:
+        """Return when the vote was over: its key was removed, forgotten, or had outlived its time."""
+        ends = [at for at in (self.gone, self.due) if at != NEVER]
+        return min([*ends, run_end])
 
 
 class DrawnLoss(msgspec.Struct, array_like=True):
@@ -167,6 +211,13 @@ class Renewal(msgspec.Struct, array_like=True):
     at: int
     # the store's answer
     answer: str
+    # whether it can have prolonged a lease; None in the picture of an old run
+    prolonged: bool | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Return whether it can have prolonged a lease."""
+        return self.answer in PROLONGS if self.prolonged is None else self.prolonged
 
 
 class Timeline(msgspec.Struct, kw_only=True):
@@ -215,6 +266,9 @@ class Timeline(msgspec.Struct, kw_only=True):
     waiting: list[tuple[int, int]] = []
     # the moments at which the counter held a number that no write in the picture had left
     gaps: list[float] = []
+    # of a lock that several servers vote on: their names, and their votes
+    voters: list[str] = []
+    votes: list[Vote] = []
 
     @property
     def lock_keys(self) -> set[int]:
@@ -226,11 +280,22 @@ class Timeline(msgspec.Struct, kw_only=True):
         """Return whether a request ever held a lock. Without one no key is named, or the judge found that nothing is locked."""
         return any(held.key != NEVER for held in self.held) and not set(NO_LOCK) & set(self.mechanisms)
 
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether no request got the lock any more after the fault on which the picture opens."""
+        return self.focus_fault != NEVER and self.faults[self.focus_fault].next_got == NEVER
+
+    def renews(self, renewal: Renewal) -> bool:
+        """Return whether a command outside any request is about a lease. Others set up a client, such as the load of a script."""
+        name = self.keys[renewal.key] if 0 <= renewal.key < len(self.keys) else ""
+        return name not in NO_LEASE and "redis.call" not in name
+
 
 FIELDS = {  # by which a page reads the arrays
     name: kind.__struct_fields__
     for name, kind in {
         "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
+        "votes": Vote,
     }.items()
 }  # fmt: skip
 

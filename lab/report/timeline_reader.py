@@ -10,18 +10,19 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from app.journal import CONNECT, AnyEvent, GaveUp, Got, Renewed, Started
+from app.journal import CONNECT, AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Started
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
-from lab.judge.grant import Grant, Grants
+from lab.judge.grant import Grant, Grants, Name
 from lab.judge.judgement import Judgement
 from lab.report.caption_liveness import claim_story
 from lab.report.timeline_counter import place_commands
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
 from lab.report.timeline_leases import RECEIVED_WITHIN_US, assign_lives
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
+from lab.report.timeline_votes import assign_votes, voters_of, votes_of
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one
@@ -77,13 +78,23 @@ class _Near(Generic[Item]):
         yield from self.after
 
 
+class _Taken(msgspec.Struct):
+    """A grant, and what the judge has no use for."""
+
+    grant: Grant
+    # the number of the grant; 0 without one
+    fence: int
+    # when the resource refused a write; 0 where it did not
+    refused_ns: int = 0
+
+
 class _Reader:
     """The state of the pass."""
 
     def __init__(self, picture: Timeline, findings: Findings, focus: Focus, limit: int) -> None:
         self.picture, self.findings, self.focus, self.limit = picture, findings, focus, limit
         self.grants = Grants()
-        self.near: _Near[Grant] = _Near(focus.at_ns, limit)
+        self.near: _Near[_Taken] = _Near(focus.at_ns, limit)
         self.waited: _Near[Waited] = _Near(focus.at_ns, limit)
         self.renewals: _Near[Renewal] = _Near(focus.at_ns, limit)
         self.started: dict[int, list[int]] = {}  # when processes of a replica came up
@@ -91,6 +102,7 @@ class _Reader:
         self.keys: dict[str, int] = {}
         self.last_ns = findings.end_ns
         self.ended: dict[str, int] = {}  # when the last turn of each request ended
+        self.open: dict[Name, _Taken] = {}  # the grants without a release
 
     def us(self, at_ns: int) -> int:
         """Return a stamp as microseconds since the first request."""
@@ -111,12 +123,15 @@ class _Reader:
         picture.grants = self.near.seen
         picture.end = self.us(self.last_ns)
         picture.faults = [self.drawn_fault(outcome) for outcome in self.findings.faults]
-        picture.held = [self.drawn_grant(grant) for grant in self.near]
+        picture.held = [self.drawn_grant(taken) for taken in self.near]
         complete = len(picture.held) == picture.grants
-        place_commands(picture, list(self.near), self.findings.origin_ns, self.findings.run.start if complete else None)
+        place_commands(
+            picture, [taken.grant for taken in self.near], self.findings.origin_ns, self.findings.run.start if complete else None
+        )
         picture.shown = _span(picture, complete)
         picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
         lives = list(self.lives(history.key_events()))
+        self.read_votes(history)
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
         picture.lives = [life for life in lives if life.key in picture.lock_keys]
         assign_lives(picture, thefts=self.findings.thefts > 0)
@@ -136,12 +151,17 @@ class _Reader:
         match event:
             case Got() if grant is not None:
                 self.key(event.key)  # keys are numbered in the order of their first grant or renewal
-                self.near.add(event.got_ns, grant)
+                self.open[replica, event.request, event.turn] = taken = _Taken(grant, event.fence)
+                self.near.add(event.got_ns, taken)
+            case Refusal() if grant is not None:
+                self.open[replica, event.request, event.turn].refused_ns = event.refused_ns
+            case Released():
+                self.open.pop((replica, event.request, event.turn), None)
             case GaveUp():
                 self.gave_up(replica, event)
             case Renewed() if event.command != CONNECT:
-                renewal = Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.answer)
-                self.renewals.add(event.renewed_ns, renewal)
+                about = (self.places[replica], self.key(event.key), self.us(event.renewed_ns))
+                self.renewals.add(event.renewed_ns, Renewal(*about, event.answer, event.succeeded))
             case Started():
                 self.started.setdefault(self.places[replica], []).append(self.us(event.started_ns))
 
@@ -151,8 +171,9 @@ class _Reader:
         waited = Waited(event.request, self.places[replica], self.us(event.asked_ns), self.us(event.gave_up_ns), why)
         self.waited.add(event.gave_up_ns, waited)
 
-    def drawn_grant(self, grant: Grant) -> DrawnGrant:
+    def drawn_grant(self, taken: _Taken) -> DrawnGrant:
         """Return a grant as the picture has it."""
+        grant = taken.grant
         drawn = DrawnGrant(
             request=grant.request,
             replica=self.places[grant.replica],
@@ -173,6 +194,11 @@ class _Reader:
             drawn.result = grant.result if grant.answer != "0" else f"{grant.result}, nothing was deleted"
         else:
             self.end(drawn)
+        drawn.fence = taken.fence
+        drawn.refused_at = self.us(taken.refused_ns) if taken.refused_ns else NEVER
+        if grant.outer_got_ns:
+            drawn.outer_got = self.us(grant.outer_got_ns)
+            drawn.outer_until = self.us(grant.outer_releasing_ns) if grant.outer_releasing_ns else drawn.until
         # a request that works again has waited only since its last turn
         drawn.asked = min(drawn.got, max(drawn.asked, self.ended.get(grant.request, drawn.asked)))
         self.ended[grant.request] = drawn.until
@@ -227,6 +253,22 @@ class _Reader:
                 if first - RECEIVED_WITHIN_US <= at <= last + RECEIVED_WITHIN_US and near < 2 * self.limit:
                     near += 1
                     yield born
+
+    def read_votes(self, history: History) -> None:
+        """Read the votes of several lock servers, in the time that is shown."""
+        picture = self.picture
+        picture.voters = voters_of({event.node for event in history.key_events()})
+        if not picture.voters:
+            return
+        locks = {name for name, place in self.keys.items() if place in picture.lock_keys}
+        events = ((self.us(event.at_ns), event) for event in history.key_events())
+        first, last = picture.shown
+        picture.votes = [
+            vote
+            for vote in votes_of(events, picture.voters, locks, picture.ttl)
+            if first - RECEIVED_WITHIN_US <= vote.born <= last + RECEIVED_WITHIN_US
+        ]
+        assign_votes(picture)
 
     def touch(self, life: Life, at: int) -> None:
         """Give a life its time to live anew."""

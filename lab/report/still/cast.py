@@ -1,0 +1,38 @@
+"""The grants that the title of a still timeline is about: they are named, whatever else has room."""
+
+from __future__ import annotations
+
+import re
+
+from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
+
+A_REQUEST = re.compile(r"\br\d+\b")
+
+
+def named_in(title: str) -> set[str]:
+    """Return the requests that a sentence names."""
+    return set(A_REQUEST.findall(title))
+
+
+def cast(picture: Timeline, title: str) -> list[DrawnGrant]:
+    """Return the grants of the title, in the order in which they began.
+
+    They are those of the loss, of the requests that the title names, of the fault, and of a thief, and the one whose fence made
+    the resource refuse a write.
+    """
+    places = set[int]()
+    if picture.focus != NEVER:
+        loss = picture.losses[picture.focus]
+        places |= {loss.culprit, loss.victim}
+        robbed = set() if picture.votes else {picture.held[place].lease for place in places - {NEVER}}
+        places |= {life.by for number, life in enumerate(picture.lives) if number in robbed and life.how == "del"}
+    names = named_in(title)
+    if picture.focus_fault != NEVER:
+        names.add(picture.faults[picture.focus_fault].request)
+    since, until = picture.opens
+    for place, held in enumerate(picture.held):
+        if held.request in names and held.got <= until and held.until >= since:
+            places.add(place)
+    seen = {held.fences[1] for held in picture.held if held.fences is not None}
+    places |= {place for place, held in enumerate(picture.held) if held.fence in seen}
+    return [picture.held[place] for place in sorted(places - {NEVER})]

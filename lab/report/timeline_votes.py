@@ -1,0 +1,103 @@
+"""The votes of several lock servers, out of the events that each server reported of its keys.
+
+The events name no request. So a vote is matched with the grant during whose acquire its key was set, if the key stayed until
+the release. This is for pictures alone: no verdict rests on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from lab.evidence.history import KeyEvent
+from lab.judge.entitlement import AT_THE_STORE
+from lab.report.timeline_model import NEVER, DrawnGrant, Timeline, Vote
+
+NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote
+FORGOTTEN = "forgotten"
+FEWEST = 3  # servers: with fewer, nothing is voted on
+DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from its primary
+RECEIVED_WITHIN_US = 20_000  # the lab receives that a key was set so late
+SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
+ENDS = ("del", "expired")
+
+
+def voters_of(nodes: Iterable[str]) -> list[str]:
+    """Return the servers that vote, as a picture names them; none where fewer than three reported events.
+
+    nodes: the names of all servers that reported an event.
+    """
+    numbers = sorted({int(found[1]) for node in nodes if (found := NUMBERED.fullmatch(node))})
+    return [f"server {number}" for number in numbers] if len(numbers) >= FEWEST else []
+
+
+def votes_of(events: Iterable[tuple[int, KeyEvent]], voters: Sequence[str], keys: Collection[str], ttl_us: int) -> list[Vote]:
+    """Return the votes for the holders of a lock, in the order in which they began.
+
+    events: each with its moment in microseconds of the picture. keys: the lock's, as the store has them. ttl_us: the lock's, 0
+    without one.
+    """
+    votes: list[Vote] = []
+    living: dict[int, tuple[Vote, str]] = {}  # by the server's place: its vote, and which of a pair reported it
+    for at, event in events:
+        found = NUMBERED.fullmatch(event.node)
+        if event.key not in keys or found is None or (event.event != "set" and event.event not in ENDS):
+            continue
+        node = voters.index(f"server {found[1]}")
+        vote, reported_by = living.get(node, (None, ""))
+        if vote is not None and event.node != reported_by and at - vote.born <= DOUBLED_WITHIN_US:
+            continue
+        if vote is not None:
+            vote.gone, vote.how = at, event.event if event.event in ENDS else FORGOTTEN
+            del living[node]
+        if event.event == "set":
+            new = Vote(node, at, at + ttl_us if ttl_us else NEVER)
+            votes.append(new)
+            living[node] = new, event.node
+    return votes
+
+
+def assign_votes(picture: Timeline) -> None:
+    """Find the grant of each vote, and when a server forgot a vote: at the fault of the lock's servers that came before."""
+    faults = sorted(fault.at for fault in picture.faults if fault.effect in AT_THE_STORE)
+    for vote in picture.votes:
+        if vote.how == FORGOTTEN:
+            vote.gone = next((at for at in faults if vote.born <= at <= vote.gone), vote.gone)
+    for place, held in enumerate(picture.held):
+        if held.commands:  # otherwise another request of its process has left the lock to it
+            for node in range(len(picture.voters)):
+                own = (vote for vote in picture.votes if vote.node == node and vote.holder == NEVER and _fits(vote, held))
+                if (vote := next(own, None)) is not None:
+                    vote.holder = place
+
+
+def _fits(vote: Vote, held: DrawnGrant) -> bool:
+    """Return whether the vote began in the acquire of the grant, and was not taken back before the release."""
+    asked = held.asked if held.acquiring == NEVER else held.acquiring
+    begins = asked - SENT_BEFORE_US <= vote.born <= held.got + RECEIVED_WITHIN_US
+    return begins and (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
+
+
+def majority_end(picture: Timeline, place: int) -> int:
+    """Return when the majority of the servers that voted for a grant was lost; NEVER where the picture has no such majority."""
+    ends = sorted((vote.end(picture.end) for vote in picture.votes if vote.holder == place), reverse=True)
+    needed = len(picture.voters) // 2 + 1
+    return ends[needed - 1] if len(ends) >= needed else NEVER
+
+
+def answers(picture: Timeline, place: int) -> dict[str, list[int]]:
+    """Return how the servers voted in the acquire of a grant: the places of those that granted, refused, or did neither.
+
+    A server refused if it held another request's key when the acquire was over.
+    """
+    held = picture.held[place]
+    given: dict[str, list[int]] = {"granted": [], "refused": [], "silent": []}
+    for node in range(len(picture.voters)):
+        votes = [vote for vote in picture.votes if vote.node == node]
+        if any(vote.holder == place for vote in votes):
+            given["granted"].append(node)
+        elif any(vote.born <= held.got < vote.end(picture.end) for vote in votes):
+            given["refused"].append(node)
+        else:
+            given["silent"].append(node)
+    return given

@@ -1,0 +1,189 @@
+"""What is drawn of kept runs, and of runs made by hand: its marks, its labels and its view, without pixels."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from app.journal import GaveUp, Refusal, Released, Renewed, Started
+from lab.paths import REFERENCE
+from lab.report.charts.timeline import compose
+from lab.report.still.axis import Axis, axis_of
+from lab.report.still.cast import cast, named_in
+from lab.report.still.lock_servers import FOR_EVER
+from lab.report.still.pen import BESIDES_PT, LETTERS, WIDTH_PT, Pen, points
+from lab.report.still.run_parts import waiting_steps
+from lab.report.timeline_model import Timeline, load
+from lab.report.timeline_title import LONGEST, finding
+from tests.builders import MS, picture_of
+
+KEPT = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/timeline.json"))
+each_picture = pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
+
+
+@cache
+def kept(folder: Path) -> tuple[Timeline, str, Pen]:
+    """Return a kept picture, its title, and the pen that drew it."""
+    picture = load(folder / "timeline.json")
+    assert picture is not None
+    return picture, finding(picture), drawn(picture)
+
+
+def drawn(picture: Timeline) -> Pen:
+    return compose(Figure().add_subplot(), picture, finding(picture))
+
+
+@each_picture
+def test_view_has_what_the_title_names(folder):
+    """Each request that the title names has a label in the picture."""
+    _, title, pen = kept(folder)
+
+    labelled = {request for text in pen.texts for request in named_in(text)}
+    assert named_in(title) - labelled == set(), title
+
+
+@each_picture
+def test_title_is_short(folder):
+    assert len(kept(folder)[1]) < LONGEST
+
+
+@each_picture
+def test_legend_fits(folder):
+    """The columns of the legend are within the picture."""
+    *_, pen = kept(folder)
+
+    widths = [points(meaning) for meaning in pen.marks]
+    rows = -(-len(widths) // pen.columns)
+    each = [max(widths[place : place + rows]) + BESIDES_PT for place in range(0, len(widths), rows)]
+    assert pen.marks
+    assert sum(each) <= WIDTH_PT
+
+
+def test_letters_can_be_read():
+    """Where a page shows the picture 850 px wide, a letter has 12 px."""
+    assert LETTERS * 850 / WIDTH_PT >= 12
+
+
+@pytest.mark.parametrize("folder", [folder for folder in KEPT if finding(load(folder / "timeline.json")).count("fence")])
+def test_refused_write_is_in_view(folder):
+    """The write that the resource refused is drawn, with its fence."""
+    picture, _, pen = kept(folder)
+
+    refused = next(held for held in picture.held if held.is_refused)
+    assert axis_of(picture).has(refused.refused_moment)
+    assert "write that the resource refused" in pen.marks
+    assert [text for text in pen.texts if text.startswith("refused")]
+    assert any(f"fence {refused.fences[0]}" in text for text in pen.texts)
+
+
+@pytest.fixture
+def stuck(made):
+    """r0 dies with a lock that has no time to live; r1 gives up early, and r2 asks and gives up late."""
+    made.key_event("set", 10)
+    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown")
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
+    made.fault("kill", "r0", 20, 21)
+    for request, asked, gave_up in (("r1", 5, 2000), ("r2", 2100, 4000)):
+        times = {"asked_ns": asked * MS, "gave_up_ns": gave_up * MS}
+        made.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times))
+        made.answer(request, "failed")
+    return made
+
+
+def test_for_ever_is_drawn(stuck):
+    """A key that stays for ever is drawn to the end of the run, and so are those that wait until they give up."""
+    picture = picture_of(stuck, final=0, tests="freed_after_crash")
+    picture.opens = picture.shown = (0, 100_000)
+    picture.waiting = [step for step in picture.waiting if step[0] <= 100_000]
+
+    pen = drawn(picture)
+
+    assert {FOR_EVER, "2 requests gave up"} <= set(pen.texts)
+    assert "a request gives up" in pen.marks
+    assert pen.axis.bend < 100_000
+    assert pen.axis.until >= picture.end
+    assert waiting_steps(picture, pen.axis)[-3:] == [(2_000_000, 0), (2_100_000, 1), (4_000_000, 0)]
+
+
+def test_a_lease_with_a_time_is_not_for_ever(made):
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 320).key_event("set", 321).key_event("del", 330)
+    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown")
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
+    made.fault("kill", "r0", 20, 21)
+    made.increment("r1", 0, 0, at=(321, 322, 325, 329), replica="replica-2")
+
+    pen = drawn(picture_of(made, final=1, ttl_ms=300, tests="freed_after_crash"))
+
+    assert FOR_EVER not in pen.texts
+    assert pen.axis.denser_by == 1
+
+
+def test_dense_end_of_the_axis():
+    """The axis keeps the order of moments, and its ends are the ends of the picture."""
+    axis = Axis(0, 6_100_000, bend=100_000)
+
+    assert [axis.place(at) for at in (0, 100_000, 6_100_000)] == [0, pytest.approx(0.66), 1]
+    assert axis.denser_by == pytest.approx(60 / 0.34 * 0.66)
+
+
+def test_fence_of_the_newer_holder_is_named(made):
+    """The grant that had the fence which made the resource refuse a write belongs to the title, and shows its fence."""
+    made.increment("r0", 0, None, at=(1, 2, 3, 4), outcome="failed", fence=1)
+    made.increment("r1", 0, 0, at=(50, 51, 52, 53), replica="replica-2", fence=2)
+    made.fault("freeze", "r0", 3, 90)
+    journal = "journal/replica-1.jsonl"
+    why = "the fence 1 is older than 2, which was seen here"
+    made.line(journal, Refusal(request="r0", refused_ns=95 * MS, why=why))
+    times = {"releasing_ns": 96 * MS, "released_ns": 97 * MS}
+    made.line(journal, Released(request="r0", result=f"error: Refused: {why}", commands=1, **times))
+
+    picture = picture_of(made, final=1, ttl_ms=30, tests="survives_a_late_freeze")
+    pen = drawn(picture)
+
+    assert [held.fence for held in picture.held] == [1, 2]
+    assert picture.held[0].refused_at == 94_000
+    assert {held.request for held in cast(picture, finding(picture))} == {"r0", "r1"}
+    assert {"r0, fence 1", "r1, fence 2", "refused: 1 < 2"} <= set(pen.texts)
+
+
+def test_renewals_are_told_from_other_commands(made):
+    """A renewal is in the row of its replica, one in vain is apart, and what sets up a client is no renewal."""
+    made.key_event("set", 1).key_event("expire", 1).key_event("del", 101)
+    made.increment("a", 0, 0, at=(1, 2, 100, 101))
+    for key, at, answer in (("lock", 30, "1"), ("lock", 60, "0"), ("LOAD", 20, "1")):
+        made.line("journal/replica-1.jsonl", Renewed(request="", key=key, renewed_ns=at * MS, answer=answer))
+
+    picture = picture_of(made, final=1, ttl_ms=100)
+    pen = drawn(picture)
+
+    assert {"renewal", "renewal in vain: nothing was prolonged"} <= set(pen.marks)
+    assert [picture.renews(renewal) for renewal in picture.renewals] == [False, True, True]
+
+
+def test_ttl_without_renewals_is_no_renewal(made):
+    """A stage that renews nothing sets a time to live in a command of its own: the picture names it so."""
+    made.key_event("set", 1).key_event("expire", 50).key_event("del", 101)
+    made.increment("a", 0, 0, at=(1, 2, 100, 101))
+
+    marks = drawn(picture_of(made, final=1, ttl_ms=100)).marks
+
+    assert "the key's time to live is set" in marks
+    assert "renewal" not in marks
+
+
+def test_theft_is_a_message(made):
+    """A release that deletes another request's lock is drawn to the lock's store, with both names."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 40).key_event("set", 41).key_event(
+        "expire", 41
+    ).key_event("del", 62).key_event("set", 63).key_event("del", 90)
+    made.increment("r0", 0, 0, at=(10, 11, 60, 61), released=63)
+    made.increment("r1", 0, 1, at=(41, 42, 80, 81), replica="replica-2", answer="0")
+    made.increment("r2", 1, 1, at=(63, 64, 88, 89), replica="replica-3", released=91)
+
+    pen = drawn(picture_of(made, final=2, ttl_ms=30, tests="releases_only_its_own"))
+
+    assert "release that deletes another request's lock" in pen.marks
+    assert "r0 deletes the lock of r1" in pen.texts

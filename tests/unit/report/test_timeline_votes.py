@@ -1,0 +1,105 @@
+"""The votes of five lock servers, from events made by hand."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.figure import Figure
+
+from lab.evidence.history import KeyEvent
+from lab.report.charts.timeline import compose
+from lab.report.timeline_model import NEVER
+from lab.report.timeline_title import finding
+from lab.report.timeline_votes import answers, majority_end, voters_of
+from tests.builders import MS, Made, picture_of
+
+
+def tells(made: Made, event: str, at_ms: int, *nodes: int, kind: str = "lock-redis") -> None:
+    """Write an event of the lock's key, as each of these servers reports it."""
+    for node in nodes:
+        made.line("server.jsonl", KeyEvent(at_ms * MS, event, "lock", f"{kind}-{node}"))
+
+
+@pytest.fixture
+def forgotten(made):
+    """r0 has the votes of servers 1, 2 and 3; server 3 forgets its vote, and r1 gets in with the votes of 3, 4 and 5."""
+    tells(made, "set", 10, 1, 2, 3)
+    tells(made, "set", 30, 3, 4, 5)
+    tells(made, "del", 45, 3, 4, 5)
+    tells(made, "del", 61, 1, 2)
+    made.increment("r0", 0, 1, at=(11, 12, 59, 60), asked=9, released=62)
+    made.increment("r1", 0, 0, at=(31, 32, 40, 44), asked=29, released=46, replica="replica-2")
+    made.fault("restart_nodes", "r0", 20, 60)
+    return made
+
+
+def test_each_vote_has_its_grant(forgotten):
+    """A vote belongs to the grant in whose acquire its key was set; a vote that is given anew was forgotten at the fault."""
+    picture = picture_of(forgotten, final=1, ttl_ms=3000)
+
+    assert picture.voters == [f"server {number}" for number in range(1, 6)]
+    of = {held.request: place for place, held in enumerate(picture.held)}
+    assert answers(picture, of["r0"]) == {"granted": [0, 1, 2], "refused": [], "silent": [3, 4]}
+    assert answers(picture, of["r1"]) == {"granted": [2, 3, 4], "refused": [0, 1], "silent": []}
+    assert [(vote.node, vote.how, vote.gone) for vote in picture.votes if vote.how == "forgotten"] == [(2, "forgotten", 9_000)]
+
+
+def test_majority_ends_with_the_third_vote(forgotten):
+    """A lease of three votes ends with the first of them that is lost; fewer than three votes are no majority."""
+    picture = picture_of(forgotten, final=1, ttl_ms=3000)
+    of = {held.request: place for place, held in enumerate(picture.held)}
+
+    assert majority_end(picture, of["r0"]) == 9_000
+    assert majority_end(picture, of["r1"]) == 34_000
+    picture.votes = [vote for vote in picture.votes if vote.node != 4]
+    assert majority_end(picture, of["r1"]) == NEVER
+
+
+def test_votes_are_drawn(forgotten):
+    """The picture has a row for each server, and tells votes given, refused, missing and forgotten apart."""
+    picture = picture_of(forgotten, final=1, ttl_ms=3000)
+
+    pen = compose(Figure().add_subplot(), picture, finding(picture))
+
+    assert {
+        "vote for a request of the title",
+        "refused: another request's key is there",
+        "no vote: the server reports no key",
+        "the server forgets its vote",
+    } <= set(pen.marks)
+    assert "lease: the key exists" not in pen.marks
+    assert (pen.texts.count("r0"), pen.texts.count("r1")) == (4, 4)  # in the rows of three servers and of a replica
+
+
+def test_loser_has_no_majority(made):
+    """The vote of a request that takes it back without a grant belongs to no grant."""
+    tells(made, "set", 10, 1, 2, 3)
+    tells(made, "set", 10, 4)
+    tells(made, "del", 13, 4)
+    tells(made, "del", 21, 1, 2, 3)
+    made.increment("r0", 0, 0, at=(11, 12, 18, 20), asked=9, released=22)
+
+    picture = picture_of(made, final=1, ttl_ms=3000)
+
+    assert [(vote.node, vote.holder) for vote in picture.votes] == [(0, 0), (1, 0), (2, 0), (3, NEVER)]
+    assert answers(picture, 0)["refused"] == [3]
+
+
+def test_pair_has_one_vote(made):
+    """What a replica reports again right after its primary is the same vote; much later it is a new one."""
+    tells(made, "set", 10, 1, 2, 3)
+    tells(made, "set", 11, 1, kind="lock-replica")
+    tells(made, "del", 20, 1, 2, 3)
+    tells(made, "del", 21, 1, kind="lock-replica")
+    tells(made, "set", 500, 1, 2, 3)
+    tells(made, "set", 900, 1, kind="lock-replica")
+    made.increment("r0", 0, 0, at=(11, 12, 18, 19), asked=9, released=22)
+    made.increment("r1", 1, 1, at=(501, 502, 918, 919), asked=499, released=922)
+
+    votes = [vote for vote in picture_of(made, final=2, ttl_ms=3000).votes if vote.node == 0]
+
+    assert [(vote.born, vote.how) for vote in votes] == [(-1000, "del"), (489_000, "forgotten"), (889_000, "")]
+
+
+def test_few_servers_do_not_vote(forgotten):
+    assert voters_of(["lock-redis-1", "lock-replica-1", "lock-redis-2"]) == []
+    assert voters_of(["", "lock-redis"]) == []
