@@ -295,7 +295,6 @@ FIELDS = {  # by which a page reads the arrays
     name: kind.__struct_fields__
     for name, kind in {
         "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
-        "votes": Vote,
     }.items()
 }  # fmt: skip
 

@@ -7,7 +7,9 @@ the release. This is for pictures alone: no verdict rests on it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
 
 from lab.evidence.history import KeyEvent
 from lab.judge.entitlement import AT_THE_STORE
@@ -20,6 +22,7 @@ DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from i
 RECEIVED_WITHIN_US = 20_000  # the lab receives that a key was set so late
 SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
 ENDS = ("del", "expired")
+BORN = attrgetter("born")
 
 
 def voters_of(nodes: Iterable[str]) -> list[str]:
@@ -63,19 +66,27 @@ def assign_votes(picture: Timeline) -> None:
     for vote in picture.votes:
         if vote.how == FORGOTTEN:
             vote.gone = next((at for at in faults if vote.born <= at <= vote.gone), vote.gone)
+    of_node: list[list[Vote]] = [[] for _ in picture.voters]
+    for vote in sorted(picture.votes, key=BORN):
+        of_node[vote.node].append(vote)
     for place, held in enumerate(picture.held):
         if held.commands:  # otherwise another request of its process has left the lock to it
-            for node in range(len(picture.voters)):
-                own = (vote for vote in picture.votes if vote.node == node and vote.holder == NEVER and _fits(vote, held))
-                if (vote := next(own, None)) is not None:
-                    vote.holder = place
+            for votes in of_node:
+                if (own := _first(votes, held)) is not None:
+                    own.holder = place
 
 
-def _fits(vote: Vote, held: DrawnGrant) -> bool:
-    """Return whether the vote began in the acquire of the grant, and was not taken back before the release."""
+def _first(votes: Sequence[Vote], held: DrawnGrant) -> Vote | None:
+    """Return the first vote of a server that began in the acquire of a grant, and was not taken back before the release."""
     asked = held.asked if held.acquiring == NEVER else held.acquiring
-    begins = asked - SENT_BEFORE_US <= vote.born <= held.got + RECEIVED_WITHIN_US
-    return begins and (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
+    since = bisect_left(votes, asked - SENT_BEFORE_US, key=BORN)
+    until = bisect_right(votes, held.got + RECEIVED_WITHIN_US, key=BORN)
+    return next((vote for vote in votes[since:until] if vote.holder == NEVER and _stays(vote, held)), None)
+
+
+def _stays(vote: Vote, held: DrawnGrant) -> bool:
+    """Return whether a vote stayed when the lock was granted, and was not deleted before the release."""
+    return (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
 
 
 def majority_end(picture: Timeline, place: int) -> int:

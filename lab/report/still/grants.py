@@ -60,7 +60,7 @@ class Grants:
         if locked and not self.is_crowded:
             calls = [(since, until) for since, until in ((held.acquiring, held.got), (held.until, held.released)) if since >= 0]
             if held.released != NEVER:
-                pen.bars(calls, y - 0.32, 0.14, READ, "acquire, release: sent to answered")
+                pen.bars(calls, y - 0.32, 0.14, READ, "acquire, release: sent to answered", zorder=0.9)
         since, end = self.lease(held)
         if since != NEVER:
             pen.bars([(since, end)], y - 0.01, 0.07, GREEN)
@@ -86,7 +86,7 @@ class Grants:
         if self.picture.lives or self.picture.votes or held.request not in {fault.request for fault in self.picture.faults}:
             return NEVER
         later = (one.got for one in self.picture.held if one.key == held.key and held.got < one.got < held.until)
-        return min(later, default=NEVER) if self.picture.is_locked else NEVER
+        return min(later, default=NEVER) if self.picture.is_locked and self.picture.asked_store else NEVER
 
     def effects(self, held: DrawnGrant) -> None:
         """Draw the read and the write: from sent to answered, and the moment between the two."""
@@ -99,6 +99,8 @@ class Grants:
             pen.signs([held.refused_moment], y + 0.26, "x", "write that the resource refused", RED, size)
         if held.is_abandoned:
             pen.signs([held.until], y + 0.26, "s", "work that is given up before its write", ORANGE, 6)
+        elif held.result.startswith("error: ") and not held.is_refused:
+            pen.signs([held.until], y + 0.26, "D", "work or release that failed", ORANGE, 6)
         if held.wrote is None:
             return
         if held.writing != NEVER and not self.is_crowded:
