@@ -13,7 +13,7 @@ from lab.report.timeline_votes import answers, majority_end, voters_of
 from tests.builders import MS, Made, picture_of
 
 
-def tells(made: Made, event: str, at_ms: int, *nodes: int, kind: str = "lock-redis") -> None:
+def reported(made: Made, event: str, at_ms: int, *nodes: int, kind: str = "lock-redis") -> None:
     """Write an event of the lock's key, as each of these servers reports it."""
     for node in nodes:
         made.line("server.jsonl", KeyEvent(at_ms * MS, event, "lock", f"{kind}-{node}"))
@@ -22,10 +22,10 @@ def tells(made: Made, event: str, at_ms: int, *nodes: int, kind: str = "lock-red
 @pytest.fixture
 def forgotten(made):
     """r0 has the votes of servers 1, 2 and 3; server 3 forgets its vote, and r1 gets in with the votes of 3, 4 and 5."""
-    tells(made, "set", 10, 1, 2, 3)
-    tells(made, "set", 30, 3, 4, 5)
-    tells(made, "del", 45, 3, 4, 5)
-    tells(made, "del", 61, 1, 2)
+    reported(made, "set", 10, 1, 2, 3)
+    reported(made, "set", 30, 3, 4, 5)
+    reported(made, "del", 45, 3, 4, 5)
+    reported(made, "del", 61, 1, 2)
     made.increment("r0", 0, 1, at=(11, 12, 59, 60), asked=9, released=62)
     made.increment("r1", 0, 0, at=(31, 32, 40, 44), asked=29, released=46, replica="replica-2")
     made.fault("restart_nodes", "r0", 20, 60)
@@ -55,7 +55,7 @@ def test_majority_ends_with_the_third_vote(forgotten):
 
 
 def test_votes_are_drawn(forgotten):
-    """The picture has a row for each server, and tells votes given, refused, missing and forgotten apart."""
+    """The picture has a row for each server, and each vote given, refused, missing or forgotten has a mark."""
     picture = picture_of(forgotten, final=1, ttl_ms=3000)
 
     pen = compose(Figure().add_subplot(), picture, finding(picture))
@@ -72,10 +72,10 @@ def test_votes_are_drawn(forgotten):
 
 def test_loser_has_no_majority(made):
     """The vote of a request that takes it back without a grant belongs to no grant."""
-    tells(made, "set", 10, 1, 2, 3)
-    tells(made, "set", 10, 4)
-    tells(made, "del", 13, 4)
-    tells(made, "del", 21, 1, 2, 3)
+    reported(made, "set", 10, 1, 2, 3)
+    reported(made, "set", 10, 4)
+    reported(made, "del", 13, 4)
+    reported(made, "del", 21, 1, 2, 3)
     made.increment("r0", 0, 0, at=(11, 12, 18, 20), asked=9, released=22)
 
     picture = picture_of(made, final=1, ttl_ms=3000)
@@ -86,12 +86,12 @@ def test_loser_has_no_majority(made):
 
 def test_pair_has_one_vote(made):
     """What a replica reports again right after its primary is the same vote; much later it is a new one."""
-    tells(made, "set", 10, 1, 2, 3)
-    tells(made, "set", 11, 1, kind="lock-replica")
-    tells(made, "del", 20, 1, 2, 3)
-    tells(made, "del", 21, 1, kind="lock-replica")
-    tells(made, "set", 500, 1, 2, 3)
-    tells(made, "set", 900, 1, kind="lock-replica")
+    reported(made, "set", 10, 1, 2, 3)
+    reported(made, "set", 11, 1, kind="lock-replica")
+    reported(made, "del", 20, 1, 2, 3)
+    reported(made, "del", 21, 1, kind="lock-replica")
+    reported(made, "set", 500, 1, 2, 3)
+    reported(made, "set", 900, 1, kind="lock-replica")
     made.increment("r0", 0, 0, at=(11, 12, 18, 19), asked=9, released=22)
     made.increment("r1", 1, 1, at=(501, 502, 918, 919), asked=499, released=922)
 
