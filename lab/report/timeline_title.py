@@ -12,7 +12,7 @@ from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Timeline
 from lab.report.timeline_votes import answers
 from lab.text import thousands
 
-LONGEST = 130  # letters: a longer title leaves out what the run lost
+LONGEST = 120  # letters: a longer title leaves out what the run lost
 A_NUMBER = re.compile(r"\b\d{4,}\b")
 
 

@@ -89,12 +89,12 @@ def _seconds(axis: Axis) -> tuple[Map, Map]:
     def forward(moment: ArrayLike) -> NDArray[np.float64]:
         at = np.asarray(moment, dtype=float)
         inside = np.interp(at, moments, places)
-        return inside + np.minimum(at - since, 0) * before + np.maximum(at - until, 0) * after
+        return np.asarray(inside + np.minimum(at - since, 0) * before + np.maximum(at - until, 0) * after)
 
     def back(part: ArrayLike) -> NDArray[np.float64]:
         place = np.asarray(part, dtype=float)
         inside = np.interp(place, places, moments)
-        return inside + np.minimum(place, 0) / before + np.maximum(place - 1, 0) / after
+        return np.asarray(inside + np.minimum(place, 0) / before + np.maximum(place - 1, 0) / after)
 
     return forward, back
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.font_manager import FontProperties
@@ -69,7 +69,7 @@ class Pen:
             return
         self.lines.setdefault((colour, width), []).extend([(at, low), (at, high)] for at in seconds)
         if meaning not in self.marks:
-            look = {"linestyle": "none", "marker": "|", "markersize": 11, "markeredgewidth": max(1.2, width)}
+            look: dict[str, Any] = {"linestyle": "none", "marker": "|", "markersize": 11, "markeredgewidth": max(1.2, width)}
             self.marks[meaning] = Line2D([], [], color=colour, **look)
 
     def signs(
@@ -86,7 +86,7 @@ class Pen:
         seconds = [at / 1e6 for at in moments if self.axis.has(at)]
         if not seconds:
             return
-        look = {"color": colour, "markersize": size, "markeredgewidth": size / 3.5 if sign == "x" else 1.1}
+        look: dict[str, Any] = {"color": colour, "markersize": size, "markeredgewidth": size / 3.5 if sign == "x" else 1.1}
         look |= {"markerfacecolor": "#ffffff"} if hollow else {}
         self.axes.plot(seconds, [y] * len(seconds), sign, linestyle="none", zorder=3, **look)
         self.marks.setdefault(meaning, Line2D([], [], linestyle="none", marker=sign, **look))
