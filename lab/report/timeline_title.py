@@ -12,7 +12,7 @@ from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Timeline
 from lab.report.timeline_votes import answers
 from lab.text import thousands
 
-LONGEST = 120  # letters: a longer title leaves out what the run lost
+LONGEST = 110  # letters: a longer title leaves out what the run lost
 A_NUMBER = re.compile(r"\b\d{4,}\b")
 
 
@@ -28,7 +28,7 @@ def finding(picture: Timeline) -> str:
         words, cost = _of_grants(picture), True
     title = f"{picture.stage}: {words}"
     with_cost = f"{title}; {_lost(picture)}"
-    return with_cost if cost and len(with_cost) < LONGEST else title
+    return with_cost if cost and len(with_cost) <= LONGEST else title
 
 
 def _of_a_loss(picture: Timeline) -> str:
@@ -96,7 +96,7 @@ def _of_grants(picture: Timeline) -> str:
     if keys > 1:
         return f"up to {amount(_most_at_once(visible), 'request')} held {keys} locks at once"
     if picture.asked_store and (handed := _most_handed_over(visible)) > 1:
-        return f"up to {amount(handed, 'request')} of a replica worked one after the other on 1 grant of the store"
+        return f"up to {amount(handed, 'request')} of a replica had the lock in turn with 1 grant of the store"
     start = f" from {since / 1e6:.2f} s on" if since >= 10_000 else ""
     return f"{amount(len(visible), 'request')} {in_the_work(picture)} within {ms(until - since)}{start}"
 
