@@ -20,6 +20,7 @@ OF_THE_LOCKS = {
     "votes": "Redlock's random pause, compared with a fixed one",
     "syncs": "the price of Redis's syncs, and what they save",
     "waits": "each way of waiting, compared with another",
+    "omission": "the waits that a closed loop hides while a holder is frozen",
 }
 
 

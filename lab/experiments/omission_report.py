@@ -1,0 +1,220 @@
+"""The waits of both loops as a table, and as a picture on light and on dark paper."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from lab.errors import BadInput
+from lab.evidence.run_folder import save
+from lab.experiments.omission import (
+    LUA,
+    QUANTILES,
+    RATE_PER_S,
+    REQUESTS,
+    SITUATIONS,
+    UNFROZEN,
+    USERS,
+    Loop,
+    Situation,
+    TimedRun,
+    longer_than,
+    of,
+    quantile,
+)
+from lab.experiments.statistics import Interval, mean_of_ratios, of_amounts
+from lab.report.cell_picture import FONTS
+from lab.report.chart import STYLE
+from lab.report.palette import LIGHT, PAPERS, Paper
+from lab.run import environment
+from lab.text import counted, thousands
+
+STEM = "omission"
+SLOW_MS = 200  # hardly any request waits so long where nothing is frozen
+SIZE_IN = (9.6, 4.6)
+HEAD_IN = 0.72  # for the title and the conditions
+BEFORE_MS, AFTER_MS = 400, 1200  # what the dots show before the freeze, and after it began
+TITLE_WIDTH = 88  # characters in a line of the title
+
+
+class OmissionBenchmark(msgspec.Struct, kw_only=True):
+    """``omission.json``: the times of all requests, and the machine and versions."""
+
+    schema: int = 1
+    measured_utc: str
+    commit: str
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    # of the machine in the minute before
+    load_average: float
+    runs: list[TimedRun]
+
+
+class View(NamedTuple):
+    """Waits of one loop, counted from one moment."""
+
+    words: str
+    loop: Loop
+    waits_ms: Callable[[TimedRun], list[float]]
+
+
+OPEN = View("open loop, since it was due", Loop.OPEN, lambda run: run.since_due_ms)
+CLOSED = View("closed loop, since it was sent", Loop.CLOSED, lambda run: run.since_sent_ms)
+CORRECTED = View("closed loop, since it was due", Loop.CLOSED, lambda run: run.since_due_ms)
+COLOURS = {LIGHT.page: ("#0072B2", "#8B6914")}  # of the open loop and the closed loop; lines have no colour with a meaning
+DARK_COLOURS = ("#4da3e0", "#c09a3a")
+
+
+def write(runs: Sequence[TimedRun], load_average: float, into: Path) -> list[Path]:
+    """Write ``omission.json``, ``omission.md``, and the picture light and dark. Return the paths."""
+    into.mkdir(parents=True, exist_ok=True)
+    found = OmissionBenchmark(
+        measured_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=environment.commit(),
+        machine=environment.machine(),
+        versions=environment.versions(),
+        load_average=round(load_average, 2),
+        runs=list(runs),
+    )
+    data, table = into / f"{STEM}.json", into / f"{STEM}.md"
+    save(data, found)
+    table.write_text(markdown(found), encoding="utf-8")
+    return [data, table, *(draw_one(found, into, name) for name in PAPERS)]
+
+
+def load(folder: Path) -> OmissionBenchmark:
+    """Return the measurement in a folder. Raises BadInput where there is none."""
+    try:
+        return msgspec.json.decode((folder / f"{STEM}.json").read_bytes(), type=OmissionBenchmark)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadInput(f"{folder} holds no measurement of both loops: {error}") from None
+
+
+def quantiles(runs: Sequence[TimedRun], situation: Situation, view: View, name: str) -> Interval:
+    """Return a quantile of a view's waits in ms: the mean of its rounds, with the interval."""
+    return of_amounts([quantile(view.waits_ms(run), QUANTILES[name]) for run in of(runs, situation, view.loop)])
+
+
+def times_as_long(runs: Sequence[TimedRun], situation: Situation) -> float:
+    """Return the p95 of the open loop as a multiple of what the closed loop sees: the mean of the rounds' ratios."""
+    ends = [[quantile(view.waits_ms(run), QUANTILES["p95"]) for run in of(runs, situation, view.loop)] for view in (OPEN, CLOSED)]
+    return mean_of_ratios([one / other for one, other in zip(*ends, strict=True)])[0]
+
+
+def markdown(found: OmissionBenchmark) -> str:
+    """Return how it was measured, and a row for each situation and view."""
+    names = ("p50", "p90", "p95", "p99", "longest")
+    head = ["the run", "loop, and what its waits count from", *(f"{name}, ms" for name in names), f"longer than {SLOW_MS} ms"]
+    lines = [head, ["---"] * len(head)]
+    for situation in SITUATIONS:
+        for view in (OPEN, CLOSED, CORRECTED):
+            runs = of(found.runs, situation, view.loop)
+            slow = sum(longer_than(view.waits_ms(run), SLOW_MS) for run in runs) / len(runs)
+            waits = (f"{quantiles(found.runs, situation, view, name).value:.0f}" for name in names)
+            lines.append([f"`{situation.name}`", view.words, *waits, f"{slow:.0f} of {REQUESTS}"])
+    return f"{measured(found)}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def measured(found: OmissionBenchmark) -> str:
+    """Return when and how it was measured, as a sentence."""
+    rounds = len(of(found.runs, LUA, Loop.OPEN))
+    return (
+        f"Measured {found.measured_utc[:10]}, the mean of {counted(rounds, 'round')}, {RATE_PER_S} requests a second, "
+        f"on {found.machine['cores']} cores ({found.machine['processor']}) shared by servers and clients; "
+        f"the load average was {found.load_average:g} before."
+    )
+
+
+def finding(runs: Sequence[TimedRun]) -> str:
+    """Return the title of the picture."""
+    seen, real = (quantiles(runs, LUA, view, "p95").value for view in (CLOSED, OPEN))
+    many = times_as_long(runs, LUA)
+    report = f"The closed loop reports a p95 of {thousands(seen)} ms"
+    return f"{report}; the open loop waits {thousands(real)} ms, {many:.0f} times as long"
+
+
+def draw_one(found: OmissionBenchmark, folder: Path, name: str) -> Path:
+    """Draw the picture on one paper: its file's name ends with ``name``. Return its path."""
+    paper = PAPERS[name]
+    path = folder / f"{STEM}{name}.svg"
+    settings = {"text.color": paper.text, "axes.labelcolor": paper.text, "axes.facecolor": paper.page, "grid.color": paper.line}
+    settings |= {"xtick.color": paper.soft, "ytick.color": paper.soft, "axes.edgecolor": paper.soft}
+    with style.context([STYLE, FONTS, settings]):
+        figure = picture(found.runs, paper)
+        figure.savefig(path, metadata={"Date": None, "Title": finding(found.runs)}, facecolor=paper.page)
+    return path
+
+
+def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
+    """Return the picture: each request of one round as a dot, and the waits of all rounds by their share."""
+    colours = COLOURS.get(paper.page, DARK_COLOURS)
+    below_head = ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.99, 0.99 - HEAD_IN / SIZE_IN[1]))
+    figure = Figure(figsize=SIZE_IN, layout=below_head)
+    dots, shares = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    _dots(dots, runs, colours, paper)
+    _shares(shares, runs, colours, paper)
+    title = textwrap.fill(finding(runs), TITLE_WIDTH)
+    figure.text(0.012, 1 - 0.1 / SIZE_IN[1], title, ha="left", va="top", fontsize=13, fontweight="bold")
+    rounds = len(of(runs, LUA, Loop.OPEN))
+    about = (
+        f"lua under frozen_holder, {RATE_PER_S} requests a second are due, {REQUESTS} in a run; "
+        f"{rounds} rounds; closed loop: {USERS} users that wait for answers"
+    )
+    down_in = 0.16 + 0.24 * (title.count("\n") + 1)
+    figure.text(0.012, 1 - down_in / SIZE_IN[1], about, ha="left", va="top", fontsize=10, color=paper.soft)
+    return figure
+
+
+def _dots(axes: Axes, runs: Sequence[TimedRun], colours: Sequence[str], paper: Paper) -> None:
+    """Draw the first round: when each request began to wait, by this view, and how long it waited."""
+    for view, colour, marker in zip((OPEN, CLOSED), colours, "ox", strict=True):
+        run = of(runs, LUA, view.loop)[0]
+        began, ended = run.frozen_ms[:2]
+        starts = run.due_ms if view is OPEN else run.sent_ms
+        shown = [
+            (start - began, wait)
+            for start, wait in zip(starts, view.waits_ms(run), strict=True)
+            if -BEFORE_MS <= start - began <= AFTER_MS
+        ]
+        slow = longer_than(view.waits_ms(run), SLOW_MS)
+        label = f"{view.words}: {slow} over {SLOW_MS} ms"
+        axes.plot(*zip(*shown, strict=True), marker, color=colour, markersize=6, markeredgewidth=1.8, label=label)
+        if view is OPEN:
+            axes.axvspan(0, ended - began, color=paper.soft, alpha=0.16, linewidth=0)
+    axes.set_xlim(-BEFORE_MS, AFTER_MS)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("ms since the holder was frozen (grey: frozen)")
+    axes.set_ylabel("wait for the answer, ms")
+    axes.set_title("Round 1: each request a dot", fontsize=11, fontweight="normal", pad=8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=10, handletextpad=0.3, labelcolor=paper.text)
+
+
+def _shares(axes: Axes, runs: Sequence[TimedRun], colours: Sequence[str], paper: Paper) -> None:
+    """Draw the quantiles of both views, with intervals; and the same where nothing is frozen."""
+    places = list(range(len(QUANTILES)))
+    for situation, line in ((LUA, "-"), (UNFROZEN, ":")):
+        for view, colour, marker in zip((OPEN, CLOSED), colours, "ox", strict=True):
+            found = [quantiles(runs, situation, view, name) for name in QUANTILES]
+            below = [one.value - (one.value if one.low is None else one.low) for one in found]
+            above = [(one.value if one.high is None else one.high) - one.value for one in found]
+            what = f"{view.loop} loop" + ("" if situation is LUA else ", nothing frozen")
+            bars = (below, above) if situation is LUA else None
+            values = [one.value for one in found]
+            axes.errorbar(
+                places, values, yerr=bars, color=colour, linestyle=line, marker=marker if bars else "", capsize=3, label=what
+            )
+    axes.set_xticks(places, list(QUANTILES))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("share of the requests")
+    axes.set_title("All rounds: p95 is what 95 % do not exceed", fontsize=11, fontweight="normal", pad=8)
+    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2, "columnspacing": 1.2}
+    axes.legend(**place, fontsize=10, handletextpad=0.4, labelcolor=paper.text)
