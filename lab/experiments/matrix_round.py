@@ -51,13 +51,16 @@ def conduct(
 
 
 def count(cell: Cell, run: Cell) -> None:
-    """Count a run in its cell. The cell has the figures of its first run; of a later one where that broke a promise."""
+    """Count a run in its cell. The cell has the figures of its first run; of a later one where that broke a promise.
+
+    A VOID run showed nothing: the first run that shows something takes its place.
+    """
     if cell.verdict:
         cell.rounds = cell.rounds or {cell.verdict: 1}
         cell.rounds[run.verdict] = cell.rounds.get(run.verdict, 0) + 1
     same = cell.verdict == run.verdict and lost_otherwise(run) and not lost_otherwise(cell)
     if (
-        not cell.verdict or same or (run.verdict == "BROKEN" != cell.verdict)
+        cell.verdict in ("", "VOID") or same or (run.verdict == "BROKEN" != cell.verdict)
     ):  # green must not hide what a later run lost or broke
         for name in RESULT:
             setattr(cell, name, getattr(run, name))

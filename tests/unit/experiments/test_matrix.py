@@ -160,6 +160,15 @@ def test_a_broken_round_is_the_cell(conducted, tmp_path):
     assert (cell.verdict, cell.seen, cell.tries) == ("BROKEN", 1, 3)
 
 
+def test_a_void_round_is_not_the_cell(conducted, tmp_path):
+    """A run that showed nothing gives way to one that did; the table counts both."""
+    conducted[0].extend(["VOID", "KEPT", "KEPT"])
+    run(tmp_path / "m", repeat=3)
+
+    (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
+    assert (cell.verdict, cell.seen, cell.tries) == ("KEPT", 2, 3)
+
+
 def test_a_round_states_its_cost(conducted, tmp_path, capsys):
     """Each round ends with what a cell took, and how much of it was not the load; the files keep it."""
     run(tmp_path / "m", repeat=2)
