@@ -81,7 +81,7 @@ class _Pass:
             self.leavers.got,
             *([self.nested_waits.got] if run.nested else []),
             *([self.reentries.got, self.faults.got] if has_faults else []),
-            self.overlaps.got,  # it tells a lock that was left to the next holder from one that was free
+            self.overlaps.got,  # first: it marks a lock that a thread left to the next one
             self.handovers.got,
         ]
         self.at_release: list[Callable[[Grant], None]] = [

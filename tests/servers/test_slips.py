@@ -66,7 +66,7 @@ def test_each_explored_slip_is_decided_again():
 
 
 def test_second_acquire_is_told_as_waiting(real):
-    """A request that has written and asks for the lock again waits for it: each of its tries is not told as a release."""
+    """A request that has written and asks for the lock again waits for it: none of its tries reads like a release."""
     slip = find_stage(str(kept.slips()["steps_apart"]))
     schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000, clients=None)
     program = Program(slip, schedule.ttl_ms, schedule.work_ms, real)
