@@ -82,7 +82,7 @@ def of_drawing(path: Path, picture: Timeline, story: FiveSteps | None) -> list[s
     path: that of the drawing, an SVG file; without it there are no texts.
     """
     svg = path.read_text(encoding="utf-8") if path.is_file() else ""
-    found = [unescape(re.sub("<[^>]*>", "", text)) for text in DRAWN_TEXT.findall(svg)]
+    found = [unescape(re.sub("<[^>]*>", "", text)).replace("\xa0", " ") for text in DRAWN_TEXT.findall(svg)]
     wrapped = [story.finding, *(step.sentence for step in story.steps)] if story else [timeline_title.finding(picture)]
     chinese = sentences("drawn", [*found, *wrapped])
     shown: list[str] = []

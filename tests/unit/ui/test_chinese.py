@@ -154,7 +154,7 @@ def test_stories_of_kept_runs():
 
     assert share(captions, known) > MOST
     assert share(steps, known) > MOST
-    assert sum(bool(phrases.ENGLISH.search(text)) for text in drawn) < (1 - MOST) * len(drawn)
+    assert sum(bool(phrases.ENGLISH.search(text)) for text in drawn) < 0.3 * len(drawn)  # most are names and numbers
 
 
 def test_lines_of_a_drawing():
