@@ -72,16 +72,28 @@ def assign_votes(picture: Timeline) -> None:
     for place, held in enumerate(picture.held):
         if held.commands:  # otherwise another request of its process has left the lock to it
             for votes in of_node:
-                if (own := _first(votes, held)) is not None:
+                if (own := _first(votes, held, faults)) is not None:
                     own.holder = place
 
 
-def _first(votes: Sequence[Vote], held: DrawnGrant) -> Vote | None:
-    """Return the first vote of a server that began in the acquire of a grant, and was not taken back before the release."""
+def _first(votes: Sequence[Vote], held: DrawnGrant, faults: Sequence[int]) -> Vote | None:
+    """Return the first vote of a server that began in the acquire of a grant, and was not taken back before the release.
+
+    After a restart the lab receives events again a little late. So a key that was deleted too early, after a fault of its server,
+    was the next request's: the server had forgotten this vote at the fault.
+    """
     asked = held.asked if held.acquiring == NEVER else held.acquiring
     since = bisect_left(votes, asked - SENT_BEFORE_US, key=BORN)
     until = bisect_right(votes, held.got + RECEIVED_WITHIN_US, key=BORN)
-    return next((vote for vote in votes[since:until] if vote.holder == NEVER and _stays(vote, held)), None)
+    free = [vote for vote in votes[since:until] if vote.holder == NEVER]
+    if (own := next((vote for vote in free if _stays(vote, held)), None)) is not None:
+        return own
+    for vote in free:
+        forgot = next((at for at in faults if max(held.got, vote.born) <= at <= vote.gone), NEVER)
+        if vote.how == "del" and forgot != NEVER:
+            vote.gone, vote.how = forgot, FORGOTTEN
+            return vote
+    return None
 
 
 def _stays(vote: Vote, held: DrawnGrant) -> bool:

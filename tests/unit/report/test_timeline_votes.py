@@ -70,6 +70,23 @@ def test_votes_are_drawn(forgotten):
     assert (pen.texts.count("r0"), pen.texts.count("r1")) == (4, 4)  # in the rows of three servers and of a replica
 
 
+def test_late_events_hide_no_vote(made):
+    """The lab may miss the next set after a restart: a key that is deleted too early was forgotten at the fault."""
+    reported(made, "set", 10, 1, 2, 3)
+    reported(made, "del", 45, 3)
+    reported(made, "del", 61, 1, 2)
+    made.increment("r0", 0, 0, at=(11, 12, 59, 60), asked=9, released=62)
+    made.fault("restart_nodes", "r0", 20, 60)
+
+    votes = picture_of(made, final=1, ttl_ms=3000).votes
+
+    assert [(vote.holder, vote.how, vote.gone) for vote in votes] == [
+        (0, "del", 50_000),
+        (0, "del", 50_000),
+        (0, "forgotten", 9_000),
+    ]
+
+
 def test_loser_has_no_majority(made):
     """The vote of a request that takes it back without a grant belongs to no grant."""
     reported(made, "set", 10, 1, 2, 3)
