@@ -86,7 +86,7 @@ def predict(page, choice: str, name: str = "Ann") -> None:
 def outcome(page, stage: str):
     """What the live page says of a run of this stage, when its page is there as well."""
     page.locator("#phase").filter(has_text=f"{stage} under rush: ended.").wait_for(timeout=60_000)
-    page.locator("#timeline svg").wait_for()
+    page.locator("#timeline svg").or_(page.locator("#steps .said li")).filter(visible=True).first.wait_for()
     return page.locator("#outcome")
 
 
