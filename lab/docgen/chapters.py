@@ -110,7 +110,7 @@ def _diff(name: str) -> str:
     text = [f"What changes from {link}:", "", "```diff", *lines, "```"] if lines else [f"The lock is that of {link}."]
     settings = [f"- `{name}`: {before} → {after}" for name, before, after in found.settings]
     both = (("gained", found.gained), ("lost", found.lost))
-    gained_or_lost = [f"- Claims {what}: {_names(claims)}." for what, claims in both if claims]
+    gained_or_lost = [f"- [Claims](../stages.md#the-claims) {what}: {_names(claims)}." for what, claims in both if claims]
     return "\n".join([*text, "", *(gained_or_lost or ["- The claims are the same."]), *settings, ""])
 
 

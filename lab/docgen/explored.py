@@ -68,9 +68,11 @@ def _schedule(name: str) -> str:
     broken = answers[Claim[story.claim]].broken
     share = f" With {broken.conditions}, {broken.share} break it." if broken and broken.share else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
+    schedule, claim = "[schedule](../explore.md#events)", f"[`{story.claim}`](../stages.md#the-claims)"
+    not_promised = "" if Claim[story.claim] in stage.claims else f", which `{name}` does not promise"
     return (
         f"**Every order.** `lab explore {name}` decides all orders of the commands of two clients. "
-        f"This is a shortest schedule that breaks `{story.claim}`.{share}\n\n"
+        f"This is a shortest {schedule} that breaks {claim}{not_promised}.{share}\n\n"
         f"{_image(story, UP)}"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
     )

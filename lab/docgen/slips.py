@@ -47,7 +47,8 @@ def code(stage: Stage) -> str:
 def _broken(found: Kept, claim: Claim) -> tuple[str, str]:
     """Return what breaks a claim, in words, and what `lab replay` needs to do it again."""
     broken, story = of_claims(found)[claim].broken, found.stories[claim.name]
-    share = f"{capital(broken.conditions)}: {broken.share} break `{claim.name}`. " if broken and broken.share else ""
+    words = f"the claim `{claim.name}` (“{claim.value}”)"
+    share = f"{capital(broken.conditions)}: {broken.share} break {words}. " if broken and broken.share else ""
     ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
     return f"**Every order.** {share}A shortest: *{sentences(story)}*", f"{story.schedule}{ttl}{work}"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from lab.evidence.fault_effect import Effect
 from lab.judge.entitlement import AT_THE_STORE
 from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
@@ -30,6 +31,7 @@ def caption(picture: Timeline) -> str:
 
 
 Clock = Callable[[float], str]
+SHORTEST = 10_000  # µs: a fault that is over at once, such as an exception or a lost reply, has no duration to report
 
 
 def _clock(picture: Timeline) -> Clock:
@@ -136,14 +138,22 @@ def _fault_before(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
     requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
     of_the_store_first = sorted(picture.faults, key=lambda fault: fault.effect not in AT_THE_STORE)
     fault = next((fault for fault in of_the_store_first if fault.request in requests), None)
-    return (
-        "" if fault is None else f"; the fault {_kind(fault)} had begun in {fault.request} at {when(fault.at)}{_lasting(fault)}"
-    )
+    renewal = _renewal_that_failed(picture, loss, when)
+    if fault is None:
+        return renewal
+    return f"; the fault {_kind(fault)} had begun in {fault.request} at {when(fault.at)}{_lasting(fault)}{renewal}"
+
+
+def _renewal_that_failed(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
+    """Describe the first renewal that failed in the replica of one of the two: no request reaches its failpoint."""
+    replicas = {picture.held[place].replica for place in (loss.culprit, loss.victim) if place != NEVER}
+    failed = (fault for fault in picture.faults if fault.effect is Effect.RENEWAL_FAILS and fault.replica in replicas)
+    return next((f"; a renewal at {picture.replicas[fault.replica]} had failed at {when(fault.at)}" for fault in failed), "")
 
 
 def _lasting(fault: DrawnFault) -> str:
-    lasted = fault.back == NEVER and fault.recovered > fault.at
-    return f" and lasted {(fault.recovered - fault.at) / 1000:.0f} ms" if lasted else ""
+    lasted = fault.back == NEVER and fault.recovered - fault.at >= SHORTEST
+    return f" and lasted {ms(fault.recovered - fault.at)}" if lasted else ""
 
 
 def _kind(fault: DrawnFault) -> str:
@@ -217,6 +227,11 @@ LOSSES: dict[str, Callable[[_Pair], str]] = {
 }
 
 
+def ms(us: int) -> str:
+    """Return a duration of so many microseconds, as captions and titles have it."""
+    return f"{thousands(us / 1000)} ms" if us >= 10_000 else f"{us / 1000:.1f} ms"
+
+
 def in_the_work(picture: Timeline) -> str:
     """Return the words for a grant. A stage without a lock grants none: its requests enter the work."""
     return "got the lock" if picture.is_locked else "entered the work"
@@ -250,9 +265,9 @@ def _aftermath(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, 
     """Describe what happened to the lock after the fault."""
     if fault.next_got == NEVER:
         return _never_again(picture, fault)
-    after_ms = (fault.next_got - fault.at) / 1000
     in_vain = sum(fault.at < waited.gave_up <= fault.next_got for waited in picture.waited)
-    got = f"{fault.next_request} {in_the_work(picture)} at {when(fault.next_got)}, {after_ms:.0f} ms after the fault"
+    after = f"{ms(fault.next_got - fault.at)} after the fault"
+    got = f"{fault.next_request} {in_the_work(picture)} at {when(fault.next_got)}, {after}"
     got += f", when {counted(in_vain, 'request')} had given up" if in_vain and picture.is_locked else ""
     life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
     if life is not None and life.how == "expired" and life.due != NEVER and life.due <= fault.next_got:

@@ -44,8 +44,8 @@ def _fair(findings: Findings) -> ClaimStory:
         return ClaimStory(words, f"none of {grants} grants overtook a request that had asked earlier")
     asked, waited_ms = _at(findings, one.asked_ns), (one.got_ns - one.asked_ns) / 1e6
     return ClaimStory(
-        f"{one.request} at {one.replica} asked for the lock at {asked} and got it after {waited_ms:.0f} ms; meanwhile "
-        f"{thousands(one.overtaken)} of {grants} grants went to requests that had asked later, and in a queue none would",
+        f"{one.request} at {one.replica} was overtaken most: it asked for the lock at {asked} and got it after {_ms(waited_ms)}; "
+        f"meanwhile {thousands(one.overtaken)} of {grants} grants went to requests that had asked later",
         f"{one.request} waited {_ms(waited_ms)} while {thousands(one.overtaken)} later requests got the lock",
         one.asked_ns,
         one.got_ns,
@@ -158,7 +158,7 @@ def _loses_no_wakeup(findings: Findings) -> ClaimStory | None:
         return None
     wait = findings.in_vain[0]
     words = f"{wait.request} at {wait.replica} began to wait when the lock was released already, and gave up after {_ms(wait.ms)}"
-    title = f"{wait.request} slept for {_ms(wait.ms)} next to a free lock, and gave up"
+    title = f"{wait.request} slept for {_ms(wait.ms)}, although the lock was free, and gave up"
     return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
 
 
@@ -171,7 +171,7 @@ def _named(key: str) -> str:
 
 
 def _ms(value: float) -> str:
-    return f"{value:.0f} ms" if value >= 10 else f"{value:.2g} ms"
+    return f"{thousands(value)} ms" if value >= 10 else f"{value:.2g} ms"
 
 
 STORIES: dict[str, Callable[[Findings], ClaimStory | None]] = {

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from lab.report.caption import in_the_work
+from lab.report.caption import in_the_work, ms
 from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Timeline
 from lab.report.timeline_votes import answers
@@ -125,8 +125,3 @@ def _most_handed_over(grants: Iterable[DrawnGrant]) -> int:
 
 def _lost(picture: Timeline) -> str:
     return f"the run lost {amount(picture.lost, 'increment')}" if picture.lost > 0 else "the run lost no increment"
-
-
-def ms(us: int) -> str:
-    """Return a duration as the title has it."""
-    return f"{thousands(us / 1000)} ms" if us >= 10_000 else f"{us / 1000:.1f} ms"

@@ -47,7 +47,8 @@ def test_picture_of_a_chapter(monkeypatch):
 
     text = explored.PARTS["schedule"]("uuid")
 
-    assert "breaks `survives_a_late_freeze`. With 1 pause, 1 of 1\u2009552 schedules break it." in text
+    claim = "[`survives_a_late_freeze`](../stages.md#the-claims), which `uuid` does not promise"
+    assert f"breaks {claim}. With 1 pause, 1 of 1\u2009552 schedules break it." in text
     assert f"![{title(LOST)}](../../reports/reference/explore/uuid.svg)" in text
     assert sentences(LOST) in text
     assert ".venv/bin/lab replay uuid:A2BpAt3000B3rAA\n" in text

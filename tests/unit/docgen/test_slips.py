@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import check_servers
 from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
@@ -64,7 +65,8 @@ def test_part_with_a_schedule(monkeypatch):
 
     assert "```python\nclass Lock(lua.Lock):\n" in text
     assert "STAGE" not in text
-    assert f"1 pause: 3 of 12 schedules break `survives_a_late_freeze`. A shortest: *{sentences(LOST)}*" in text
+    claim = f"the claim `survives_a_late_freeze` (“{Claim.survives_a_late_freeze.value}”)"
+    assert f"1 pause: 3 of 12 schedules break {claim}. A shortest: *{sentences(LOST)}*" in text
     assert f".venv/bin/lab replay docs/slips/{OF_LUA}.py:{LOST.schedule} --ttl-ms 500\n" in text
 
 

@@ -111,6 +111,22 @@ def test_a_fault_without_harm(made):
     assert text.endswith("no increment was lost.")
 
 
+def test_fault_that_is_over_at_once(made):
+    """An exception or a lost reply has no duration to report."""
+    made.fault("raise_error", "a", 11, 13).increment("a", 0, 0, at=(10, 11, 40, 41))
+
+    assert "lasted" not in caption(picture_of(made, final=1))
+
+
+def test_renewal_that_failed(made):
+    """The caption of a loss names the renewal that failed in a replica of the two: no request reached its failpoint."""
+    made.fault("fail_renewal", "", 110, 111, failpoint="renew.before")
+
+    text = caption(picture_of(outlived(made), final=1, ttl_ms=300, tests="survives_a_failed_renewal"))
+
+    assert "; a renewal at replica-1 had failed at +0.10 s: 1 increment lost." in text
+
+
 def test_a_run_in_which_nothing_happened(made):
     made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
 
