@@ -19,7 +19,7 @@ FONTS: dict[Any, Any] = {  # a browser without the first takes the next
 IN_FULL = {
     Mark.OTHERWISE: "kept, but lost otherwise",
     Mark.UNTRIED: "not tried",
-    Mark.IMPOSSIBLE: "cannot happen there",
+    Mark.IMPOSSIBLE: "does not fit",
     Mark.NOTHING: "proves nothing",
 }
 

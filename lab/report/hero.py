@@ -23,12 +23,12 @@ RUNGS = {
     "lua": "check and delete in one step",
     "reentrant": "the holder may enter again",
     "watchdog": "renewed while it works",
-    "fencing": "the counter refuses old fences",
+    "fencing": "the counter refuses late writes",
     "incr": "one Redis command, no lock",
 }
 LAST = "incr"  # it stands apart: it needs no lock
 FAULTS = {  # scenarios in the order in which the rungs answer them, each with two short lines
-    "one_replica": "one\nprocess",
+    "one_replica": "one\nreplica",
     "rush": "three\nreplicas",
     "holder_crash": "holder\ndies",
     "slow_holder": "late\nrelease",
@@ -93,8 +93,8 @@ def finding(rows: list[Rung]) -> str:
     """Return the title: what each rung cures, and what is left of the speed without a lock."""
     first = rows[0]
     share = first.vanishes.value / first.acknowledged.value
-    steps = "Each rung cures what broke the one before" if staircase(rows) else f"The faults harm {harmed(rows)} rungs"
-    return f"{steps}. Without a lock, {100 * share:.0f}\u2009% are lost."
+    steps = "Each stage mends the one before" if staircase(rows) else f"The faults harm {harmed(rows)} stages"
+    return f"{steps}. Without a lock, {100 * share:.0f}\u2009% of increments are lost."
 
 
 def conditions(rows: list[Rung]) -> str:

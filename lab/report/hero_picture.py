@@ -113,7 +113,7 @@ def _head(axes: Axes, rows: list[Rung], paper: Paper) -> None:
     for x, colour, words in ((BARS, paper.stays, "stay"), (BARS + 54, paper.vanished, "acknowledged, vanished")):
         axes.add_patch(Rectangle((x, 95), 11, 11, facecolor=colour, linewidth=0))
         axes.text(x + 16, 101, words, fontsize=9, color=paper.text, va="center")
-    axes.text(CELLS, 77, "the fault, and what it does", fontsize=9, color=paper.text, va="center")
+    axes.text(CELLS, 77, "the situation: increments lost, or the lock stuck or late", fontsize=9, color=paper.text, va="center")
     for place, words in enumerate(FAULTS.values()):
         middle = CELLS + COLUMN * (place + 0.5)
         for line, word in enumerate(words.split("\n")):

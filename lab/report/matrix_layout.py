@@ -52,7 +52,7 @@ SHORT = {  # the parts of the ladder as the head of few narrow columns, the long
     "One key in Redis": ("One key", "key"),
     "A holder with a name": ("A named holder", "named"),
     "Waiting well": ("Waiting", "wait"),
-    "Several Redis servers": ("Five servers", "five"),
+    "Several Redis servers": ("Five servers", "5 nodes"),
     "The database that you already have": ("Database", "SQL"),
     "Consensus": ("Consensus", "quorum"),
 }

@@ -11,6 +11,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from app.locks import stages
 from lab.report.cell_picture import FONTS, draw_mark, legend, sheet
 from lab.report.chart import STYLE
 from lab.report.matrix import Cell, lost_otherwise
@@ -178,7 +179,9 @@ def core_finding(known: Marks) -> str:
     tested = {stage for stage, faults in tried.items() if faults >= ENOUGH}
     harmed = tested & {stage for (_, stage), mark in known.items() if mark in HARMS}
     if harmed == tested:
-        return f"No lock survives everything: each of these {len(tested)} is harmed by some fault"
+        order = [stage for stage in stages() if stage in tested]
+        span = f" from {order[0]} to {order[-1]}" if order else ""
+        return f"No lock survives everything: all {len(tested)}{span} are harmed"
     return f"{len(harmed)} of {len(tested)} are harmed by some of these faults; not harmed: {', '.join(sorted(tested - harmed))}"
 
 

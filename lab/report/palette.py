@@ -29,7 +29,7 @@ class Mark(StrEnum):
     # the scenario fits the stage, and was not run
     UNTRIED = "not tried"
     # the scenario makes no sense for the stage
-    IMPOSSIBLE = "cannot happen"
+    IMPOSSIBLE = "does not fit"
 
 
 HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
@@ -43,8 +43,8 @@ MEANINGS = {
     Mark.LATE: "overtaken, or nobody gets in for some time",
     Mark.HALF: "half of the work is done",
     Mark.NOTHING: "the run proves nothing",
-    Mark.UNTRIED: "the fault can happen there, and was not tried",
-    Mark.IMPOSSIBLE: "the fault cannot happen there",
+    Mark.UNTRIED: "the scenario fits the stage, and was not tried",
+    Mark.IMPOSSIBLE: "the scenario does not fit the stage",
 }
 
 SIGNS = {

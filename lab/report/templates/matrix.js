@@ -86,7 +86,7 @@ function described(cell, several) {
   return parts;
 }
 const place = (button) => { const cell = button.parentElement, row = cell.parentElement; return [rows.indexOf(row), [...row.querySelectorAll("td")].indexOf(cell)]; };
-const blank = (scenario, stage) => ({ scenario, stage, mark: "impossible", outcome: "cannot happen", why: "The fault cannot happen there.", rounds: "", counts: [], orders: "", options: "", links: [] });
+const blank = (scenario, stage) => ({ scenario, stage, mark: "impossible", outcome: "does not fit", why: "The scenario does not fit the stage.", rounds: "", counts: [], orders: "", options: "", links: [] });
 matrix.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;

@@ -80,7 +80,7 @@ def test_reference_is_a_staircase():
 
     assert hero.staircase(rows)
     assert [row.harmed[0] for row in rows[:5]] == ["one_replica", "rush", "holder_crash", "slow_holder", "release_race"]
-    assert hero.finding(rows).startswith("Each rung cures what broke the one before. Without a lock, ")
+    assert hero.finding(rows).startswith("Each stage mends the one before. Without a lock, ")
 
 
 def test_no_staircase_is_not_called_one():
@@ -90,7 +90,7 @@ def test_no_staircase_is_not_called_one():
     rows[watchdog] = rows[watchdog]._replace(marks=(Mark.LOST, *rows[watchdog].marks[1:]))
 
     assert not hero.staircase(rows)
-    assert hero.finding(rows).startswith("The faults harm 8 rungs. ")
+    assert hero.finding(rows).startswith("The faults harm 8 stages. ")
 
 
 @pytest.mark.parametrize("paper", PAPERS.values())
