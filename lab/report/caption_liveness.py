@@ -158,7 +158,7 @@ def _loses_no_wakeup(findings: Findings) -> ClaimStory | None:
         return None
     wait = findings.in_vain[0]
     words = f"{wait.request} at {wait.replica} began to wait when the lock was released already, and gave up after {_ms(wait.ms)}"
-    title = f"{wait.request} slept for {_ms(wait.ms)}, although the lock was free, and gave up"
+    title = f"{wait.request} waited {_ms(wait.ms)} for a lock that was free, and gave up"
     return ClaimStory(words, title, wait.asked_ns, wait.until_ns)
 
 
