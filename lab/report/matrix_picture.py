@@ -169,7 +169,13 @@ def below(cells: Sequence[Cell], origin: Origin) -> str:
     tries = sorted({cell.tries for cell in cells if cell.verdict}) or [0]
     number = counted(tries[0], "run") if len(tries) == 1 else f"{tries[0]} to {tries[-1]} runs"
     flaky = sum(cell.flaky for cell in cells)
-    alike = "" if tries[-1] < 2 else ", all with the same verdict" if not flaky else f"; in {flaky} of them the verdicts differ"
+    alike = (
+        ""
+        if tries[-1] < 2
+        else ", all with the same verdict"
+        if not flaky
+        else f"; in {counted(flaky, 'cell')} the verdicts of these runs differ"
+    )
     return f"A cell is {number}{alike}. {origin.sentence}"
 
 

@@ -34,7 +34,7 @@ def test_interval_in_words():
 
 def test_picture_has_origin_and_rounds():
     """The origin stands below the picture, with the number of cells whose rounds differ."""
-    assert matrix_picture.below(CELLS, ORIGIN) == f"A cell is 5 runs; in 1 of them the verdicts differ. {SENTENCE}"
+    assert matrix_picture.below(CELLS, ORIGIN) == f"A cell is 5 runs; in 1 cell the verdicts of these runs differ. {SENTENCE}"
     assert matrix_picture.below(CELLS[1:], ORIGIN) == f"A cell is 5 runs, all with the same verdict. {SENTENCE}"
 
 
