@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
@@ -53,6 +54,8 @@ class Lab:
         self.monkeypatch = monkeypatch
         self.journal = journal
         self.stores = {}
+        # a browser's tests leave their event loop in this process's first thread, where asyncio would refuse a second one
+        self.thread = ThreadPoolExecutor(1)
         self.key = f"lab:test:{uuid4().hex}"
 
     def store(self, name: str):
@@ -67,7 +70,8 @@ class Lab:
 
     def increment(self, name: str, wait_ms: int = 5000, work_ms: int = 0, request: str = "r1"):
         counter = Counter(counter_redis(Settings(counter_url=Endpoint.parse(self.urls("redis")))), f"{self.key}:counter")
-        return Increment(request, counter, self.journal, work_ms).run(self.lock(name, wait_ms))
+        increment = Increment(request, counter, self.journal, work_ms)
+        return self.thread.submit(increment.run, self.lock(name, wait_ms)).result()
 
     def prepare(self, failpoint: str, action: str) -> None:
         injection = Injection(name="fault-1", gate=failpoint, action=action)
