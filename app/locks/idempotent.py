@@ -2,11 +2,11 @@
 
 **Problem** A command that is sent twice counts twice: after an acquire whose reply was lost, one release does not free the lock.
 **Idea** Each call has a number that only grows, and the lock stores the number of the last call that changed it. A call with that
-number, or with an older one, changes nothing. A release that frees the lock leaves a note for a TTL, so that its copy gets the
-same answer, and not the error that the lock was lost.
+number, or with an older one, is not counted again. A release that frees the lock leaves a note for a TTL, so that its copy gets
+the same answer, and not the error that the lock was lost.
 **Source** Redisson, issue 7367: one `tryLock` is sent twice, and counts two. Redisson keeps the answer of a release in this way.
 **Still**
-- A copy of an acquire that arrives only after the release locks for a request that is over, until the TTL ends.
+- If a copy of an acquire arrives only after the release, it takes the lock for a request that has ended, until the TTL ends.
 - Each release leaves a second key for a TTL.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 - Every entry restarts the TTL: a short inner entry can shorten the time that the outer entry relies on.
@@ -50,7 +50,7 @@ end
 return 0
 """
 
-CALLS = itertools.count(1)  # of this process, in which each owner makes all its calls
+CALLS = itertools.count(1)  # an owner makes all its calls in one process
 
 
 class Lock:

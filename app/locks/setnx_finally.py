@@ -1,7 +1,7 @@
 """The release is in a `finally`: work that fails frees the lock at once.
 
 **Problem** Work that fails leaves the key behind: the release is not in a `finally`.
-**Idea** `try … finally`: the release is sent, whatever becomes of the work, and the error of the work goes on to the caller. The
+**Idea** `try … finally`: the release is sent whether the work ends or fails, and the error of the work goes on to the caller. The
 acquire stands before the `try`: a request that did not get the lock must not release it.
 **Source** Java, the documentation of `java.util.concurrent.locks.Lock`: `unlock()` in a `finally`.
 **Still**

@@ -5,7 +5,7 @@
 and sets none.
 **Source** Redisson, `scheduleExpirationRenewal`, as one of the documents prints it.
 **Still**
-- A renewal that fails ends the lock after its TTL, although two more renewals would have come in time.
+- A renewal that fails ends the lock after its TTL, although the next renewal would have come in time.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run work_outlasts_ttl --stage watchdog_once`
