@@ -90,6 +90,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | explored.pictures()
         | heroes
         | matrix_views.pictures()
+        | speed_tables.omission_pictures()
         | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
     )
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lab.errors import BadInput, choose_from
-from lab.experiments import lock_benchmark_report
+from lab.experiments import lock_benchmark_report, omission_report
 from lab.experiments.benchmark import Measured, figure_in_words, interval_in_words, promise_in_words
 from lab.paths import REFERENCE
+from lab.report.palette import PAPERS
 from lab.text import thousands
 
 LOCKS = REFERENCE / "locks"
+OMISSION = REFERENCE / "omission"
 TYPICAL = {
     "redis": "lua",
     "redis_nodes": "redlock",
@@ -64,9 +68,19 @@ def _claimed() -> str:
     return "\n".join(lines) + "\n"
 
 
+def omission_pictures() -> dict[Path, Callable[[Path], object]]:
+    """Return the pictures of both loops, light and dark: the path of each, and the function that draws it into a folder."""
+
+    def draw(folder: Path, name: str) -> Path:
+        return omission_report.draw_one(omission_report.load(OMISSION), folder, name)
+
+    return {OMISSION / f"{omission_report.STEM}{name}.svg": partial(draw, name=name) for name in PAPERS}
+
+
 PARTS = {
     "claimed": _claimed,
     "locks": lambda: lock_benchmark_report.markdown(lock_benchmark_report.load(LOCKS)),
     "benches": _table,
     "ratio": _ratio,
+    "omission": lambda: omission_report.markdown(omission_report.load(OMISSION)),
 }
