@@ -36,29 +36,19 @@ class Thefts:
         self.number = 0
         self.recent: deque[Grant] = deque(maxlen=RECENT)
         self.recent_thieves: deque[Grant] = deque(maxlen=RECENT)
-        self.without_victim: deque[Grant] = deque(maxlen=RECENT)  # thieves that deleted a key which no known grant held
 
     def got(self, grant: Grant) -> None:
         """Find out whether a release that ended just before has robbed the grant: its lock may be older than its return."""
         for thief in self.recent_thieves:
             self._rob(grant, thief)
-        for thief in self.without_victim if grant.held_from_ns and not grant.robbed_by else ():
-            if grant.key in keys_of(thief) and grant.held_from_ns < thief.released_ns:
-                grant.robbed_by = thief  # whose key it was is known now: an acquire of several commands had set it
-                self.number += 1
-                self.without_victim.remove(thief)
-                return
 
     def released(self, grant: Grant) -> None:
         """Find out how the grant had lost its lock, if it had, and which grants its release robbed."""
         grant.lost = None if self._surely_held(grant) else self._lost(grant)
         if grant.lost is not None:
             self.recent_thieves.append(grant)
-            known = self.number
             for other in (*self.held(), *self.recent):
                 self._rob(other, grant)
-            if self.number == known and has_deleted(grant):
-                self.without_victim.append(grant)
         self.recent.append(grant)
 
     def _rob(self, other: Grant, thief: Grant) -> None:
@@ -156,11 +146,6 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
     return keys.happened("del", grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key)
 
 
-def has_deleted(grant: Grant) -> bool:
-    """Return whether the store answered to a plain deletion that the key was there. A script's answer means nothing by itself."""
-    return grant.command in DELETIONS and bool(grant.answer) and grant.answer not in NO
-
-
 def thief_of(conflict: Conflict) -> Grant | None:
     """Return the request that deleted the elder's lock before the younger got it; None without one.
 
@@ -176,9 +161,6 @@ def thief_of(conflict: Conflict) -> Grant | None:
     lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
     if lease_end(lease_from_ns, conflict.run.lease_ns) <= younger.got_ns:
         return None
-    known = elder.robbed_by
-    if known is not None and known is not younger and key in keys_of(known) and known.releasing_ns < younger.got_ns:
-        return known
     for grant in reversed(conflict.lost_locks):
         if grant.released_ns <= from_ns:
             break

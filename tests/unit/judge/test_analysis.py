@@ -482,17 +482,6 @@ def test_read_before_the_grant(made):
     assert {damage.file for damage in findings.damage} == {"journal/replica-2.jsonl"}
 
 
-def test_robbed_between_two_commands_of_an_acquire(made):
-    """A lock can be deleted after the first command of its acquire. The store's answer to the thief shows it."""
-    made.increment("struck", 0, 0, at=(1, 2, 400, 410))  # its lease ended at 301
-    made.increment("a", 1, 1, at=(320, 405, 440, 460), replica="replica-2", released=461)  # robbed by the one before
-    made.increment("robbed", 2, 2, at=(465, 466, 490, 495), replica="replica-3", held_from_ns=460, sent_ns=462, commands=2)
-    made.increment("b", 2, 3, at=(470, 471, 492, 493), replica="replica-2", answer="0")
-    made.key_event("set", 320).key_event("del", 411)
-
-    assert {claim for claim, _ in found(made.analyse(final=3, ttl_ms=300))} == {"held_to_the_end", "releases_only_its_own"}
-
-
 @pytest.mark.parametrize(
     ("release_commands", "expected"),
     [(0, []), (1, [("exclusive", "never asked the store")])],
