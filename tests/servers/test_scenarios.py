@@ -126,11 +126,11 @@ def test_cell(scenario, stage, try_lock, tmp_path):
 
 
 def test_check_judges_again_as_before(tmp_path):
-    """Without a lock most increments are lost; `lab check` judges the run from its files and comes to the same verdict."""
+    """Without a lock increments are lost; `lab check` judges the run from its files and comes to the same verdict."""
     done = run("rush", "none", tmp_path, requests=2000)
 
     again = lab("check", str(done.folder), "--json", cwd=tmp_path)
 
     assert (done.status, done.verdict["verdict"]) == (0, "ADMITTED")
-    assert done.verdict["lost"] > done.verdict["acknowledged"] / 2
+    assert done.verdict["lost"] > 0  # how many depends on the machine: one run lost 872 of 2000, others more than 1000
     assert (again.status, json.loads(again.out)) == (0, done.verdict)
