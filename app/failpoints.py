@@ -33,33 +33,23 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from time import monotonic_ns
+from types import MappingProxyType
 from typing import ClassVar
 
 from app import fault_files
+from app.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed, is_good, kind
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
 MOMENTS = ("before", "after_first", "after_second", "before_last", "after")
 BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
 
-
-class Meaning(Enum):
-    """What an answer of the store means for a lock, as far as the store's client can know."""
-
-    AGREED = "the store did what it was asked: a key was set, a row changed"
-    REFUSED = "the store did nothing, and the answer says so: SET NX gave None, no row changed, a transaction did not succeed"
-    LOOKED = "a value was read: only the lock knows whether it is good news"
-    OPEN = "anything else: a count, an answer of a script"
-    NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
-
-
-# the same by themselves: each command asks for them, and a look into an Enum takes time
-AGREED, REFUSED, LOOKED, OPEN, NOTHING = Meaning
+# by key, when a phase set it: of a phase that has set no key
+NONE_SET: Mapping[str, int] = MappingProxyType({})
 
 
 class InjectedError(Exception):
@@ -113,12 +103,12 @@ class Failpoints:
 
     def learn(self, script: str, answer: object) -> None:
         """Note that a request entered its work after this answer of this script: it meant yes."""
-        self.entered_after.setdefault(script, set()).add(_kind(answer))
+        self.entered_after.setdefault(script, set()).add(kind(answer))
 
     def is_yes(self, script: str, answer: object) -> bool:
         """Return whether this answer of a script means yes. Until a request has entered after the script: whether it looks so."""
         kinds = self.entered_after.get(script)
-        return _yes(answer) if kinds is None else _kind(answer) in kinds
+        return is_good(answer) if kinds is None else kind(answer) in kinds
 
     def reach(self, phase: str, moment: str, request: str) -> None:
         """Inject every fault that is still pending at this failpoint."""
@@ -198,6 +188,8 @@ class RequestContext(threading.local):
     sent_ns: int = 0
     # when the first command since the last refusal was sent that set something: the key can be held from then on; 0 without one
     agreed_from_ns: int = 0
+    # by key: when the first of these commands that set this key was sent, as far as the store's client knows the key
+    set_from_ns: Mapping[str, int] = NONE_SET
     # the name of the last of these commands
     command: str = ""
     # what the store answered to it
@@ -235,6 +227,7 @@ class RequestContext(threading.local):
             failpoints.reach(self.phase, AFTER, self.request)
         self.phase = phase
         self.commands = self.sent_ns = self.agreed_from_ns = 0
+        self.set_from_ns = NONE_SET
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
         if failpoints is not None and phase is not RENEW:
@@ -258,12 +251,16 @@ class RequestContext(threading.local):
         self.command, self.answer = command, ""
         self.sent_ns = monotonic_ns()
 
-    def answered(self, command: str, answer: object, meaning: Meaning = OPEN, script: str = "") -> None:
-        """Note that the lock's store has answered a command. ``script`` names a script: only the lock knows its answers."""
+    def answered(self, command: str, answer: object, meaning: Meaning = OPEN, script: str = "", key: str = "") -> None:
+        """Note that the lock's store has answered a command, and the key that it is about.
+
+        ``script`` names a script: only the lock knows its answers.
+        """
         self.command, self.answer = command, answer
         if meaning is REFUSED:
             self.refused = True
             self.agreed_from_ns = 0
+            self.set_from_ns = NONE_SET
         elif meaning is not NOTHING:
             self.may_have_agreed = True
         if script:
@@ -271,6 +268,8 @@ class RequestContext(threading.local):
         elif meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
             self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
+            if key and self.phase is ACQUIRE and key not in self.set_from_ns:
+                self.set_from_ns = {**self.set_from_ns, key: self.sent_ns}
         if not self.said_yes and self._is_yes(answer, meaning, script):
             self.said_yes = True
             if self.failpoints is not None:
@@ -299,6 +298,11 @@ class RequestContext(threading.local):
         """Return when the request can have begun to hold its key, if that was before its last command; 0 if it was not."""
         return self.agreed_from_ns if 0 < self.agreed_from_ns < self.sent_ns else 0
 
+    def key_set_ns(self, key: str) -> int:
+        """Return when the command that set this key was sent, if it was not the last one; 0 if it was, or is not known."""
+        set_ns = self.set_from_ns.get(key, 0)
+        return set_ns if set_ns < self.sent_ns else 0
+
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""
         self.outer_key, self.outer_sent_ns, self.outer_got_ns = key, self.sent_ns, monotonic_ns()
@@ -311,31 +315,6 @@ class RequestContext(threading.local):
         """End the request: what this thread sends from here on belongs to no request."""
         self.enter(RENEW)
         self.request = ""
-
-
-def agreed(answer: object, meaning: Meaning) -> bool:
-    """Return whether the store agreed, as far as its client knows."""
-    return _yes(answer) if meaning is OPEN else meaning is AGREED
-
-
-def _yes(answer: object) -> bool:
-    """Return whether the store agreed. A negative number is a no: the time for which the lock is still held."""
-    if isinstance(answer, list):
-        return any(map(_yes, answer))
-    return bool(answer) and not (isinstance(answer, int) and answer < 0)
-
-
-def _kind(answer: object) -> str:
-    """Return the kind of an answer: two answers of one kind mean the same to a lock. The first part of a list decides."""
-    match answer:
-        case None:
-            return "none"
-        case int() | float():
-            return "zero" if answer == 0 else "negative" if answer < 0 else "positive"
-        case list() | tuple():
-            return f"list of {_kind(answer[0])}" if answer else "list"
-        case _:
-            return "text"
 
 
 request_context = RequestContext()

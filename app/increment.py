@@ -125,6 +125,7 @@ class Increment:
             told_no=request_context.told_no,
             sent_ns=request_context.sent_ns,
             held_from_ns=request_context.held_from_ns,
+            key_set_ns=request_context.key_set_ns(grant.key),
             outer_key=request_context.outer_key,
             outer_sent_ns=request_context.outer_sent_ns,
             outer_got_ns=request_context.outer_got_ns,

@@ -45,6 +45,8 @@ class Got(Event, tag="got"):
     # when the first command of the acquire that set something was sent, where a later command followed; 0 where none did. The
     # request can hold its key from then on
     held_from_ns: int = 0
+    # when the command that set the key itself was sent, where a later command followed; 0 where none did, or it is not known
+    key_set_ns: int = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
     # when the last command of the outer lock's acquire was sent; 0 without any
@@ -189,6 +191,8 @@ class Renewed(Event, tag="renewed"):
     # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete. None in a
     # journal of before this was known
     prolonged: bool | None = None
+    # whether it can have begun a lease: the store agreed to set a key that was absent
+    began: bool = False
 
     @property
     def at_ns(self) -> int:

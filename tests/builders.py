@@ -124,11 +124,20 @@ class Made:
         failpoint: str = "read.after",
         replica: str = "replica-1",
         injected_ms: int = 0,
+        votes: int = 0,
     ) -> Made:
         times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS, "injected_ns": injected_ms * MS}
         times["recovering_ns"] = times["recovered_ns"]
         effect = faults()[kind].effect if kind in faults() else Effect.OTHER  # a kind of an old lab has its effect from a table
-        about = {"replica": replica, "pid": 1, "request": request, "kind": kind, "failpoint": failpoint, "effect": effect}
+        about = {
+            "replica": replica,
+            "pid": 1,
+            "request": request,
+            "kind": kind,
+            "failpoint": failpoint,
+            "effect": effect,
+            "votes": votes,
+        }
         self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
         return self
 

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from app.failpoints import Meaning, ReplyDropped, ReplyLost, request_context
+from app.answer import Meaning
+from app.failpoints import ReplyDropped, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
 

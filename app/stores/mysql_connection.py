@@ -12,7 +12,8 @@ from typing import Any
 
 import pymysql
 
-from app.failpoints import Meaning, ReplyDropped, ReplyLost, request_context
+from app.answer import Meaning
+from app.failpoints import ReplyDropped, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.failpoints import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
+from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
 
 Command = Sequence[Any]  # its words; the first is its name, a text in capitals
 
@@ -19,6 +19,7 @@ LOOKS = frozenset(
      "LLEN", "LPOS", "SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE", "ZCARD", "KEYS", "SCAN"}
 )  # fmt: skip
 DELETES = frozenset({"DEL", "UNLINK", "GETDEL"})
+SETS_WHAT_IS_ABSENT = frozenset({"SETNX", "MSETNX", "HSETNX"})
 NOT_ABOUT_THE_LOCK = frozenset(
     {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
      "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
@@ -94,11 +95,25 @@ def key(command: Command) -> str:
     return text(next(iter(command[3:] if command[0] in SCRIPTS else command[1:]), ""))
 
 
+def lease(commands: Sequence[Command]) -> Mapping[str, bool]:
+    """Return what commands that the store carried out can have done to a lease.
+
+    A command that sets an absent key begins a lease and prolongs none; one that deletes does neither.
+    """
+    began = any(one[0] in SETS_WHAT_IS_ABSENT or (one[0] == "SET" and _has_word(one[3:], "NX")) for one in commands)
+    return {"began": began, "prolonged": not began and not any(one[0] in DELETES for one in commands)}
+
+
 def meaning(command: Command, answer: object) -> Meaning:
     """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
     name = command[0]
     if name in KINDS:
         return KINDS[name]
-    if name in CONDITIONAL or (name == "SET" and "GET" not in command[3:] and b"GET" not in command[3:]):
+    if name in CONDITIONAL or (name == "SET" and not _has_word(command[3:], "GET")):
         return AGREED if answer else REFUSED  # a SET without a condition, NX for example, is never refused
     return OPEN
+
+
+def _has_word(words: Command, word: str) -> bool:
+    """Return whether an option, in capitals, is among the words of a command: redis-py sends it as it is, or as bytes."""
+    return word in words or word.encode() in words

@@ -11,36 +11,26 @@ the PING of a health check.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import redis
 from redis.connection import AbstractConnection
 
+from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.endpoint import Address
-from app.failpoints import (
-    AGREED,
-    LOOKED,
-    NOTHING,
-    OPEN,
-    REFUSED,
-    RENEW,
-    Meaning,
-    ReplyDropped,
-    ReplyLost,
-    agreed,
-    request_context,
-)
+from app.failpoints import RENEW, ReplyDropped, ReplyLost, request_context
 from app.journal import Journal
 from app.stores import renewals
 from app.stores.redis_commands import (
-    DELETES,
     LISTENING,
     TRANSACTION,
     WAITING,
     Command,
     key,
+    lease,
     meaning,
     script,
     text,
@@ -49,6 +39,7 @@ from app.stores.redis_commands import (
     words,
 )
 
+NOTHING_DONE: Mapping[str, bool] = MappingProxyType({})  # to a lease
 # the servers of which all clients of this process are counted, each with the journal
 SERVERS: dict[tuple[str, int], Journal] = {}
 INTRODUCE = AbstractConnection.on_connect_check_health
@@ -102,14 +93,14 @@ class Seam:
             means = NOTHING
         elif isinstance(answer, bytes):
             answer = text(answer)
-        request_context.answered(command[0], answer, means, script(command))
+        about = key(carried_out[0])
+        request_context.answered(command[0], answer, means, script(command), about)
         if request_context.phase is RENEW:
-            deleted = any(one[0] in DELETES for one in carried_out)
-            self._journal(command, key(carried_out[0]), prolonged=agreed(answer, means) and not deleted)
+            self._journal(command, about, lease(carried_out) if agreed(answer, means) else {})
 
-    def _journal(self, command: Command, about: str, prolonged: bool = False) -> None:
+    def _journal(self, command: Command, about: str, done: Mapping[str, bool] = NOTHING_DONE) -> None:
         """Journal a command outside any request, with the key that it is about."""
-        renewals.record(self.journal, command[0], request_context.answer, about, prolonged=prolonged)
+        renewals.record(self.journal, command[0], request_context.answer, about, **done)
 
 
 class Counted(Seam, AbstractConnection):

@@ -10,14 +10,15 @@ from typing import Any
 
 import redis
 
+from app.answer import agreed
 from app.endpoint import Endpoint
-from app.failpoints import ReplyDropped, ReplyLost, agreed, request_context
+from app.failpoints import ReplyDropped, ReplyLost, request_context
 from app.journal import Journal
 from app.settings import Settings
 from app.stores import redis_asyncio, redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
 from app.stores.redis import Redis, counted
-from app.stores.redis_commands import DELETES, key, meaning, script
+from app.stores.redis_commands import key, lease, meaning, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
@@ -69,9 +70,9 @@ class RedisNodes:
     def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
         answer = _by_majority(answers)
         means = meaning(command, answer)
-        request_context.answered(command[0], answer, means, script(command))
-        prolonged = command[0] not in DELETES and agreed(answer, means)
-        renewals.record(self.journal, command[0], answer, key(command), prolonged=prolonged)
+        request_context.answered(command[0], answer, means, script(command), key(command))
+        done = lease([command]) if agreed(answer, means) else {}
+        renewals.record(self.journal, command[0], answer, key(command), **done)
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]

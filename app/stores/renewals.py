@@ -8,11 +8,31 @@ from app.failpoints import RENEW, request_context
 from app.journal import Journal, Renewed
 
 
-def record(journal: Journal, command: str, answer: object, key: str = "", *, prolonged: bool = False, sent_ns: int = 0) -> None:
+def record(
+    journal: Journal,
+    command: str,
+    answer: object,
+    key: str = "",
+    *,
+    prolonged: bool = False,
+    began: bool = False,
+    sent_ns: int = 0,
+) -> None:
     """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request.
 
-    prolonged: whether it can have prolonged a lease.
+    prolonged: whether it can have prolonged a lease. began: whether it can have begun one.
     """
     if request_context.phase is RENEW and journal.on:
-        at = {"sent_ns": sent_ns or request_context.sent_ns, "renewed_ns": monotonic_ns()}
-        journal.record(Renewed(request="", key=key, command=command, answer=str(answer), prolonged=prolonged, **at))
+        sent_ns, now_ns = sent_ns or request_context.sent_ns, monotonic_ns()
+        journal.record(
+            Renewed(
+                request="",
+                key=key,
+                command=command,
+                answer=str(answer),
+                prolonged=prolonged,
+                began=began,
+                sent_ns=sent_ns,
+                renewed_ns=now_ns,
+            )
+        )

@@ -27,7 +27,8 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import AsyncResult, KazooTimeoutError, SequentialThreadingHandler
 from kazoo.protocol.states import KazooState
 
-from app.failpoints import RENEW, Meaning, ReplyLost, request_context
+from app.answer import Meaning
+from app.failpoints import RENEW, ReplyLost, request_context
 from app.journal import CONNECT, Journal
 from app.stores import renewals
 

@@ -55,6 +55,8 @@ class Grant(msgspec.Struct, eq=False):
     outer_lease_from_ns: int
     # when the first command of an acquire of several commands set something; 0 without one
     held_from_ns: int
+    # when the command that set the key itself was sent, where a later command of the acquire followed; 0 where it is not known
+    key_set_ns: int
     # the journal's facts of the work
     reading_ns: int = 0
     read_ns: int = 0
@@ -112,6 +114,7 @@ class Grant(msgspec.Struct, eq=False):
             got.sent_ns or got.got_ns,
             got.outer_sent_ns or got.outer_got_ns,
             got.held_from_ns,
+            got.key_set_ns,
             sent_ns=got.sent_ns or got.got_ns,
         )
 

@@ -55,19 +55,24 @@ class KeyHistory:
         times = self._read().get((key, event), ())
         return bisect_right(times, until_ns) > bisect_left(times, since_ns)
 
+    def _may_have_lost(self, since_ns: int, until_ns: int) -> bool:
+        """Return whether a fault of the store can have taken away a key that was set then, without a report."""
+        return any(since_ns <= (record.recovered_ns or FOREVER_NS) and record.began_ns <= until_ns for record in self._faults)
+
     def _read(self) -> Mapping[tuple[str, str], array[int]]:
         """Return the times of all events, by the key and the event's name."""
         if self._times is None:
             # a list of numbers would need five times the memory of an array
             times: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array("q"))
-            living: set[tuple[str, str]] = set()
+            living: dict[tuple[str, str], int] = {}  # when the store reported last that the key was set
             for key_event in self._history.key_events():
                 event, key = key_event.event, key_event.key
                 name = key_event.node, key
-                times[key, SET_OVER if event == "set" and name in living else event].append(key_event.at_ns)
+                is_over = event == "set" and name in living and not self._may_have_lost(living[name], key_event.at_ns)
+                times[key, SET_OVER if is_over else event].append(key_event.at_ns)
                 if event in ("set", "hincrby"):
-                    living.add(name)
+                    living[name] = key_event.at_ns
                 elif event in ("del", "expired"):
-                    living.discard(name)
+                    living.pop(name, None)
             self._times = times
         return self._times

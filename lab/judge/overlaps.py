@@ -16,6 +16,7 @@ from lab.judge.grant import Grant, Name
 from lab.judge.grants_of_key import GrantsOfKey
 from lab.judge.key_history import KeyHistory
 from lab.judge.mechanisms import explain
+from lab.judge.sent_outside import SentOutside
 from lab.judge.thefts import Thefts, acquired_ns
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
@@ -54,8 +55,7 @@ class Overlaps:
         # conflicts that are to be explained, each with the number of the release that showed it
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
         self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
-        # by replica: when a command outside all requests was answered for the last time
-        self.sent_outside_ns: dict[str, int] = {}
+        self.sent_outside = SentOutside()
         # by replica and name: its sessions at the store
         self.sessions: dict[tuple[str, str], Session] = {}
         # by replica: the session that was renewed last
@@ -77,11 +77,13 @@ class Overlaps:
     def got(self, grant: Grant) -> None:
         """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
-        grant.went_in_unasked = grant.commands == 0 and self.sent_outside_ns.get(grant.replica, 0) < grant.asked_ns
+        grant.went_in_unasked = grant.commands == 0 and self.sent_outside.answered_ns[grant.replica] < grant.asked_ns
         if self.findings.run.leases_begin_before:
             grant.lease_from_ns = self._began_ns(grant)
         before = self.last_of.get((grant.replica, grant.key))
-        if not grant.commands and self.asks_are_seen and before is not None:
+        if not grant.commands and not self.asks_are_seen:
+            self.sent_outside.acquired(grant)
+        elif not grant.commands and before is not None:
             grant.left_lease_from_ns = before.at_store_from_ns
             grant.lease_from_ns = min(grant.lease_from_ns, self._left_from_ns(grant))
         self.last_of[grant.replica, grant.key] = grant
@@ -104,8 +106,8 @@ class Overlaps:
 
         A session renews the grants that it has seen begin. Those from before belong to a session that has ended.
         """
-        self.sent_outside_ns[replica] = event.renewed_ns
-        sent_ns = event.sent_ns or event.renewed_ns
+        sent = self.sent_outside.answered(replica, event, can_acquire=not self.asks_are_seen)
+        sent_ns = sent.sent_ns
         since_ns = self._session_began_ns(replica, event, sent_ns)
         if not event.succeeded:
             return
@@ -113,6 +115,7 @@ class Overlaps:
             if grant.replica != replica:
                 continue
             if _renews(event.key, grant.key) and since_ns <= grant.got_ns:
+                sent.prolonged.append((grant, grant.lease_from_ns))
                 grant.lease_from_ns = self._prolonged(grant.lease_from_ns, sent_ns)
                 grant.left_lease_from_ns = grant.left_lease_from_ns and max(grant.left_lease_from_ns, sent_ns)
             if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:

@@ -117,11 +117,13 @@ def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
 def acquired_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
     """Return when the store can have begun to hold a key for a grant: before its lease, where an acquire takes several commands.
 
-    A place in a queue is not the lock: the store must have reported that the key itself was set. Nor is a session: its lease can
-    be older than the grant.
+    A place in a queue is not the lock: the client or the store must have reported that the key itself was set. Nor is a session:
+    its lease can be older than the grant.
     """
     if key == grant.outer_key:
         return grant.outer_lease_from_ns
+    if grant.key_set_ns:
+        return grant.key_set_ns
     since_ns = grant.held_from_ns
     return since_ns if since_ns and keys.happened("set", since_ns, grant.sent_ns, key) else grant.sent_ns
 

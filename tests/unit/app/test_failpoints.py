@@ -9,7 +9,8 @@ from time import monotonic_ns
 import pytest
 
 from app import fault_files
-from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection, Meaning, RequestContext
+from app.answer import Meaning
+from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection, RequestContext
 
 NAMES = [f"wait-{number}" for number in range(200)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.stores.redis_commands import key, meaning, script, unpacked, waits_s, words
+from app.stores.redis_commands import key, lease, meaning, script, unpacked, waits_s, words
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,20 @@ def test_unpacked():
 def test_waits(command, seconds):
     """How long a blocking command may wait is read from its words."""
     assert waits_s(command) == seconds
+
+
+@pytest.mark.parametrize(
+    ("command", "did"),
+    [
+        (("SET", "lock", "token", "NX", "PX", 300), {"began"}),
+        (("SET", b"lock", b"token", b"NX"), {"began"}),
+        (("SETNX", "lock", "token"), {"began"}),
+        (("SET", "lock", "NX", "XX", "PX", 300), {"prolonged"}),
+        (("PEXPIRE", "lock", 300), {"prolonged"}),
+        (("EVALSHA", "hash", 1, "lock"), {"prolonged"}),
+        (("DEL", "lock"), set()),
+    ],
+)
+def test_what_a_command_does_to_a_lease(command, did):
+    """A command that sets an absent key begins a lease; a deletion ends one; what else the store agreed to can prolong one."""
+    assert {name for name, holds in lease([command]).items() if holds} == did

@@ -314,6 +314,20 @@ def test_robbed_between_two_commands(made):
     assert [one for one in violations if one[0].startswith("exclusive")] == []
 
 
+def test_robbed_although_the_report_is_late(made):
+    """Where the store's report of a key comes late, its client's word counts: the command that set the key was sent by then."""
+    made.key_event("set", 78).key_event("del", 79)
+    made.increment("late", 0, 0, at=(0, 1, 60, 73), released=75)
+    made.increment("next", 1, 1, at=(77, 79, 92, 93), sent_ns=76, replica="replica-2", released=94, answer="0")
+    both = {"held_from_ns": 71, "key_set_ns": 71}
+    made.increment("robbed", 1, 2, at=(78, 80, 90, 91), sent_ns=76, commands=5, replica="replica-2", released=92, **both)
+
+    violations = found(made.analyse(final=2, ttl_ms=50))
+
+    assert ("releases_only_its_own", "deleted by another") in violations
+    assert [one for one in violations if one[0].startswith("exclusive")] == []
+
+
 def test_outer_lock_is_stolen(made):
     """Of two nested locks, the outer one can be stolen as well as the inner one, by a release of either."""
     outer = {"outer_got_ns": 1, "outer_sent_ns": 0}
@@ -538,6 +552,26 @@ def test_renewal_prolongs_a_lease(made, sent_ms, expected):
     made.increment("b", 1, 1, at=(95 if sent_ms == 20 else 70, 96, 97, 98), replica="replica-2")
 
     assert found(made.analyse(final=2, ttl_ms=60)) == expected
+
+
+@pytest.mark.parametrize(
+    ("began", "asked_ms", "expected"),
+    [(True, 241, []), (False, 241, []), (False, 540, [("exclusive", "granted to two holders at once")])],
+)
+def test_acquire_in_a_thread_of_the_lock(made, began, asked_ms, expected):
+    """An acquire of the lock's own thread looks like a renewal, and prolongs no lease. A command from before was no acquire."""
+
+    def sent(sent_ms: int, answered_ms: int, **done: bool) -> None:
+        times = {"sent_ns": sent_ms * MS, "renewed_ns": answered_ms * MS}
+        made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", answer="True", **done, **times))
+
+    own = {"began": True, "prolonged": False} if began else {"prolonged": True}
+    sent(241, 258, **own)  # the elder's; its request goes on late
+    made.increment("elder", 0, 0, at=(258, 259, 900, 901), asked=240, commands=0, sent_ns=0)
+    sent(530, 559, **own)  # sent before the elder's lease can have ended, carried out after that
+    made.increment("younger", 0, 1, at=(560, 561, 950, 951), asked=asked_ms, commands=0, sent_ns=0)
+
+    assert [one for one in found(made.analyse(final=1, ttl_ms=300)) if one[0] == "exclusive"] == expected
 
 
 def renewal(key: str, sent_ms: int, command: str = "ping") -> Renewed:

@@ -1,0 +1,44 @@
+"""What an answer of the lock's store means for a lock, as far as the store's client can know."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Meaning(Enum):
+    """What an answer of the store means for a lock, as far as the store's client can know."""
+
+    AGREED = "the store did what it was asked: a key was set, a row changed"
+    REFUSED = "the store did nothing, and the answer says so: SET NX gave None, no row changed, a transaction did not succeed"
+    LOOKED = "a value was read: only the lock knows whether it is good news"
+    OPEN = "anything else: a count, an answer of a script"
+    NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
+
+
+# the same by themselves: each command asks for them, and a look into an Enum takes time
+AGREED, REFUSED, LOOKED, OPEN, NOTHING = Meaning
+
+
+def agreed(answer: object, meaning: Meaning) -> bool:
+    """Return whether the store agreed, as far as its client knows."""
+    return is_good(answer) if meaning is OPEN else meaning is AGREED
+
+
+def is_good(answer: object) -> bool:
+    """Return whether the store agreed. A negative number is a no: the time for which the lock is still held."""
+    if isinstance(answer, list):
+        return any(map(is_good, answer))
+    return bool(answer) and not (isinstance(answer, int) and answer < 0)
+
+
+def kind(answer: object) -> str:
+    """Return the kind of an answer: two answers of one kind mean the same to a lock. The first part of a list decides."""
+    match answer:
+        case None:
+            return "none"
+        case int() | float():
+            return "zero" if answer == 0 else "negative" if answer < 0 else "positive"
+        case list() | tuple():
+            return f"list of {kind(answer[0])}" if answer else "list"
+        case _:
+            return "text"
