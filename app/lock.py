@@ -60,7 +60,9 @@ class Claim(Enum):
         "No increment is destroyed when one of the lock's stores comes back without its data, but only after the TTL."
     )
     survives_clock_jump = "No increment is destroyed when the clocks of the lock's stores jump ahead, or run too fast."
-    survives_clock_jump_of_two = "No increment is destroyed when the clocks of two of the lock's five stores jump."
+    survives_clock_jump_of_two = (
+        "No increment is destroyed when the clocks of two of the lock's five stores jump, if all five had voted for the holder."
+    )
     available_with_a_node_down = "Requests still get the lock when one of its stores is down."
     available_with_two_nodes_down = "Requests still get the lock when two of its five stores do not answer."
     refuses_without_majority = "No request gets the lock when three of its five stores are down."

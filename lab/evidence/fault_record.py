@@ -32,6 +32,8 @@ class FaultRecord(msgspec.Struct):
     recovered_ns: int = msgspec.field(name="healed_ns", default=0)
     # how many servers' clocks moved
     clocks_moved: int = 0
+    # how many servers had voted for the holder when their clocks jumped; 0 where they do not vote, or in an old run
+    votes: int = 0
     # when the recovery began
     recovering_ns: int = msgspec.field(name="healing_ns", default=0)
     # how many of the replica's sessions were ended by the lock's store

@@ -9,9 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from app.lock import Stage
-from lab.scenario.requirements import REDIS_NODES
-
-SEVERAL = "redis_nodes"  # the store of several servers
+from lab.scenario.requirements import REDIS_NODES, VOTED
 
 
 class Votes(NamedTuple):
@@ -42,7 +40,7 @@ ONE = Votes()
 
 def servers_of(stage: Stage) -> int:
     """Return of how many servers the lock's store consists."""
-    return REDIS_NODES if stage.store == SEVERAL else 1
+    return REDIS_NODES if stage.store == VOTED else 1
 
 
 def restarted(servers: int) -> str:

@@ -51,6 +51,7 @@ class Faults:
         measures = self.measures
         measures["struck"] = len(self.outcomes)
         measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
+        measures["votes"] = min((outcome.record.votes for outcome in self.outcomes), default=0)
         for outcome in self.outcomes:
             past_ttl = outcome.lasted_longer_than(self.ttl_ns)
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns

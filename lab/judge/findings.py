@@ -57,6 +57,8 @@ class RunFacts:
     wait_ms: int = 0
     # whether several servers vote on a lock
     has_votes: bool = False
+    # how many servers must have voted for the holder that the scenario's fault strikes; 0 where it does not matter
+    votes_needed: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
     # whether the load recorded the number that each answer carried; older labs did not

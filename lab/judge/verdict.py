@@ -67,6 +67,7 @@ def _run_facts(record: RunRecord) -> RunFacts:
         leases_begin_before=record.stage.get("store") == "etcd",
         reports_keys=record.stage.get("store") in completeness.REPORTS_KEYS,
         has_votes=record.stage.get("store") == "redis_nodes",
+        votes_needed=scenario["danger"].get("votes", 0),
         has_faults=bool(scenario.get("faults")),
         values_on_record=bool(record.files),
         is_complete=record.ended == "complete",

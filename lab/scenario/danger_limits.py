@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from lab.evidence.fault_effect import Effect
 from lab.scenario.fault import Fault, Need, Target
+from lab.scenario.requirements import REDIS_NODES
 from lab.text import counted
 
 if TYPE_CHECKING:
@@ -59,6 +61,12 @@ def _waited(scenario: Scenario) -> Limit:
     return short if wait_ms < retry_ms else _grants(scenario)
 
 
+def _votes(scenario: Scenario) -> Limit:
+    if any(Effect.CLOCKS_JUMP is fault.effect for fault in scenario.faults):
+        return Limit(REDIS_NODES, f"{REDIS_NODES} servers vote")
+    return Limit(0, "no fault of the scenario lets clocks jump")
+
+
 def _asked_while_struck(scenario: Scenario) -> Limit:
     return Limit(len(scenario.faults) * _grants(scenario).most, f"{_grants(scenario).why} and {_faults(scenario).why}")
 
@@ -104,6 +112,7 @@ LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "struck_past_ttl": _long_faults,
     "tries": _grants,
     "turned_away": _grants,
+    "votes": _votes,
     "waited": _waited,
 }
 

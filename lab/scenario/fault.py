@@ -73,6 +73,9 @@ class System(Protocol):
     def recover_nodes(self, nodes: Sequence[int]) -> None:
         """Resume silent servers, and start killed servers again with what they kept on disk."""
 
+    def votes(self) -> int:
+        """Return how many servers have the same lock, as votes for one holder; 0 where the store's servers do not vote."""
+
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         """Set the clocks of some servers ahead of real time, below zero behind it. Return how many clocks moved."""
 

@@ -49,7 +49,8 @@ CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
 LOCKLESS = ("mysql_versioned", "one_command")  # resources that need no lock: they compare, or do everything in one step
 FENCED = ("fenced", "fenced_owner")  # resources that refuse old fences
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
-REDIS_NODES = 5  # servers of the store redis_nodes
+VOTED = "redis_nodes"  # the store whose servers vote on a lock
+REDIS_NODES = 5  # its servers
 WITH_REPLICAS = ("redis", "redis_nodes")  # stores whose servers can have replicas; for each there is then a Sentinel as well
 
 
@@ -58,14 +59,14 @@ def servers(store: str | None, store_nodes: int, standby: bool = False) -> int:
     if store is None:
         return 0
     if store in WITH_REPLICAS:
-        primaries = REDIS_NODES if store == "redis_nodes" else 1
+        primaries = REDIS_NODES if store == VOTED else 1
         return 3 * primaries if standby else primaries
     return store_nodes if store in ENSEMBLES else 1
 
 
 def most_servers(needs: Collection[str], store_nodes: int, standby: bool = False) -> int:
     """Return the largest number of servers that a store can have which meets the needs."""
-    nodes = servers("redis_nodes", store_nodes, standby)
+    nodes = servers(VOTED, store_nodes, standby)
     if "nodes" in needs:
         return nodes
     return store_nodes if "ensemble" in needs else max(nodes, store_nodes)
@@ -100,14 +101,14 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
     "owner": ("an owner stored in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
     "ensemble": ("a store that can elect a new leader", lambda stage: stage.store in ENSEMBLES),
-    "nodes": ("a lock in several stores", lambda stage: stage.store == "redis_nodes"),
+    "nodes": ("a lock in several stores", lambda stage: stage.store == VOTED),
     "standby": (
         "a lock in one Redis, which a replica can replace",
         lambda stage: stage.store == "redis" and _keeps_out(stage),
     ),
     "waits_inside": (
         "a lock whose holder may wait for another lock until its lease has ended, and works all the same",
-        lambda stage: stage.store != "redis_nodes",
+        lambda stage: stage.store != VOTED,
     ),
     "silence": (  # seen at an ensemble of ZooKeeper: twice it ended the session, and twice it did not
         "a lease that ends while its store is silent (an ensemble that elects its leader anew may give each session more time)",
@@ -169,6 +170,7 @@ MEASURES = {
     "struck_past_ttl": "faults that lasted longer than the TTL",
     "tries": "requests that asked for the lock, with or without success",
     "turned_away": "requests that did not get the lock",
+    "votes": "servers that had voted for the holder when their clocks jumped",
     "waited": "requests that waited for the lock at least as long as one retry pause, got it, and wrote",
     "waited_between_releases": "requests that waited while a holder was between its inner and its outer release",
 }

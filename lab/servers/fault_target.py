@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,11 +17,12 @@ from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Need, Target
 from lab.scenario.fault_place import Place
-from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS
+from lab.scenario.requirements import CLOCKED, VOLATILE, VOTED, WITH_REPLICAS
 from lab.scenario.scenario import Scenario
 from lab.servers.counter_way import CounterWay
 from lab.servers.partition import Partition
 from lab.servers.process import Running
+from lab.servers.programs.redis import contents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock, slow_down_clock, speed_up_clock
@@ -85,6 +87,12 @@ class FaultTarget:
         _start_again([node for node in chosen if node.killed])
         for node in chosen:
             node.resume()
+
+    def votes(self) -> int:
+        if self.store != VOTED:
+            return 0
+        locks = Counter(lock for node in self.nodes if not node.killed for lock in contents(node.port).items())
+        return max(locks.values(), default=0)
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         return sum(jump_clock(node, by_ms) for node in self._chosen(nodes) if isinstance(node, Running))

@@ -32,6 +32,7 @@ class Fault:
         return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=True)
 
     def inject(self, system: System, record: FaultRecord) -> None:
+        record.votes = system.votes()
         record.clocks_moved = system.jump_clocks(self.nodes, self.by_ms)
 
     def recover(self, system: System, record: FaultRecord) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,34 +50,34 @@ class Redis:
 
 def server_time_ms(port: int) -> float:
     """Return the server's own wall clock. Raises OSError when it does not answer."""
-    import redis
-
-    client = redis.Redis(port=port, socket_timeout=2.0, retry=_never())
-    try:
+    with _asking(port) as client:
         seconds, microseconds = client.time()
-        return seconds * 1000 + microseconds / 1000
-    except redis.RedisError as error:
-        raise OSError(str(error)) from error
-    finally:
-        client.close()
+    return seconds * 1000 + microseconds / 1000
+
+
+def contents(port: int) -> dict[bytes, bytes | None]:
+    """Return all keys of a server that has few, each with its value as Redis would store it. Raises OSError without an answer."""
+    with _asking(port) as client:
+        return {key: client.dump(key) for key in client.scan_iter()}
 
 
 def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
     """Return a section of the server's own statistics. Raises OSError when it does not answer."""
-    import redis
-
-    client = redis.Redis(host, port, socket_timeout=2.0, retry=_never())
-    try:
+    with _asking(port, host) as client:
         return dict(client.info(section))
+
+
+@contextmanager
+def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
+    """Yield a client that tries once: by default, it needs four seconds to notice that no server listens. Raises OSError."""
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    client = redis.Redis(host, port, socket_timeout=2.0, retry=Retry(NoBackoff(), 0))
+    try:
+        yield client
     except redis.RedisError as error:
         raise OSError(str(error)) from error
     finally:
         client.close()
-
-
-def _never() -> Any:
-    """Return the policy to try once: by default, the client needs four seconds to notice that no server listens."""
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
-
-    return Retry(NoBackoff(), 0)

@@ -9,6 +9,8 @@ import pytest
 
 from app.journal import GaveUp, Released
 from lab.evidence.fault_effect import Effect
+from lab.evidence.history import History
+from lab.judge.key_history import SET_OVER, KeyHistory
 from tests.builders import MS, found, outlived
 
 
@@ -39,6 +41,30 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
     made.fault(kind, "struck", 2, 490, gate).key_event("expired", 310)
 
     assert found(made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")) == [expected]
+
+
+@pytest.mark.parametrize(("votes", "needed", "accused"), [(3, 5, False), (5, 5, True), (0, 0, True)])
+def test_two_clocks_break_a_bare_majority(made, votes, needed, accused):
+    """Two clocks that jump break the claim only if all five servers had voted for the holder. An old run did not count votes."""
+    made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
+    made.fault("jump_clock", "struck", 2, 490, votes=votes).key_event("expired", 310)
+
+    findings = made.analyse(final=1, ttl_ms=300, tests="survives_clock_jump_of_two", votes_needed=needed)
+
+    assert (("survives_clock_jump_of_two", "the store's clock had jumped past the TTL") in found(findings)) is accused
+    assert findings.measures["votes"] == votes
+
+
+@pytest.mark.parametrize(("kind", "set_over"), [("kill_nodes", False), ("freeze", True)])
+def test_a_killed_store_reports_no_deletion(made, kind, set_over):
+    """A key that is set again after its store was killed was not set over: the store had lost it, and could not report that."""
+    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault(kind, "struck", 2, 400)
+    made.key_event("set", 1).key_event("set", 410)
+
+    findings = made.analyse(final=1, ttl_ms=3000)
+    keys = KeyHistory(History(made.folder), [outcome.record for outcome in findings.faults])
+
+    assert keys.happened(SET_OVER, 0, 500 * MS, "lock") is set_over
 
 
 def test_lease_that_begins_with_a_fast_clock(made):

@@ -163,6 +163,7 @@ TABLES = [
     (fault() | {"ttl_ms": 900, "danger": {"outlived_freezes": 1}}, ["danger.outlived_freezes = 1", "ttl_ms = 900"]),
     (fault() | {"danger": {"late_releases": 2}}, ["danger.late_releases = 2", "at most 1"]),
     (fault() | {"danger": {"clocks_moved": 1}}, ["danger.clocks_moved = 1", "the clocks of 0 servers"]),
+    (fault() | {"danger": {"votes": 5}}, ["danger.votes = 5", "no fault of the scenario lets clocks jump"]),
     (fault() | {"danger": {"sessions_ended": 1}}, ["danger.sessions_ended = 1", "no fault of the scenario ends sessions"]),
     ({"danger": {"asked_while_struck": 1}}, ["danger.asked_while_struck = 1", "0 faults"]),
     ({"danger": {"handovers": 5001}}, ["danger.handovers = 5001", "5000 requests", "at most 5000"]),
