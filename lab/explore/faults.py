@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lab.explore import fan_out, in_flight, rules, watching
+from lab.explore import fan_out, in_flight, naps, rules, watching
 from lab.explore.event import CRASH, PAUSE, RESTART, RESUME, Event
 from lab.explore.ghosts import put
 from lab.explore.parking import AWAKE
@@ -29,6 +29,8 @@ def moves(world: World, state: State, node: int | None = None) -> Iterator[Move]
             if left.pauses and not in_flight.of_client(world, state, client):
                 ghosts = rules.paused(state.ghosts, client, world.node(state, client).writing)
                 after = state._replace(modes=put(state.modes, client, PAUSED), left=left.without("pauses"), ghosts=ghosts)
+                if world.program.asks is not None:
+                    after = naps.paused(after, client, world.node(state, client))
                 yield Move(Event(PAUSE, client), after, ())
             if left.crashes:
                 after, found = in_flight.arrived(world, state, client)

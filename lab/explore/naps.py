@@ -4,8 +4,8 @@ A client that was refused, and sleeps until it tries again, need not wake before
 be refused again. So time need not pass for it.
 
 Where a lock asks several servers, a try takes several events: another client can change a server that has already refused it,
-and a lost reply can be the reason why it failed. Such a try is disturbed. The sleep after it ends at the next change, or after
-its time.
+and a lost reply or a pause can be the reason why it failed. Such a try is disturbed. The sleep after it ends at the next change,
+or after its time.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ def _has_answered(flight: Flight, server: int) -> bool:
 def faulted(state: State, client: int) -> State:
     """Return the state after a command of a client was lost or sent twice: its try need not fail again."""
     return state if client in state.disturbed else state._replace(disturbed=tuple(sorted((*state.disturbed, client))))
+
+
+def paused(state: State, client: int, node: Node) -> State:
+    """Return the state after a client was paused: a try that began before the pause can fail because of the time that it lost."""
+    in_a_try = not (node.inside or node.ended or isinstance(node.pending[0], Nap))
+    return faulted(state, client) if in_a_try else state
 
 
 def after_step(

@@ -51,6 +51,13 @@ def test_how_many_servers_may_forget(servers, restarts, breaks, real):
     assert (Claim.survives_amnesia in found.broken) == breaks
 
 
+def test_pause_uses_up_the_validity(real):
+    """A waiter that a pause has cost its validity tries again: it does not wait for ever, also where the holder has died."""
+    found = searched(real, "redlock", Budget(pauses=1, crashes=1), asks=2)
+
+    assert not {Claim.acquires_atomically, Claim.freed_after_crash} & set(found.broken)
+
+
 NEVER_RELEASES = textwrap.dedent(
     '''\
     """Asks all servers once, and works with most of the votes."""
