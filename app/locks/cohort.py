@@ -6,7 +6,7 @@ over to the next thread of its replica, at most sixteen times for each grant of 
 counts its lease from the last renewal: a lock that may have ended is handed over to nobody.
 **Source** D. Dice, V. J. Marathe, N. Shavit, "Lock Cohorting" (2012, 2015).
 **Still**
-- Requests of other replicas are overtaken: up to sixteen requests that asked later can come first, in each other replica.
+- Requests of other replicas are overtaken: before each turn of a replica, each other replica can serve up to seventeen requests.
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**

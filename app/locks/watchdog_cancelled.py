@@ -1,8 +1,8 @@
 """Detour: the time limit of the acquire ends renewals, too.
 
 **Problem** The renewal is easily written wrong: it ends with its first failure, or with the time limit of the acquire.
-**Idea** An acquire has a time limit. All that is done within the limit ends with it, also the renewal, which begins when the lock
-is granted. The limit ends with the `with` block of the acquire, so that nothing of it is left behind: before the work begins.
+**Idea** The acquire opens a time limit, and closes it when it returns, as one should. The renewal asks the same limit whether it
+may go on. It finds the limit closed before the work begins, and never renews.
 **Source** `LockWithTimeout` in one of the documents: Go's `context.WithTimeout`, with `defer cancel()`.
 **Still**
 - No renewal is ever sent: each one finds that the time limit is over, and its error is dropped.

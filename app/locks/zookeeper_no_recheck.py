@@ -8,8 +8,8 @@ of the documents prints it in this way.
 - If the node before is deleted just before the watch, the watch is on a node that never comes back: the waiter sleeps on.
 - All requests behind that waiter wait with it.
 **See it**
-- `lab run rush --stage zookeeper_no_recheck`
 - `lab run release_before_watch --stage zookeeper_no_recheck`
+- `lab run rush --stage zookeeper_no_recheck --requests 500`
 - `lab diff zookeeper zookeeper_no_recheck`
 """
 

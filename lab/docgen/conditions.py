@@ -19,7 +19,7 @@ PAGE = DOCS / "conditions.md"
 NAMED = re.compile(r"<!-- generated: keeping (?P<claims>[^\n]+?) -->")
 PROMISED = "promised, not tried"
 KEPT, LOST_OTHERWISE, FAILED, UNTRIED = "kept in a run", Outcome.LOST_OTHERWISE.value, "failed in a run", "not tried"
-MOST = 0.7  # of all stages: a longer list is given by what is missing
+FEW = 6  # stages that are missing from a list: so few are given in its place
 COLUMNS = (KEPT, PROMISED, LOST_OTHERWISE, FAILED, UNTRIED)
 
 
@@ -59,7 +59,7 @@ def columns(claim: Claim) -> dict[str, list[str]]:
 def _listed(names: Sequence[str]) -> str:
     """Return names for a cell or a sentence. Where they are most of the ladder, the others are fewer to read."""
     others = [name for name in stages() if name not in names]
-    if others and len(names) > MOST * len(stages()):
+    if 0 < len(others) <= FEW:
         return f"all but {', '.join(f'`{name}`' for name in others)}"
     return ", ".join(f"`{name}`" for name in names) or "no stage"
 

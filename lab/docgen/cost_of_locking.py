@@ -63,9 +63,9 @@ def by_speed() -> list[str]:
 def _costs() -> str:
     head = [
         "stage",
-        f"kept a second, of `{CEILING}`'s",
+        f"increments kept a second, of `{CEILING}`'s",
         "lock servers",
-        "commands per increment",
+        "lock commands per increment",
         "wait p99, ms",
         *tally_heads(),
         "all verdicts",
@@ -105,9 +105,11 @@ def _share(stage: str) -> str:
 def _kept(stage: str) -> str:
     """Return a tally of a stage for prose."""
     number = tally(stage)
+    otherwise = number[Outcome.LOST_OTHERWISE]
     return (
-        f"of {counted(len(scenario.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, failed in "
-        f"{number[Outcome.FAILED]}, and was not tried in {number[Outcome.NOT_TRIED]}"
+        f"of {counted(len(scenario.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, "
+        + (f"kept {otherwise} while increments were lost by another cause, " if otherwise else "")
+        + f"failed in {number[Outcome.FAILED]}, and was not tried in {number[Outcome.NOT_TRIED]}"
     )
 
 

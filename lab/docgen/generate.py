@@ -126,7 +126,7 @@ def _again(part: re.Match[str], where: str, then: Callable[[str, str], str]) -> 
 def _rungs(*names: str) -> str:
     """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
     lines = [
-        "| stage | increments lost in one run | kept a second, mean of its runs | lock servers | still wrong |",
+        "| stage | increments lost in one run | increments kept a second, mean of its runs | lock servers | still wrong |",
         "| --- | --- | --- | --- | --- |",
     ]
     for name in names:
@@ -200,7 +200,7 @@ def _machine() -> str:
     machine, versions = record.machine, record.versions
     most = max(rounds)
     several = (
-        f"{most} runs in turn of {rounds[most]} lines of the ladder, one run of each other line"
+        f"{rounds[most]} stages are means of {most} runs, made in turn; each other stage is one run"
         if most > 1
         else "One run of each stage"
     )

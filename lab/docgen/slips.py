@@ -62,8 +62,8 @@ def _kept_promises(found: Kept, stage: Stage) -> str:
     complete = [one for one in found.budgets if one["complete"]]
     number = sum(one["schedules"] for one in complete)
     return (
-        f"**Every order.** {thousands(number)} schedules of two clients are decided: "
-        f"{in_short([conditions(one, found.servers) for one in complete])}. None of them breaks a promise of the lock."
+        f"**Every order.** {thousands(number)} schedules of two clients are decided, each under one of these conditions: "
+        f"{in_short([conditions(one, found.servers) for one in complete])}. None of them breaks a claim that this lock makes."
     )
 
 

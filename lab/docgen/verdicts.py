@@ -62,7 +62,8 @@ def _changed(name: str) -> str:
     lines = [f"No verdict changed against {link} ({whole})."]
     if rows:
         head = [f"| scenario | the claim it tests | `{before_name}` | `{name}` |", "| --- | --- | --- | --- |"]
-        lines = [f"The verdicts that changed against {link} ({whole}):", "", *head, *rows]
+        words = "[the words](../README.md#how-to-read-a-chapter)"
+        lines = [f"The verdicts that changed against {link} ({whole}; {words}):", "", *head, *rows]
     if new := [cell for at, cell in now.items() if at not in before]:
         lines += ["", f"Tried with `{name}`, and not with `{before_name}`: {_in_words(new)}."]
     return "\n".join(lines) + "\n"

@@ -27,6 +27,8 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
     versions: dict[str, str] = {}
     # when the first run began
     started_utc: str = ""
+    # by scenario, the later commit with which it was measured again: the scenario itself was mended
+    later: dict[str, str] = {}
 
     def differences(self, other: Origin) -> list[str]:
         """Return in what the cells of two origins differ; nothing where they can stand in one matrix."""
@@ -52,8 +54,17 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
         day = f" on {self.started_utc[:10]}" if self.started_utc else ""
         stores = ", ".join(f"{name} {self.store(name)}" for name in SERVERS if self.store(name))
         return (
-            f"Measured{day} at commit {_named(self.commit)}{dirty}, by the judge {_named(self.judge)}. "
+            f"Measured{day} at commit {_named(self.commit)}{dirty}, by the judge {_named(self.judge)}. {self._measured_again}"
             f"Stores: {stores or UNKNOWN}."
+        )
+
+    @property
+    def _measured_again(self) -> str:
+        """Return the sentence about scenarios that were mended and measured again; empty where there are none."""
+        scenarios = {commit: [name for name, of in self.later.items() if of == commit] for commit in self.later.values()}
+        return "".join(
+            f"Mended since, and measured again at commit {commit}: {', '.join(sorted(names))}. "
+            for commit, names in scenarios.items()
         )
 
 

@@ -104,9 +104,9 @@ def markdown(results: Sequence[Result]) -> str:
         "duplicated",
         "failed",
         "unknown",
-        "kept a second",
+        "increments kept a second",
         "wait p50 / p99 / max, ms",
-        "commands per increment",
+        "lock commands per increment",
         "verdict",
         "the documents' counter",
     ]

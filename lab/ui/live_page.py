@@ -31,8 +31,8 @@ def text(
     """Return the page, with its texts in all languages.
 
     asked: the stage and the scenario that are chosen. for_phones: the address for phones; empty where only this machine can open
-    the page. password: that of the page; empty where it has none. ways: the
-    addresses of the other pages that there are. language: that of a visitor who has chosen none.
+    the page. password: the page's own; empty where it has none. ways: the addresses of the lab's other pages, by name.
+    language: the language in which the page opens. A visitor can choose another one there.
     """
     shelf, loaded = stages(), {name: scenarios.load(name) for name in scenario_names()}
     offered = {

@@ -73,7 +73,10 @@ def test_part_with_a_schedule(monkeypatch):
 def test_part_without_a_schedule(monkeypatch):
     """Where no promise breaks, the part states in how many schedules. It refuses to state that of a lock that breaks one."""
     monkeypatch.setattr(kept, "current", lambda stage: decided(exclusive={"holds": True}))
-    assert "12 schedules of two clients are decided: 1 pause. None of them breaks a promise" in slips.PARTS["slip"](OF_LUA)
+    assert (
+        "12 schedules of two clients are decided, each under one of these conditions: 1 pause. None of them breaks a claim"
+        in slips.PARTS["slip"](OF_LUA)
+    )
 
     monkeypatch.setattr(kept, "current", lambda stage: decided(exclusive=BREAKS))
     with pytest.raises(BadInput, match="breaks exclusive"):

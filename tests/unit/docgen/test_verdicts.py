@@ -40,7 +40,8 @@ def test_only_changed_verdicts_are_rows(matrix_of):
     text = verdicts._changed("lua")
 
     assert rows(text) == ["| `release_race` | `exclusive` | lost 1 | kept |"]
-    assert text.startswith("The verdicts that changed against [`uuid`](uuid.md) ([all scenarios](../stages.md#lua)):\n")
+    links = "[all scenarios](../stages.md#lua); [the words](../README.md#how-to-read-a-chapter)"
+    assert text.startswith(f"The verdicts that changed against [`uuid`](uuid.md) ({links}):\n")
 
 
 def test_losses_by_another_cause_are_a_change(matrix_of):

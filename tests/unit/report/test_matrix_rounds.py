@@ -56,3 +56,10 @@ def test_page_has_origin_and_rounds(tmp_path):
     assert '✓<span class="order">3 of 5</span>' in text
     assert '− lost<span class="order">broken</span>' in text
     assert SENTENCE in text
+
+
+def test_scenarios_measured_again_are_named():
+    """Scenarios that were mended after the others were measured stand below the matrix, with their commit."""
+    assert "measured again" not in ORIGIN.sentence
+    again = Origin(commit="ccc", later={"rush": "ddd", "nested": "ddd"}).sentence
+    assert "Mended since, and measured again at commit ddd: nested, rush." in again

@@ -79,7 +79,7 @@ def test_page_has_both_languages():
 
 
 def test_language_without_a_choice(monkeypatch):
-    """A visitor who has chosen no language gets that of the command's environment."""
+    """The page opens in the language of the command's environment, until the visitor chooses another."""
     assert '"language":"zh"' in live_page.text(("none", "rush"), "", "", 8089, {}, live_page.Language.CHINESE)
     assert '"language":"en"' in live_page.text(("none", "rush"), "", "", 8089, {})
 
