@@ -19,7 +19,7 @@ class Fault:
     needs: ClassVar[tuple[Need, ...]] = (Need.DISK,)
     effect: ClassVar[Effect] = Effect.POWER_LOST
 
-    # how long the holder stays inside
+    # how long the holder stays inside: from the failpoint; with a delay from when the store runs again, which can take seconds
     for_ms: int
     # how long the holder has been inside when the power is lost
     delay_ms: int = 0
@@ -29,7 +29,7 @@ class Fault:
     skip: int = 0
 
     def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+        return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=self.delay_ms > 0)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         time.sleep(self.delay_ms / 1000)
