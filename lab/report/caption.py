@@ -5,9 +5,10 @@ A mechanism without a sentence of its own is described by its reads and writes, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from lab.evidence.fault_effect import Effect
 from lab.judge.entitlement import AT_THE_STORE
@@ -55,6 +56,22 @@ def _moments(picture: Timeline) -> list[int]:
     return [] if fault is None or fault.next_got == NEVER else [fault.at, fault.next_got]
 
 
+class _Step(NamedTuple):
+    """What happened at one moment. A story has its steps in the order of time."""
+
+    at: float
+    words: str
+    # whether the words begin with the name of a request, which keeps its small letter
+    is_named: bool = True
+
+
+def _in_order(steps: Sequence[_Step]) -> str:
+    """Return the steps as one sentence without its end."""
+    ordered = sorted(steps, key=lambda step: step.at)
+    text = "; ".join(step.words for step in ordered)
+    return text if ordered[0].is_named else text[:1].upper() + text[1:]
+
+
 @dataclass(frozen=True)
 class _Pair:
     """The culprit and the victim of a loss. The elder of the two got the lock first."""
@@ -80,20 +97,24 @@ class _Pair:
     def name(self, held: DrawnGrant) -> str:
         return f"{held.request} at {self.picture.replicas[held.replica]}"
 
-    def reads_inside(self) -> str:
+    def reads_inside(self, where: str = "") -> _Step:
         """Describe the read of the younger, at a time when the elder was inside."""
         read = f"{_read(self.younger)} at {self.when(self.younger.read_moment)}"
-        return f"{self.name(self.younger)} {read} while {self.elder.request} was still inside"
+        words = f"{self.name(self.younger)} {read} while {self.elder.request} was still inside{where}"
+        return _Step(self.younger.read_moment, words)
 
-    def writes(self) -> str:
+    def writes(self) -> _Step:
+        """Describe both writes: at the second of them the increment was lost."""
         victim, culprit = self.victim, self.culprit
         wrote_at = self.when(culprit.wrote_moment)
         if victim.wrote_moment > culprit.wrote_moment:  # the evidence admits no order of the two
-            return f"{culprit.request} wrote {culprit.wrote} at {wrote_at} over {victim.request}'s {victim.wrote}"
-        return (
-            f"{victim.request} wrote {victim.wrote} at {self.when(victim.wrote_moment)} "
-            f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {wrote_at}"
-        )
+            words = f"{culprit.request} wrote {culprit.wrote} at {wrote_at} over {victim.request}'s {victim.wrote}"
+        else:
+            words = (
+                f"{victim.request} wrote {victim.wrote} at {self.when(victim.wrote_moment)} "
+                f"and {culprit.request} wrote {culprit.wrote} over {_it(culprit, victim)} at {wrote_at}"
+            )
+        return _Step(culprit.wrote_moment, words)
 
 
 def _it(culprit: DrawnGrant, victim: DrawnGrant) -> str:
@@ -108,18 +129,21 @@ def _of_a_loss(picture: Timeline, when: Clock) -> str:
     loss = picture.losses[picture.focus]
     mechanism = picture.mechanisms[loss.mechanism]
     culprit = picture.held[loss.culprit]
+    heading = ""
     if loss.victim == NEVER:
         name = f"{culprit.request} at {picture.replicas[culprit.replica]}"
         words = (
             f"{name} {_read(culprit)} at {when(culprit.read_moment)} and wrote {culprit.wrote} "
             f"over {culprit.overwrote} at {when(culprit.wrote_moment)}"
         )
+        steps = [_Step(culprit.wrote_moment, words)]
     else:
         pair = _Pair(picture, culprit, picture.held[loss.victim], when)
-        describe = LOSSES.get(mechanism, _otherwise)
-        words = describe(pair)
+        heading = _heading(pair, mechanism)
+        steps = LOSSES.get(mechanism, _otherwise)(pair)
     named = "" if mechanism in LOSSES else f" ({mechanism})"
-    return f"{words}{_fault_before(picture, loss, when)}{named}: {_price(picture, loss.destroyed)}."
+    story = _in_order([*steps, *_fault(picture, loss, when), *_renewal_that_failed(picture, loss, when)])
+    return f"{heading}{story}{named}: {_price(picture, loss.destroyed)}."
 
 
 def _price(picture: Timeline, destroyed: int) -> str:
@@ -133,22 +157,22 @@ def _price(picture: Timeline, destroyed: int) -> str:
     )
 
 
-def _fault_before(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
-    """Describe the fault whose failpoint one of the two reached, of the store if possible; empty without one."""
+def _fault(picture: Timeline, loss: DrawnLoss, when: Clock) -> list[_Step]:
+    """Describe the fault whose failpoint one of the two reached, of the store if possible; nothing without one."""
     requests = {picture.held[place].request for place in (loss.culprit, loss.victim) if place != NEVER}
     of_the_store_first = sorted(picture.faults, key=lambda fault: fault.effect not in AT_THE_STORE)
     fault = next((fault for fault in of_the_store_first if fault.request in requests), None)
-    renewal = _renewal_that_failed(picture, loss, when)
     if fault is None:
-        return renewal
-    return f"; the fault {_kind(fault)} had begun in {fault.request} at {when(fault.at)}{_lasting(fault)}{renewal}"
+        return []
+    return [_Step(fault.at, f"the fault {_kind(fault)} began in {fault.request} at {when(fault.at)}{_lasting(fault)}", False)]
 
 
-def _renewal_that_failed(picture: Timeline, loss: DrawnLoss, when: Clock) -> str:
+def _renewal_that_failed(picture: Timeline, loss: DrawnLoss, when: Clock) -> list[_Step]:
     """Describe the first renewal that failed in the replica of one of the two: no request reaches its failpoint."""
     replicas = {picture.held[place].replica for place in (loss.culprit, loss.victim) if place != NEVER}
-    failed = (fault for fault in picture.faults if fault.effect is Effect.RENEWAL_FAILS and fault.replica in replicas)
-    return next((f"; a renewal at {picture.replicas[fault.replica]} had failed at {when(fault.at)}" for fault in failed), "")
+    failed = [fault for fault in picture.faults if fault.effect is Effect.RENEWAL_FAILS and fault.replica in replicas]
+    where = picture.replicas
+    return [_Step(one.at, f"a renewal at {where[one.replica]} failed at {when(one.at)}", False) for one in failed[:1]]
 
 
 def _lasting(fault: DrawnFault) -> str:
@@ -160,63 +184,71 @@ def _kind(fault: DrawnFault) -> str:
     return f"“{fault.kind.replace('_', ' ')}”"
 
 
-def _ran_out(pair: _Pair) -> str:
-    ended = _lease_had_ended(pair, f"{pair.elder.request}'s")
-    return f"{pair.reads_inside()}; {ended}; {pair.writes()}"
+def _ran_out(pair: _Pair) -> list[_Step]:
+    return [pair.reads_inside(), _lease_ended(pair), pair.writes()]
 
 
-def _lease_had_ended(pair: _Pair, whose: str) -> str:
+def _lease_ended(pair: _Pair) -> _Step:
     lease, ttl = pair.lease, pair.picture.ttl
-    whose = f"{whose} lease of {ttl / 1000:.0f} ms" if ttl else f"{whose} lease"
+    whose = f"{pair.elder.request}'s lease of {ttl / 1000:.0f} ms" if ttl else f"{pair.elder.request}'s lease"
     if lease is None or lease.gone == NEVER:
-        return f"{whose} had ended before"
+        return _Step(pair.younger.read_moment, f"{whose} had ended before")
     # the store reports an expiry late; where its clock jumped, the key was gone before its time
     ended = min(lease.due, lease.gone) if lease.how == "expired" and lease.due != NEVER else lease.gone
-    return f"{whose} had ended at {pair.when(ended)}"
+    return _Step(ended, f"{whose} ended at {pair.when(ended)}")
 
 
-def _otherwise(pair: _Pair) -> str:
+def _otherwise(pair: _Pair) -> list[_Step]:
     """Describe the reads and the writes. The story of a stale write begins with its read."""
     if pair.elder is not pair.culprit:
-        return f"{pair.reads_inside()}; {pair.writes()}"
-    lease = pair.lease
+        return [pair.reads_inside(), pair.writes()]
+    lease, culprit = pair.lease, pair.culprit
+    read = _Step(culprit.read_moment, f"{pair.name(culprit)} {_read(culprit)} at {pair.when(culprit.read_moment)}")
     expired = lease is not None and lease.how == "expired" and lease.gone <= pair.victim.wrote_moment
-    ended = f"{_lease_had_ended(pair, 'its')}; " if expired else ""
-    return f"{pair.name(pair.culprit)} {_read(pair.culprit)} at {pair.when(pair.culprit.read_moment)}; {ended}{pair.writes()}"
+    return [read, *([_lease_ended(pair)] if expired else []), pair.writes()]
 
 
-def _deleted(pair: _Pair) -> str:
+def _deleted(pair: _Pair) -> list[_Step]:
     lease = pair.lease
     if lease is not None and lease.how == "expired":  # the store reported another end of this lease
         return _ran_out(pair)
     if lease is None or lease.how != "del" or lease.by == NEVER or pair.picture.held[lease.by] is pair.elder:
-        taken = f"Another request deleted {pair.elder.request}'s lock"
+        # nobody knows when: before the younger came in
+        taken = _Step(pair.younger.got, f"another request deleted {pair.elder.request}'s lock", False)
     else:
-        thief = pair.picture.held[lease.by]
-        taken = f"{pair.name(thief)} was late with its release and deleted {pair.elder.request}'s lock at {pair.when(lease.gone)}"
-    return f"{taken}; {pair.reads_inside()}; {pair.writes()}"
+        thief, when = pair.picture.held[lease.by], pair.when(lease.gone)
+        words = f"{pair.name(thief)} was late with its release and deleted {pair.elder.request}'s lock at {when}"
+        taken = _Step(lease.gone, words)
+    return [taken, pair.reads_inside(), pair.writes()]
 
 
-def _no_lock(pair: _Pair) -> str:
+def _no_lock(pair: _Pair) -> list[_Step]:
     where = "in the same process" if pair.elder.replica == pair.younger.replica else f"at {_home(pair, pair.elder)}"
-    return f"No lock kept the requests apart: {pair.reads_inside()} {where}; {pair.writes()}"
+    return [pair.reads_inside(f" {where}"), pair.writes()]
 
 
-def _process_local(pair: _Pair) -> str:
-    each = f"{_home(pair, pair.elder)} and {_home(pair, pair.younger)} each have a lock of their own"
-    return f"{each}: {pair.reads_inside()}; {pair.writes()}"
+def _process_local(pair: _Pair) -> list[_Step]:
+    return [pair.reads_inside(), pair.writes()]
 
 
 def _home(pair: _Pair, held: DrawnGrant) -> str:
     return pair.picture.replicas[held.replica]
 
 
-def _granted_twice(pair: _Pair) -> str:
-    granted = f"The lock was granted to {pair.name(pair.younger)} at {pair.when(pair.younger.got)}"
-    return f"{granted}, though {pair.elder.request} had held it since {pair.when(pair.elder.got)}; {pair.writes()}"
+def _granted_twice(pair: _Pair) -> list[_Step]:
+    granted = f"the lock was granted to {pair.name(pair.younger)} at {pair.when(pair.younger.got)}"
+    words = f"{granted}, though {pair.elder.request} had held it since {pair.when(pair.elder.got)}"
+    return [_Step(pair.younger.got, words, False), pair.writes()]
 
 
-LOSSES: dict[str, Callable[[_Pair], str]] = {
+def _heading(pair: _Pair, mechanism: str) -> str:
+    """Return what the story says before its steps."""
+    if mechanism == "process-local lock":
+        return f"{_home(pair, pair.elder)} and {_home(pair, pair.younger)} each have a lock of their own: "
+    return "No lock kept the requests apart: " if LOSSES.get(mechanism) is _no_lock else ""
+
+
+LOSSES: dict[str, Callable[[_Pair], list[_Step]]] = {
     "no lock": _no_lock,
     "no lock between replicas": _no_lock,  # the name of the same cause in runs that were judged before
     "process-local lock": _process_local,

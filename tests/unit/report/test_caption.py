@@ -18,7 +18,7 @@ def killed(made: Made) -> Made:
 
 def test_the_ttl_ran_out(made):
     assert caption(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")) == (
-        "r1 at replica-2 read 0 at +0.32 s while r0 was still inside; r0's lease of 300 ms had ended at +0.30 s; "
+        "r0's lease of 300 ms ended at +0.30 s; r1 at replica-2 read 0 at +0.32 s while r0 was still inside; "
         "r0 wrote 1 at +0.45 s and r1 wrote 1 over it at +0.76 s: 1 increment lost."
     )
 
@@ -75,8 +75,8 @@ def test_caption_of_an_unknown_mechanism(made):
     picture.mechanisms = ["a mechanism of tomorrow"]
 
     assert caption(picture) == (
-        "stale at replica-1 read 0 at +0.01 s; b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s; "
-        "the fault “some new harm” had begun in stale at +0.02 s and lasted 200 ms (a mechanism of tomorrow): 2 increments lost."
+        "stale at replica-1 read 0 at +0.01 s; the fault “some new harm” began in stale at +0.02 s and lasted 200 ms; "
+        "b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s (a mechanism of tomorrow): 2 increments lost."
     )
 
 
@@ -124,7 +124,7 @@ def test_renewal_that_failed(made):
 
     text = caption(picture_of(outlived(made), final=1, ttl_ms=300, tests="survives_a_failed_renewal"))
 
-    assert "; a renewal at replica-1 had failed at +0.10 s: 1 increment lost." in text
+    assert text.startswith("A renewal at replica-1 failed at +0.10 s; r0's lease of 300 ms ended at +0.30 s; ")
 
 
 def test_a_run_in_which_nothing_happened(made):
