@@ -18,9 +18,7 @@ from lab.ui.question import PROMISED, Answer, Question
 
 def losses() -> Question:
     """Return the question of a claim that no increment is lost."""
-    return Question(
-        text="How many increments will it lose?", choices=("it loses none", "it loses some"), answering=_losses, live="gap"
-    )
+    return Question(text="Will it lose increments?", choices=("it loses none", "it loses some"), answering=_losses, live="gap")
 
 
 def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
