@@ -112,7 +112,7 @@ STAGE = Stage(
     follows="zookeeper",
     store="zookeeper",
     ttl_ms=10_000,
-    ttl_step_ms=1000,  # kazoo's heartbeats come up to 0.4 s late, on purpose: a shorter session would end by itself
+    ttl_step_ms=1000,  # kazoo waits for 0.01 to 0.4 s before a heartbeat, at random: a shorter session would end by itself
     claims=claims("""
         exclusive_in_process
         exclusive

@@ -196,7 +196,7 @@ def _statuses() -> str:
 
 
 def _machine() -> str:
-    record, rounds = ladder()[0].record, Counter(len(result.repeats) for result in ladder())
+    record, rounds = ladder()[0].record, Counter({result.judgement.stage: len(result.repeats) for result in ladder()}.values())
     machine, versions = record.machine, record.versions
     most = max(rounds)
     several = (
