@@ -11,6 +11,7 @@ from app.journal import GaveUp, Got, Released, SoldOut, Stalled, Writing, Wrote
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
+from lab.evidence.inventory import inventory
 from lab.evidence.loss import GrantFacts, Loss
 from lab.evidence.run_folder import RunRecord, save
 from lab.judge.analysis import analyse
@@ -212,12 +213,14 @@ def outlived(made: Made) -> Made:
 def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) -> Path:
     """Write a finished run of three requests, of which one was lost."""
     made = Made(folder)
-    made.increment("a", 0, 0, at=(0, 1, 6, 7)).increment("b", 0, 1, at=(1, 2, 8, 9), replica="replica-2")
-    made.increment("c", 1, 1, at=(20, 21, 22, 23), replica="replica-3")
+    made.increment("a", 0, 0, at=(0, 1, 6, 7), answered=1)
+    made.increment("b", 0, 1, at=(1, 2, 8, 9), replica="replica-2", answered=1)
+    made.increment("c", 1, 1, at=(20, 21, 22, 23), replica="replica-3", answered=2)
     rush = {"name": "rush", "title": "A small rush", "requests": 3, "danger": {"handovers": 0}, "notes": ["made by hand"]}
     mine = {"name": stage, "idea": "An <idea>.", "claims": list(claims)}
     commands = {"lock": {"set": 9}, "counter": {}}
-    save(folder / "run.json", record_of(rush, mine, final=2, run=folder.name, commands=commands))
+    save(folder / "run.json", record_of(rush, mine, final=2, run=folder.name, commands=commands, files=inventory(folder)))
+    save(folder / "verdict.json", judge(folder)[0])
     return folder
 
 

@@ -13,12 +13,12 @@ from app.locks import stages
 from lab.evidence import run_folder
 from lab.evidence.run_folder import RunRecord
 from lab.judge.judgement import Judgement
-from lab.judge.verdict import judge
+from lab.judge.verdict import judge_again
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.scenario import scenario as scenarios
 
 CHANGED = "It was changed, or is of another version."
-COMPARED = (
+FIGURES = (
     "verdict",
     "claim",
     "claimed",
@@ -36,7 +36,7 @@ COMPARED = (
 def check_again(name: str, as_json: bool) -> int:
     """Judge a run folder again and print the verdict. Return the exit status of this verdict, whatever ``verdict.json`` has."""
     folder = run_folder.find(name)
-    judgement, findings = judge(folder)
+    judgement, findings = judge_again(folder)
     if findings.losses_unwritten:
         sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}\n")
     notices = [*disagreements(folder, judgement), *differences_from_this_lab(run_folder.load(folder))]
@@ -56,15 +56,12 @@ def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
     """Yield how ``verdict.json`` differs from a new judgement, as a sentence."""
     try:
         kept = Judgement.load(folder)
-    except FileNotFoundError:
-        yield "verdict.json is missing."
-        return
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-        yield f"verdict.json cannot be read: {error}."
-        return
-    pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in COMPARED]
-    if differ := [f"{name} {before} (now {now})" for name, before, now in pairs if before != now]:
-        yield f"verdict.json disagrees: it has {', '.join(differ)}. It was changed, or another judge wrote it."
+    except (OSError, msgspec.MsgspecError):
+        return  # the reason of the verdict has it
+    pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in Judgement.__struct_fields__]
+    differ = [(name, f"{name} {before} (now {now})") for name, before, now in pairs if before != now]
+    if told := [text if name in FIGURES else f"another {name}" for name, text in differ]:
+        yield f"verdict.json disagrees: it has {', '.join(told)}. It was changed, or another judge wrote it."
 
 
 def differences_from_this_lab(record: RunRecord) -> Iterator[str]:

@@ -18,7 +18,7 @@ from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.run_folder import load as load_record
 from lab.judge.judgement import Verdict
-from lab.judge.verdict import judge
+from lab.judge.verdict import judge_again
 from lab.paths import DOCS, REFERENCE
 from lab.report import timeline_focus, timeline_reader
 from lab.report.chart import save
@@ -89,7 +89,7 @@ def _checked(entry: dict[str, object]) -> Illustration:
 
 def keep(one: Illustration, run: Path) -> None:
     """Keep the facts of a finished run that the picture needs. Raises BadInput if the run has another verdict than it should."""
-    judgement, findings = judge(run)
+    judgement, findings = judge_again(run)
     if judgement.verdict != one.shows:
         raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {one.name} is to show {one.shows}: not kept")
     picture = timeline_reader.read(run, judgement, findings, load_record(run).has_store)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from itertools import chain, islice
 from operator import itemgetter
@@ -21,14 +21,18 @@ import msgspec
 from app.journal import AnyEvent, LineFile
 from lab.evidence.damage import Flaw, Flaws
 from lab.evidence.fault_record import FaultRecord
+from lab.evidence.regular_file import open_regular
 
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
 LARGEST = 10**18  # no stamp and no value of a run is larger, and sums of them fit into 64 bits
+LARGEST_FENCE = 2**63 - 1
 TOO_LARGE = b"0" * 19  # a number that is larger, as digits; an answer of a store may also look so
 SIXTH = b"0" * 6
 AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+LONGEST_LINE = 1 << 20  # bytes
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # what the decoder raises
 BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
 
@@ -103,17 +107,20 @@ class Recorder:
 class History:
     """The evidence in a run folder, streamed. It can be read any number of times.
 
-    A line that cannot be read is left out, and counted in ``flaws``: the rest of the evidence still counts.
+    A line that cannot be read is left out, and counted in ``flaws``: the rest of the evidence still counts. left_out: files that
+    are not read at all, because they are not what the run wrote.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
         self.folder = folder
+        self.left_out = frozenset(left_out)
         self.flaws = Flaws()
 
     @property
     def replicas(self) -> list[str]:
         """Return the replicas that kept a journal."""
-        return sorted(path.stem for path in (self.folder / "journal").glob("*.jsonl"))
+        names = (path.stem for path in (self.folder / "journal").glob("*.jsonl"))
+        return sorted(name for name in names if journal_of(name) not in self.left_out)
 
     def requests(self) -> Iterator[Request]:
         """Read the load's record, in the order in which requests ended."""
@@ -137,25 +144,11 @@ class History:
 
     def faults(self) -> Iterator[FaultRecord]:
         """Read the faults that were injected, in the order in which they were over."""
-        names = set()
-        for record in self._read(FAULTS, msgspec.json.Decoder(FaultRecord)):
-            if record.name in names:
-                self.flaws.add(FAULTS, Flaw.DOUBLED, record.name)
-                continue
-            names.add(record.name)
-            yield record
+        return self._read(FAULTS, msgspec.json.Decoder(FaultRecord))
 
     def key_events(self) -> Iterator[KeyEvent]:
         """Read what the lock's store reported of its keys, in the store's order."""
-        latest: dict[str, KeyEvent] = {}  # by node: one connection reports one event after the other
-        for event in self._read(KEY_EVENTS, msgspec.json.Decoder(KeyEvent)):
-            before = latest.get(event.node)
-            if before is not None and (event.at_ns < before.at_ns or event == before):
-                flaw = Flaw.DOUBLED if event == before else Flaw.MISPLACED
-                self.flaws.add(KEY_EVENTS, flaw, f"{event.event} of {event.key}")
-                continue
-            latest[event.node] = event
-            yield event
+        return self._read(KEY_EVENTS, msgspec.json.Decoder(KeyEvent))
 
     def _read(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
         """Decode a file. A missing file is empty. A torn last line, after a kill, is left out."""
@@ -165,8 +158,10 @@ class History:
         """Decode a file, many lines at a time."""
         self.flaws.forget(name)
         number, torn = 0, b""
+        if name in self.left_out:
+            return
         try:
-            file = (self.folder / name).open("rb")
+            file = open_regular(self.folder / name)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -179,25 +174,34 @@ class History:
                 items = None
                 # a number of 19 digits has 6 of them among every third byte: that is asked first, because it takes half the time
                 if SIXTH not in lines[::3].translate(AS_ZEROS) or TOO_LARGE not in lines.translate(AS_ZEROS):
-                    with contextlib.suppress(msgspec.DecodeError):
+                    with contextlib.suppress(*UNREADABLE):
                         items = decoder.decode_lines(lines)
                 yield self._one_by_one(name, lines, number, decoder) if items is None else items
                 number += lines.count(b"\n")
-        with contextlib.suppress(msgspec.DecodeError):
-            yield decoder.decode_lines(torn)
+                if len(torn) > LONGEST_LINE:
+                    self.flaws.add(name, Flaw.UNREADABLE, f"line {number + 1}: it is too long")
+                    return
+        with contextlib.suppress(*UNREADABLE):
+            yield [item for item in decoder.decode_lines(torn) if not _too_large(item)]
 
     def _one_by_one(self, name: str, lines: bytes, before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
         """Decode lines of which some may be damaged. before: how many lines of the file come before them."""
         for number, line in enumerate(lines.split(b"\n")[:-1], before + 1):
             try:
                 item = decoder.decode(line)
-            except msgspec.DecodeError as error:
+            except UNREADABLE as error:
                 self.flaws.add(name, Flaw.UNREADABLE, f"line {number}: {error}")
                 continue
-            if any(isinstance(value, int) and abs(value) > LARGEST for value in msgspec.structs.astuple(item)):
+            if _too_large(item):
                 self.flaws.add(name, Flaw.IMPOSSIBLE, f"line {number} has a number that is too large")
                 continue
             yield item
+
+
+def _too_large(item: msgspec.Struct) -> bool:
+    """Return whether an item has a number that the judge cannot count with. A fence is only compared: it may be a time in ns."""
+    numbers = ((name, getattr(item, name)) for name in item.__struct_fields__)
+    return any(isinstance(one, int) and abs(one) > (LARGEST_FENCE if name == "fence" else LARGEST) for name, one in numbers)
 
 
 def journal_of(replica: str) -> str:

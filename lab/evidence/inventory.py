@@ -1,14 +1,20 @@
-"""The inventory of a run: what its evidence was when the run ended. ``run.json`` keeps it, and ``lab check`` compares."""
+"""The inventory of a run: what its evidence was when the run ended. ``run.json`` keeps it, and ``lab check`` compares.
+
+A file that has changed, or that was added, is not read at all: it proves nothing, for or against the lock.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
+from lab.errors import in_short
 from lab.evidence.damage import Damage
+from lab.evidence.regular_file import open_regular
 
 PATTERNS = ("requests.jsonl", "server.jsonl", "faults.jsonl", "journal/*.jsonl")
 MISSING = "is missing"
@@ -20,33 +26,49 @@ class FileFacts(msgspec.Struct, frozen=True):
     lines: int
     # of all bytes, in hexadecimal
     sha256: str
+    # how many bytes; 0 in the record of an older lab
+    size: int = 0
 
 
 def inventory(folder: Path) -> dict[str, FileFacts]:
-    """Return the facts of each file of evidence in a run folder, by its path in the folder."""
-    paths = sorted(path for pattern in PATTERNS for path in folder.glob(pattern) if path.is_file())
-    return {str(path.relative_to(folder)): _facts(path) for path in paths}
+    """Return the facts of each file of evidence in a run folder, by its path in the folder. Raises OSError."""
+    return {name: _facts(folder / name) for name in _present(folder)}
 
 
 def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
-    """Yield what has changed since the run ended. files: the inventory; an older lab kept none, and then nothing is known."""
-    now = inventory(folder)
+    """Yield what has changed since the run ended. files: the inventory; without one, nothing is known."""
+    present = _present(folder)
     for name, facts in files.items():
-        if name not in now:
-            yield Damage(name, MISSING)
-        elif now[name].lines != facts.lines:
-            yield Damage(name, f"has {now[name].lines} lines, but had {facts.lines} when the run ended")
-        elif now[name] != facts:
-            yield Damage(name, "was changed after the run had ended")
-    for name in now if files else ():
-        if name not in files:
-            yield Damage(name, "was added after the run had ended")
+        what = _changed(folder / name, facts) if name in present else MISSING
+        if what:
+            yield Damage(name, what)
+    added = [name for name in present if name not in files] if files else []
+    for name in added:  # what the run wrote is all there
+        yield Damage(name, "was added after the run had ended", complete=True)
+
+
+def _present(folder: Path) -> list[str]:
+    """Return the paths of what has the name of a file of evidence, whatever it is."""
+    return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern))
+
+
+def _changed(path: Path, before: FileFacts) -> str:
+    """Return how a file differs from what it was, as the rest of a sentence; empty if it does not."""
+    try:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+        if size != before.size and before.size:  # asked first: a file may have grown beyond all measure
+            return f"has {size} bytes, but had {before.size} when the run ended"
+        return "" if _facts(path).sha256 == before.sha256 else "was changed after the run had ended"
+    except OSError as error:
+        return f"cannot be read: {error.strerror or in_short(error)}"
 
 
 def _facts(path: Path) -> FileFacts:
-    digest, lines = hashlib.sha256(), 0
-    with path.open("rb") as file:
+    digest, lines, size = hashlib.sha256(), 0, 0
+    with open_regular(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
             lines += block.count(b"\n")
-    return FileFacts(lines, digest.hexdigest())
+            size += len(block)
+    return FileFacts(lines, digest.hexdigest(), size)

@@ -10,6 +10,7 @@ from typing import IO
 import msgspec
 
 from lab.errors import in_short
+from lab.evidence.run_folder import new_file
 
 
 class GrantFacts(msgspec.Struct, gc=False):
@@ -61,7 +62,7 @@ class LossFile:
         self._encode = msgspec.json.Encoder().encode
         self._file: IO[bytes] | None = None
         try:
-            self._file = self._temporary.open("wb")
+            self._file = new_file(self._temporary)
         except OSError as error:
             self._give_up(error)
 

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import time
 import traceback
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import msgspec
 
@@ -27,9 +28,12 @@ from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFaile
 from lab.evidence import run_tables
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
+from lab.evidence.regular_file import decoded, read_record
 from lab.paths import REPORTS, shown
 
+RUN = "run.json"
 SCHEMA = 1  # of run.json
+NAME = re.compile(r"[^./\0][^/\0]{0,199}")  # of a run: it becomes a path, and must name no other place
 INTERRUPTED = "interrupted"  # the first word of ``ended`` after an interrupt
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run
@@ -240,23 +244,37 @@ def replace(path: Path, content: bytes) -> None:
     """Write a file completely or not at all: until then, a reader reads the old file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_bytes(content)
+        with new_file(temporary) as file:
+            file.write(content)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
+def new_file(path: Path) -> BinaryIO:
+    """Make a file and open it to write. What has its name is removed first: the folder may be a stranger's, and a link in it.
+
+    Raises OSError.
+    """
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb")
+
+
 def load(folder: Path) -> RunRecord:
     """Return the record of a run folder. Raises BadInput if the folder has none that this lab can read."""
-    path = folder / "run.json"
+    path = folder / RUN
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=RunRecord)
+        record: RunRecord = decoded(read_record(path), RunRecord)
     except FileNotFoundError:
         raise BadInput(f"{folder} is not a run: it has no run.json") from None
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+    except msgspec.MsgspecError as error:
         raise BadInput(f"{path} cannot be read: {error}") from None
     if record.schema != SCHEMA:
         raise BadInput(f"{path} has the schema {record.schema}; this lab reads schema {SCHEMA}")
+    if not NAME.fullmatch(record.run):
+        raise BadInput(f"{path} names the run {record.run!r}, which is no name of a folder")
     try:
         run_tables.check(record.scenario, record.stage)
     except msgspec.ValidationError as error:

@@ -8,12 +8,11 @@ from pathlib import Path
 from app.lock import Claim
 from lab.evidence.damage import Damage
 from lab.evidence.history import FAULTS, KEY_EVENTS, REQUESTS, journal_of
-from lab.evidence.inventory import MISSING, changes
-from lab.evidence.run_folder import RunRecord
+from lab.evidence.inventory import MISSING
+from lab.evidence.run_folder import RUN, RunRecord
 from lab.judge.findings import Findings
 
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
-RUN = "run.json"
 
 
 # claims of earlier labs: a stage that made one is judged by its other claims
@@ -23,9 +22,9 @@ RETIRED_CLAIMS = frozenset({"freed_after_thread_death"})
 def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
     """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
     found: dict[str, Damage] = {}
-    for damage in (*changes(folder, record.files), *_unlisted(folder, record, findings), *_of_the_record(record)):
+    for damage in (*_unlisted(folder, record, findings), *_of_the_record(record)):
         found.setdefault(damage.file, damage)
-    return list(found.values())
+    return [damage for damage in found.values() if damage.file not in findings.left_out]
 
 
 def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:

@@ -138,6 +138,8 @@ class Findings:
     doubtful: set[str] = field(default_factory=set)
     # what is missing from the run folder, or cannot be true
     damage: list[Damage] = field(default_factory=list)
+    # files that are not what the run wrote: nothing of them was read
+    left_out: frozenset[str] = frozenset()
     # when a replica did not run, although no fault of the scenario stopped it; ``measures["stalled_ms"]`` is the longest
     stalls: list[Stall] = field(default_factory=list)
     # whether a request was granted a lock: a stage without a lock names no key

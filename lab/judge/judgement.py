@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import ExitStatus
+from lab.evidence.regular_file import decoded, read_record
+from lab.evidence.seal import VERDICT, Seal
 from lab.judge import judgement_schema_1
 from lab.judge.violation import Violation
 
@@ -114,6 +116,8 @@ class Judgement(msgspec.Struct, kw_only=True):
     replicas: int = 0
     # how many machines stamped the history; with more than one, the judge compares no stamps
     clocks: int = 1
+    # which run.json was judged; None in the verdict of an older lab
+    seal: Seal | None = None
 
     @property
     def exit_status(self) -> int:
@@ -157,12 +161,15 @@ class Judgement(msgspec.Struct, kw_only=True):
     @staticmethod
     def decode(text: bytes | str) -> Judgement:
         """Return the judgement in a ``verdict.json`` of any schema. Raises msgspec's errors."""
-        content = msgspec.json.decode(text)
+        content = decoded(text)
         if isinstance(content, dict) and content.get("schema") == 1:
             content = judgement_schema_1.upgraded(content)
-        return msgspec.convert(content, Judgement)
+        judgement = msgspec.convert(content, Judgement)
+        if judgement.schema != SCHEMA:
+            raise msgspec.ValidationError(f"it has the schema {judgement.schema}; this lab reads schemas 1 and {SCHEMA}")
+        return judgement
 
     @staticmethod
     def load(folder: Path) -> Judgement:
         """Return the judgement in a run folder. Raises OSError or msgspec's errors."""
-        return Judgement.decode((folder / "verdict.json").read_bytes())
+        return Judgement.decode(read_record(folder / VERDICT))

@@ -11,6 +11,8 @@ from collections.abc import Container
 from app.lock import Claim
 from lab.evidence.history import FAULTS, KEY_EVENTS
 from lab.evidence.loss import Loss
+from lab.evidence.run_folder import RUN
+from lab.evidence.seal import VERDICT
 from lab.judge.examples import Repeated, TwoInside
 from lab.judge.findings import Findings
 from lab.judge.violation import Evidence, Violation
@@ -31,6 +33,8 @@ def stands(violation: Violation, findings: Findings, claims: Container[str]) -> 
         return True
     if FAULTS in gone:
         return False  # the fault may explain it
+    if RUN in gone or VERDICT in gone:
+        return False  # what the stage promised, and how long its lease was, is not known
     journals_gone = bool(findings.mismatches) or any(file.startswith("journal/") for file in gone)
     shown = [one for one in violation.evidence if _shows(one, findings, journals_gone)]
     if any(isinstance(one, Loss | TwoInside) for one in shown):

@@ -17,10 +17,15 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.evidence import run_folder
+import msgspec
+
+from lab.evidence import run_folder, seal
+from lab.evidence.damage import Damage
 from lab.evidence.history import History, Outcome
+from lab.evidence.inventory import MISSING, changes
 from lab.evidence.loss import LossFile
-from lab.evidence.run_folder import RunRecord
+from lab.evidence.run_folder import RUN, RunRecord
+from lab.evidence.seal import VERDICT, Seal
 from lab.judge import analysis, analysis_without_clock, completeness
 from lab.judge.checks import checks
 from lab.judge.checks.counts_once import NEVER_DONE
@@ -34,17 +39,48 @@ from lab.text import counted
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
-    """Judge a run folder: read the history once, write every loss to ``losses.jsonl``, and weigh. Writes no other file.
+    """Judge a run that this lab has just made: read the history once, write every loss to ``losses.jsonl``, and weigh.
 
-    Where that file cannot be written, the run is judged all the same: ``Findings.losses_unwritten`` has the reason.
+    Writes no other file. Where that file cannot be written, the run is judged all the same: ``Findings.losses_unwritten`` has
+    the reason.
     """
     record = run_folder.load(folder)
+    return _judge(folder, record, list(changes(folder, record.files)), seal.seal_of(folder, record))
+
+
+def judge_again(folder: Path) -> tuple[Judgement, Findings]:
+    """Judge a run folder that may come from anywhere, as ``judge`` does.
+
+    It must be whole: its files are those of the inventory in ``run.json``, and ``run.json`` is the one that ``verdict.json``
+    names. A file that is not the one that the run wrote is not read. The seal stays that of the first verdict.
+    """
+    record = run_folder.load(folder)
+    damage = list(changes(folder, record.files)) if record.files else [Damage(RUN, "has no inventory of the evidence")]
+    kept = None
+    try:
+        kept = Judgement.load(folder).seal
+        damage += seal.differences(folder, record, kept)
+    except FileNotFoundError:
+        damage.append(Damage(VERDICT, MISSING))
+    except OSError as error:
+        damage.append(Damage(VERDICT, f"cannot be read: {error.strerror}"))
+    except msgspec.MsgspecError as error:
+        damage.append(Damage(VERDICT, f"cannot be read: {error}"))
+    return _judge(folder, record, damage, kept)
+
+
+def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | None) -> tuple[Judgement, Findings]:
+    """Judge what is whole. damage: what is known before the evidence is read; its files are left out."""
+    left_out = frozenset(one.file for one in damage)
     with contextlib.closing(LossFile(folder)) as losses:
         analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
-        findings = analyse(History(folder), _run_facts(record), losses.add)
-    findings.damage += completeness.missing(folder, record, findings)
+        findings = analyse(History(folder, left_out), _run_facts(record), losses.add)
+    findings.left_out = left_out
+    findings.damage += [*damage, *completeness.missing(folder, record, findings)]
     findings.losses_unwritten = losses.failure
-    return weigh(record, findings), findings
+    judgement = weigh(record, findings)
+    judgement.seal = kept
+    return judgement, findings
 
 
 def _run_facts(record: RunRecord) -> RunFacts:
@@ -149,7 +185,8 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
         reasons.append(record.unwritten)
     if record.in_flight_left:
         reasons.append("requests were still inside the replicas when the counter was read")
-    reasons += _doubts(record, findings)
+    reasons += [f"the evidence is damaged: {', '.join(map(str, findings.damage))}"] if findings.damage else []
+    reasons += _doubts(record, findings)[len(findings.damage) :]
     if STALLED in findings.losses:
         longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
         reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")

@@ -13,7 +13,7 @@ from lab.evidence.run_folder import save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
-from lab.judge.verdict import judge
+from lab.judge.verdict import judge_again
 from lab.report import account, chart, repeats, run_data, timeline_reader
 from lab.report.caption import caption
 from lab.report.chart import FEW, Chart
@@ -39,7 +39,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
 
     judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here.
     """
-    judgement, findings = judged or judge(folder)
+    judgement, findings = judged or judge_again(folder)
     keep(folder, judgement, findings)
     result = run_data.load(folder)
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)

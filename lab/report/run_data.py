@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
 from lab.judge.concurrency import BIN_NS, samples
@@ -155,7 +156,7 @@ def load(folder: Path) -> Result:
     return Result(
         record=load_record(folder),
         judgement=Judgement.load(folder),
-        series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
+        series=decoded(read_record(folder / "series.json"), Series),
         folder=folder,
     )
 

@@ -13,6 +13,7 @@ import msgspec
 from app.journal import CONNECT, AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Started
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss
+from lab.evidence.regular_file import open_regular
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants, Name
@@ -45,7 +46,7 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
     if (story := claim_story(findings)) is not None:
         picture.claim_story, picture.claim_title = story.words, story.title
     focus = focus_of(judgement, findings)
-    _Reader(picture, findings, focus, limit).read(History(folder), folder / "losses.jsonl")
+    _Reader(picture, findings, focus, limit).read(History(folder, findings.left_out), folder / "losses.jsonl")
     if not picture.is_locked:
         picture.claim_story = picture.claim_title = ""  # it is the story of a lock
     _stack(picture.held, lambda grant: grant.replica, lambda grant: (grant.got, grant.until))
@@ -286,7 +287,9 @@ class _Reader:
         places = {(grant.request, grant.got): place for place, grant in enumerate(picture.held)}
         mechanisms: dict[str, int] = {}
         decode = msgspec.json.Decoder(Loss).decode
-        with path.open("rb") as file:
+        if self.findings.losses_unwritten:
+            return  # what is there was written by somebody else
+        with open_regular(path) as file:
             for loss in map(decode, file):
                 culprit = self.place(loss.culprit, places)
                 if loss.destroyed <= 0 or culprit == NEVER:

@@ -98,6 +98,8 @@ def run(
                 raise
             finally:
                 if begun:
+                    with contextlib.suppress(OSError):
+                        record.files = record.files or inventory(folder.path)  # also of a run that was cut short
                     save(folder.path / "run.json", record)
     return folder, record
 

@@ -1,0 +1,80 @@
+"""Whatever a stranger does to a run folder: no traceback, no hang, no pass without a word, and no verdict that is turned."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from lab.commands.check import check_again
+from lab.errors import BadInput, ExitStatus
+from lab.judge.judgement import Judgement
+from lab.judge.verdict import judge_again
+from lab.report.pages import keep
+from tests.forgeries import FORGERIES, of_the_run, recorded
+
+SOON_S = 20.0
+
+
+@contextlib.contextmanager
+def soon() -> Iterator[None]:
+    """Fail, rather than wait for ever."""
+
+    def late(*_: object) -> None:
+        raise AssertionError("it hangs")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SOON_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@pytest.mark.parametrize("lossy", [False, True], ids=["sound", "broken"])
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forgery(tmp_path, capsys, name, lossy):
+    """The check says what is wrong. A sound run is never accused, and a broken run is never acquitted."""
+    folder = recorded(tmp_path / "run", lossy, keeps_inventory=True)
+    assert check_again(str(folder), as_json=False) == (ExitStatus.BROKEN if lossy else ExitStatus.GOOD)
+    assert "damaged" not in capsys.readouterr().out
+
+    FORGERIES[name](folder)
+    with soon():
+        try:
+            status, said = check_again(str(folder), as_json=False), capsys.readouterr().out
+        except BadInput as error:
+            status, said = ExitStatus.BAD_INPUT, str(error)
+
+    said = " ".join(said.split())
+    verdict_only = "verdict.json disagrees" in said and "damaged" not in said  # it is no evidence, and the check states it
+    if verdict_only or name == "losses are a pipe":  # losses.jsonl is written anew, and nobody reads it before
+        assert status == (ExitStatus.BROKEN if lossy else ExitStatus.GOOD)
+    else:
+        allowed = {ExitStatus.BAD_INPUT, ExitStatus.NOTHING_SHOWN} | ({ExitStatus.BROKEN} if lossy else set())
+        assert status in allowed
+        assert status == ExitStatus.BAD_INPUT or "the evidence is damaged: " in said
+
+
+@pytest.mark.parametrize("name", ["lease of the scenario", "inventory removed", "verdict.json missing"])
+def test_not_sealed_anew(tmp_path, name):
+    """A run that is drawn again does not get a seal for what was forged: the next check says the same."""
+    folder = recorded(tmp_path / "run", lossy=True, keeps_inventory=True)
+    FORGERIES[name](folder)
+
+    keep(folder, *judge_again(folder))
+
+    assert judge_again(folder)[0].verdict == "VOID"
+
+
+def test_seal_names_the_figure(tmp_path):
+    """The reason names the figure of run.json that was changed, and what it was."""
+    folder = recorded(tmp_path / "run", lossy=True, keeps_inventory=True)
+    of_the_run(scenario__lease_ms=1)(folder)
+
+    judgement, _ = judge_again(folder)
+
+    assert "run.json has scenario.lease_ms 1, but verdict.json has None" in judgement.why
+    assert Judgement.load(folder).verdict == "BROKEN"
