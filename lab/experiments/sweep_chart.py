@@ -13,7 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_result import Curve, SweepResult
-from lab.report.chart import STYLE
+from lab.report.chart import STYLE, write_figure
 
 BLACK = "#222222"
 WIDTH_IN = 9.6
@@ -36,7 +36,7 @@ def save(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path)
         whole.text(0.012, 1 - down_in / height_in, below, ha="left", va="top", fontsize=10, color="#555555")
         paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
         for path in paths:
-            whole.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            write_figure(whole, path, {"Date": None})
     return paths
 
 

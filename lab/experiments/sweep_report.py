@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab.evidence.run_folder import replace
 from lab.experiments import sweep_chart, sweep_result, sweeps
 from lab.experiments.statistics import Interval
 from lab.experiments.sweep import Sweep
@@ -24,7 +25,7 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
     curves = sweep_result.curves(result)
     pictures = sweep_chart.save(sweep, result, curves, into / result.sweep)
     table = into / "sweep.md"
-    table.write_text(markdown(sweep, result, curves), encoding="utf-8")
+    replace(table, markdown(sweep, result, curves).encode())
     values = {
         "heading": sweep_chart.heading(sweep, result, curves),
         "sweep": sweep,
@@ -35,7 +36,7 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
         "method": METHOD,
     }
     path = into / "index.html"
-    path.write_text(page("sweep.html", **values), encoding="utf-8")
+    replace(path, page("sweep.html", **values).encode())
     return [path, table, *pictures]
 
 

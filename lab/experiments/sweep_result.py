@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from lab.errors import BadInput
+from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import save as save_record
 from lab.experiments import statistics
 from lab.experiments.statistics import Interval
@@ -142,7 +143,7 @@ def save(result: SweepResult, folder: Path) -> None:
 def load(folder: Path) -> SweepResult:
     """Return the sweep in a folder. Raises BadInput when there is none."""
     try:
-        result = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepResult)
+        result: SweepResult = decoded(read_record(folder / "sweep.json"), SweepResult)
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(f"{folder} holds no sweep: {error}") from None
     for one in result.points:

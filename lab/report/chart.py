@@ -8,15 +8,18 @@ Colours mean the same everywhere and are safe for the colour-blind (Okabe and It
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from lab.evidence.run_folder import replace
 from lab.report.run_data import Result
 from lab.text import counted, thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
@@ -65,8 +68,15 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
         paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
         for path in paths:
             about = {"Date": None, "Title": axes.get_title(loc="left").replace("\n", " ")}
-            figure.savefig(path, metadata=about if path.suffix == ".svg" else None)
+            write_figure(figure, path, about)
     return paths
+
+
+def write_figure(figure: Figure, path: Path, about: Mapping[str, str | None] | None = None) -> None:
+    """Write a figure completely or not at all, and through no link. about: what an SVG file states about itself."""
+    content, kind = BytesIO(), path.suffix[1:]
+    figure.savefig(content, format=kind, metadata=about if kind == "svg" else None)
+    replace(path, content.getvalue())
 
 
 def separate_thousands(axes: Axes) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from lab.evidence.run_folder import save
+from lab.errors import BadInput, in_short
+from lab.evidence.regular_file import read_record
+from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
@@ -43,7 +44,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     keep(folder, judgement, findings)
     result = run_data.load(folder)
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
-    (folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+    replace(folder / "timeline.json", msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name not in OWN_PLACE])
     about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": caption(picture)}
@@ -52,7 +53,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn), **_steps(picture, drawn))
     path = folder / "report.html"
-    path.write_text(text, encoding="utf-8")
+    replace(path, text.encode())
     return [path, *drawn.values()]
 
 
@@ -71,25 +72,29 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     into.mkdir(parents=True, exist_ok=True)
     for result in results:
         facts = into / "runs" / result.record.run
+        if any(path.is_symlink() for path in (facts, facts.parent)):
+            raise BadInput(f"{facts} is a link, or in one: the lab does not write through it")
         if facts.resolve() != result.folder.resolve():
             facts.mkdir(parents=True, exist_ok=True)
             for name in ("run.json", "verdict.json", "series.json"):
-                shutil.copyfile(result.folder / name, facts / name)
+                replace(facts / name, read_record(result.folder / name))
     shelf = _fitting("many", results)
     drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
     table = into / "table.md"
-    table.write_text(markdown(results) + "\n" + differences(results), encoding="utf-8")
+    replace(table, f"{markdown(results)}\n{differences(results)}".encode())
     pictures = inline([path for path in drawn if path.suffix == ".svg"])
     path = into / "index.html"
     differences_of = {"differing": differing(results), "parameter": parameter, "few": FEW}
     text = page("many.html", results=results, pictures=pictures, documented=documented, **differences_of)
-    path.write_text(text, encoding="utf-8")
+    replace(path, text.encode())
     return [path, table, *drawn]
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Return the folders of the runs in a comparison's folder, in the order in which they were run."""
-    return sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+    """Return the folders of the runs in a comparison's folder, in the order in which they were run. Links are left out."""
+    runs = folder / "runs"
+    found = sorted(path.parent for path in runs.glob("*/run.json"))
+    return [path for path in found if not path.is_symlink()] if not runs.is_symlink() else []
 
 
 def markdown(results: Sequence[Result]) -> str:
@@ -168,10 +173,12 @@ def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
 
 
 def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
-    """Return what a page needs for the interactive timeline. ``</`` is escaped: it would end the script that has the data."""
+    """Return what a page needs for the interactive timeline. Each ``<`` is escaped: the script that has the data must not end
+    with a text of a run, nor go on behind its own end, as it does after ``<!--<script>``.
+    """
     return {
         "timeline": picture,
-        "data": msgspec.json.encode(picture).decode().replace("</", "<\\/"),
+        "data": msgspec.json.encode(picture).decode().replace("<", "\\u003c"),
         "fields": msgspec.json.encode(FIELDS).decode(),
         "still": "".join(inline([drawn["timeline"]])) if "timeline" in drawn else "",
     }
@@ -186,4 +193,7 @@ def _steps(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
 def _result(folder: Path) -> Result:
     if not (folder / "series.json").exists():
         report_run(folder)
-    return run_data.load(folder)
+    try:
+        return run_data.load(folder)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadInput(f"{folder} cannot be compared: {in_short(error)}") from None

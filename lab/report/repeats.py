@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
 
@@ -86,7 +87,7 @@ def write(repeats: Sequence[Repeat], folder: Path) -> Path:
 def read(folder: Path) -> list[Repeat]:
     """Return the runs of all rounds; none where the ladder ran once."""
     path = folder / REPEATS
-    return msgspec.json.decode(path.read_bytes(), type=list[Repeat]) if path.exists() else []
+    return decoded(read_record(path), list[Repeat]) if path.exists() else []
 
 
 def spread(samples: Sequence[float]) -> Spread:

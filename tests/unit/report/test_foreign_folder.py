@@ -1,0 +1,91 @@
+"""A run folder of a stranger: what the lab draws stays in it, and no text of it ends or swallows the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.errors import BadInput
+from lab.evidence.run_folder import load, save
+from lab.judge.verdict import judge
+from lab.report.compare import compare
+from lab.report.pages import keep, report_run
+from tests.builders import Made, made_run, record_of
+from tests.forgeries import of_the_run
+
+
+def test_writes_through_no_link(tmp_path):
+    """Each file that a report writes may be a link to a file of the user: the link is replaced, and the file stays."""
+    folder = made_run(tmp_path / "run")
+    written = [path.name for path in report_run(folder)] + ["timeline.json", "verdict.json", "series.json", "losses.jsonl"]
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for name in set(written) - {"verdict.json"}:
+        (folder / name).unlink()
+        (folder / name).symlink_to(precious)
+
+    report_run(folder)
+
+    assert precious.read_text() == "mine"
+    assert not [name for name in written if (folder / name).is_symlink()]
+    assert len(written) > 5
+
+
+@pytest.mark.parametrize("name", ["../../../escaped", "/escaped", ".", "..", ".hidden", "a/b", "", "x" * 300])
+def test_name_is_no_path(tmp_path, name):
+    """A run whose name would be another place is refused, before anything is written."""
+    folders = [made_run(tmp_path / one) for one in ("one", "other")]
+    keep(folders[1], *judge(folders[1]))
+    of_the_run(run=name)(folders[0])
+
+    with pytest.raises(BadInput, match="is no name of a folder"):
+        compare([str(folder) for folder in folders], tmp_path / "out")
+
+    assert not (tmp_path / "out").exists()
+
+
+def test_comparison_with_links(tmp_path):
+    """The folder of a comparison may hold links to other places: they are neither compared nor written through."""
+    home = tmp_path / "comparison"
+    for name in ("one", "two", "three"):
+        folder = made_run(home / "runs" / name)
+        keep(folder, *judge(folder))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    of_the_run(run="four")(home / "runs" / "one")
+    (home / "runs" / "four").symlink_to(elsewhere)
+
+    with pytest.raises(BadInput, match="is a link"):
+        compare([str(home)], None)
+
+    assert not list(elsewhere.iterdir())
+
+
+def test_runs_behind_a_link_are_not_drawn(tmp_path):
+    """A comparison whose runs are a link to another folder has no runs."""
+    for name in ("one", "two"):
+        made_run(tmp_path / "mine" / name)
+    home = tmp_path / "comparison"
+    home.mkdir()
+    (home / "runs").symlink_to(tmp_path / "mine")
+
+    with pytest.raises(BadInput):
+        compare([str(home)], None)
+
+    assert not list((tmp_path / "mine").glob("*/report.html"))
+
+
+@pytest.mark.parametrize("text", ["<!--<script>", "</script><img src=x onerror=alert(1)>"])
+def test_text_of_a_run_is_text(tmp_path, text):
+    """A key that looks like HTML swallows no part of the page, and ends no script."""
+    made = Made(Path(tmp_path / "run"))
+    made.increment("r0", 0, 0, key=f"lab:{text}", answered=1)
+    save(made.folder / "run.json", record_of({"requests": 1}, {"claims": ["exclusive"]}, final=1))
+
+    page, *_ = report_run(made.folder, judge(made.folder))
+
+    html = page.read_text()
+    assert text not in html
+    assert text.replace("<", "\\u003c") in html
+    assert load(made.folder).final == 1
