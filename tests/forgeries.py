@@ -88,7 +88,7 @@ def in_place(name: str, make: Callable[[Path], Any]) -> Change:
     return apply
 
 
-def beside(path: Path) -> None:
+def elsewhere(path: Path) -> None:
     """Move the file's content out of the folder, and leave a link to it."""
     other = path.parents[1] / f"moved-{path.name}"
     other.write_text("{}\n")
@@ -180,7 +180,7 @@ FORGERIES: dict[str, Change] = {
     "pipe added": in_place(NINTH, os.mkfifo),
     "requests from a device": in_place(REQUESTS_FILE, lambda path: path.symlink_to("/dev/zero")),
     "journal from a device": in_place(FIRST, lambda path: path.symlink_to("/dev/zero")),
-    "journal is a link to a text": in_place(FIRST, beside),
+    "journal is a link to a text": in_place(FIRST, elsewhere),
     "journal is a link to itself": in_place(FIRST, lambda path: path.symlink_to(path.name)),
     "journal is a folder": in_place(FIRST, Path.mkdir),
     "journal of 100 GiB": in_place(FIRST, sparse),

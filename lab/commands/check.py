@@ -60,8 +60,8 @@ def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
         return  # the reason of the verdict has it
     pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in Judgement.__struct_fields__]
     differ = [(name, f"{name} {before} (now {now})") for name, before, now in pairs if before != now]
-    if told := [text if name in FIGURES else f"another {name}" for name, text in differ]:
-        yield f"verdict.json disagrees: it has {', '.join(told)}. It was changed, or another judge wrote it."
+    if shown := [text if name in FIGURES else f"another {name}" for name, text in differ]:
+        yield f"verdict.json disagrees: it has {', '.join(shown)}. It was changed, or another judge wrote it."
 
 
 def differences_from_this_lab(record: RunRecord) -> Iterator[str]:

@@ -33,7 +33,7 @@ from lab.paths import REPORTS, shown
 
 RUN = "run.json"
 SCHEMA = 1  # of run.json
-NAME = re.compile(r"[^./\0][^/\0]{0,199}")  # of a run: it becomes a path, and must name no other place
+NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,200}")  # of a run: it becomes a path, and must name no other place
 INTERRUPTED = "interrupted"  # the first word of ``ended`` after an interrupt
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run

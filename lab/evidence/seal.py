@@ -1,8 +1,8 @@
 """The seal of a verdict: what ``run.json`` was when the run was judged. ``verdict.json`` keeps it.
 
 A verdict follows from the evidence and from the figures of ``run.json``: a lease that is a little shorter excuses every loss.
-So a run whose two files do not agree proves nothing. This finds accidents and careless edits. Whoever rewrites both files, and
-all evidence, has made another run.
+So a run whose two files do not agree proves nothing. This finds what was edited in one place. A stranger who
+rewrites all files makes another run.
 """
 
 from __future__ import annotations
