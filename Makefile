@@ -61,47 +61,47 @@ setup-dev: ## the same as setup, with the tools for check and test
 	@"$$PYTHON" -m lab.bootstrap --dev
 
 scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
-	@$(LAB) run "$${SCENARIO:-rush}" --stage "$$STAGE" $(call flags,ENGINE $(OPTIONS))
+	@exec $(LAB) run "$${SCENARIO:-rush}" --stage "$$STAGE" $(call flags,ENGINE $(OPTIONS))
 
 explore: setup ## decide every order of events: STAGE=uuid [CLIENTS=2]
-	@$(LAB) explore "$$STAGE" $(call flags,CLIENTS)
+	@exec $(LAB) explore "$$STAGE" $(call flags,CLIENTS)
 
 play: setup ## pages on which you are the scheduler [STAGE=uuid OUT=]
-	@set -f; $(LAB) play --open $$STAGE $(call flags,OUT)
+	@set -f; exec $(LAB) play --open $$STAGE $(call flags,OUT)
 
 class: setup ## a lesson of 45 minutes, step by step: docs/class.md
-	@$(LAB) class
+	@exec $(LAB) class
 
 ladder: setup-all ## every stage under rush, compared [REPEAT=5 OUT= OPTIONS]
-	@$(LAB) ladder $(call flags,REPEAT OUT $(OPTIONS))
+	@exec $(LAB) ladder $(call flags,REPEAT OUT $(OPTIONS))
 
 matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario [STAGE=./own.py OUT=]
-	@$(LAB) matrix $(call flags,STAGE SCENARIO REPEAT OUT)
+	@exec $(LAB) matrix $(call flags,STAGE SCENARIO REPEAT OUT)
 
 sweep: setup-dev ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
-	  $(LAB) sweep "$$SWEEP" "$$@" $(call flags,VALUES REPEATS OUT $(OPTIONS))
+	  exec $(LAB) sweep "$$SWEEP" "$$@" $(call flags,VALUES REPEATS OUT $(OPTIONS))
 
 ui: setup-all ## the lab in the browser; a class: HOST=0.0.0.0 [STAGE= PORT=8090]
-	@$(LAB) ui $(call flags,STAGE SCENARIO HOST PORT PROCESSES)
+	@exec $(LAB) ui $(call flags,STAGE SCENARIO HOST PORT PROCESSES)
 
 compare: setup ## compare runs on the same axes: RUN="one two" [OUT=]
-	@set -f; $(LAB) compare $$RUN $(call flags,OUT)
+	@set -f; exec $(LAB) compare $$RUN $(call flags,OUT)
 
 report: setup ## write the site, and draw runs again [RUN="one two" OUT=]
-	@set -f; $(LAB) report $$RUN $(call flags,OUT)
+	@set -f; exec $(LAB) report $$RUN $(call flags,OUT)
 
 serve: setup ## serve the site of all runs to this machine [PORT=8088]
-	@$(LAB) serve $(call flags,PORT)
+	@exec $(LAB) serve $(call flags,PORT)
 
 clean: setup ## remove all but the newest runs [KEEP=20]
-	@$(LAB) clean $(call flags,KEEP)
+	@exec $(LAB) clean $(call flags,KEEP)
 
 doctor: setup ## list installed programs, and how to install missing programs
-	@$(LAB) doctor
+	@exec $(LAB) doctor
 
 bench: setup-dev ## measure what the lab and the locks cost, as ratios
-	@$(LAB) bench
+	@exec $(LAB) bench
 
 check: setup-dev ## format, lint, types, import contracts, and tests without servers
 	@$(MAKE) --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types contracts unit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from lab.paths import HOME
 from lab.scenario.options import OPTIONS
+from tests.command import wait_for
 
 FAKE = """#!/bin/sh
 printf '%s\\037' "${0##*/}" "$@" >>calls
@@ -77,9 +79,9 @@ def calls(folder: Path) -> list[list[str]]:
 def test_shell_would_run_the_value(folder):
     """The marker is made where a value does reach a shell: these tests can fail."""
     text = (folder / "Makefile").read_text(encoding="utf-8")
-    (folder / "Makefile").write_text(text.replace('--stage "$$STAGE"', "--stage '$(STAGE)'"), encoding="utf-8")
+    (folder / "Makefile").write_text(text.replace('--stage "$$STAGE"', "--stage $(STAGE)"), encoding="utf-8")
 
-    make(folder, "scenario", f"STAGE={EVIL[0]}")
+    make(folder, "scenario", f"STAGE={EVIL[2]}")
 
     assert (folder / "marker").exists()
 
@@ -209,3 +211,18 @@ def test_every_variable_is_tested():
     known = next(line for line in (HOME / "Makefile").read_text(encoding="utf-8").splitlines() if line.startswith("KNOWN = "))
 
     assert {*known.removeprefix("KNOWN = ").split()} - {"$(OPTIONS)"} <= {*USES, "RUN", "PYTHON"}
+
+
+def test_signal_reaches_the_lab(folder):
+    """SIGTERM to make ends the lab, and not only the shell between them: a run does not go on alone."""
+    lab = folder / ".venv/bin/lab"
+    lab.write_text("#!/bin/sh\ntrap 'echo ended >ended; exit 130' TERM\necho >began\nwhile :; do sleep 0.05; done\n")
+    clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
+    command = ["make", "--no-print-directory", f"PYTHON={folder / 'python'}", "scenario", "STAGE=lua"]
+    with subprocess.Popen(command, cwd=folder, env=clean, stderr=subprocess.DEVNULL, start_new_session=True) as made:
+        try:
+            wait_for((folder / "began").exists)
+            made.terminate()
+            wait_for((folder / "ended").exists, within_s=10)
+        finally:
+            os.killpg(made.pid, signal.SIGKILL)
