@@ -20,6 +20,7 @@ from lab.docgen.command import docs
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.interrupts import ignore_signals, raise_on_signals
 from lab.output import attach, final_status
+from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
@@ -328,6 +329,8 @@ def _command() -> str:
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
     output = attach()
+    if not has_a_place():
+        sys.exit(final_status(output, ExitStatus.BAD_INPUT))
     if sys.argv[1:] == WORKER:
         sys.exit(final_status(output, execute_lines(partial(status_of, lab))))
     raise_on_signals()

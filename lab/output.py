@@ -35,6 +35,8 @@ def attach() -> Output | None:
 
     A closed standard output or error is replaced by the null device, so that no file of the lab gets its number.
     """
+    if os.environ.get("COLUMNS", "").strip("0 ") == "":  # no width: a text would be broken into lines of nothing
+        os.environ.pop("COLUMNS", None)
     _attach("stderr")
     return _attach("stdout")
 
@@ -48,7 +50,9 @@ def _attach(name: str) -> Output | None:
         return None
     stream.flush()
     output = Output(stream.fileno(), "w", closefd=False)
-    options = {"encoding": stream.encoding, "errors": stream.errors, "line_buffering": stream.line_buffering}
+    # what the encoding of the terminal does not have is written as \u2192, rather than not at all
+    errors = "backslashreplace" if stream.errors == "strict" else stream.errors
+    options = {"encoding": stream.encoding, "errors": errors, "line_buffering": stream.line_buffering}
     setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(output), **options))
     return output
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import tempfile
 from pathlib import Path
 
 from lab.errors import BadInput
@@ -15,6 +17,16 @@ REFERENCE = HOME / "reports" / "reference"  # the runs, matrix and benchmarks th
 SCENARIOS = HOME / "scenarios"
 
 REPORTS = Path("reports")  # where a command writes its runs: below the folder that it is called in
+
+
+def has_a_place() -> bool:
+    """Return whether there is a current folder. Where it was deleted, report that: no path means anything."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        sys.stderr.write("error: the current folder was deleted; change to another one\n")
+        return False
+    return True
 
 
 def shown(path: Path) -> Path:
@@ -32,6 +44,8 @@ def new_folder(name: str, asked_by: str) -> Path:
     there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
         raise BadInput(f"{asked_by}: {there} is a file, not a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise BadInput(f"{asked_by}: the folder {there} cannot be written to")
+    try:
+        Path(tempfile.mkdtemp(prefix=".lab-", dir=there)).rmdir()  # asked by doing it: in /proc, root may write and cannot
+    except OSError as error:
+        raise BadInput(f"{asked_by}: the folder {there} cannot be written to: {error.strerror}") from None
     return path

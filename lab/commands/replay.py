@@ -39,7 +39,7 @@ def replay(
     text: STAGE:EVENTS, or what ``lab explore --out`` wrote: the path of a file, or of the folder. out: the file for its picture.
     on_cluster: run it on real replicas as well, and return the exit status of that run.
     """
-    if Path(text).is_dir():
+    if text and Path(text).is_dir():
         if not on_cluster:
             raise BadInput(f"{text} is a folder; its schedules are run with --cluster")
         return replay_all(Path(text))

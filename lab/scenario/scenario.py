@@ -22,6 +22,7 @@ from lab.scenario.toml_types import EXPECTED, LINE, LONGEST_MS, SHOWN, TABLES, c
 from lab.scenario.toml_types import shown as quoted
 from lab.text import counted
 
+LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
 SYNCS = ("always", "everysec", "no")  # before each answer, once a second, when the kernel likes to; Redis's appendfsync
 NESTED = ("", "same", "crossed")
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
@@ -123,7 +124,10 @@ def _load_file(path: Path) -> Scenario:
         raise BadInput(f"{where}: the file's name is the name of the scenario; use at most 64 letters, digits, _ and - in it")
     if path.stem in names() and path.resolve() != (SCENARIOS / path.name).resolve():
         raise BadInput(f"{where}: the lab has a scenario {path.stem!r} of its own; give the file another name")
-    return parse(path.stem, _table(path, where), where)
+    scenario = parse(path.stem, _table(path, where), where)
+    if not scenario.danger:
+        raise BadInput(f"{where}: [danger] is missing or empty: without it, a run in which nothing happened would pass")
+    return scenario
 
 
 def _table(path: Path, where: str) -> dict[str, Any]:
@@ -205,6 +209,11 @@ def check_numbers(scenario: Scenario, where: str) -> None:
         value = getattr(scenario, option.name)
         if value is not None and (refusal := option.refusal(value)):
             raise BadInput(f"{where}: {refusal}")
+    if scenario.rate is not None and scenario.requests > scenario.rate * LONGEST_LOAD_S:
+        raise BadInput(
+            f"{where}: {scenario.requests} requests at a rate of {scenario.rate:g} a second take longer than "
+            f"{LONGEST_LOAD_S // 3600} hours; give a higher rate, or fewer requests"
+        )
     if scenario.processes > scenario.requests:
         raise BadInput(
             f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests; "

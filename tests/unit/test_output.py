@@ -43,3 +43,24 @@ def test_error_is_not_hidden_by_the_pipe(tmp_path):
 
     assert done.returncode == ExitStatus.BAD_INPUT
     assert "no stage 'lau'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("COLUMNS=0 lab stages lua", ExitStatus.GOOD),
+        ("COLUMNS=00 lab scenarios rush", ExitStatus.GOOD),
+        ("PYTHONIOENCODING=ascii lab stages lua", ExitStatus.GOOD),
+        ("PYTHONIOENCODING=ascii lab diff local lua", ExitStatus.GOOD),
+        ("PYTHONIOENCODING=latin-1:strict lab diff local lua", ExitStatus.GOOD),
+        ("mkdir gone; cd gone; rmdir ../gone; lab scenarios", ExitStatus.BAD_INPUT),
+        ("mkdir gone; cd gone; rmdir ../gone; lab check latest", ExitStatus.BAD_INPUT),
+    ],
+)
+def test_odd_places_to_print(tmp_path, words, status):
+    """A terminal without a width, an encoding without arrows, and a folder that is gone: something is printed, no traceback."""
+    done = shell(words, tmp_path)
+
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert done.stdout.strip() if status == ExitStatus.GOOD else done.stderr.startswith("error: the current folder was deleted")

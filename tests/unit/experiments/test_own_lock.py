@@ -23,7 +23,8 @@ def mine(tmp_path, monkeypatch):
     """The path of a lock of the user's own: a copy of lua."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_lock.py").write_text(LUA, encoding="utf-8")
-    (tmp_path / "own.toml").write_text('title = "x"\ntests = "exclusive"\nrequests = 9\nusers = 3\n', encoding="utf-8")
+    text = 'title = "x"\ntests = "exclusive"\nrequests = 9\nusers = 3\ndanger.handovers = 1\n'
+    (tmp_path / "own.toml").write_text(text, encoding="utf-8")
     return "./my_lock.py"
 
 

@@ -13,7 +13,7 @@ from lab.errors import BadInput
 from lab.paths import SCENARIOS
 from lab.scenario import scenario
 
-TEXT = 'title = "Few users"\ntests = "exclusive"\nrequests = 60\nusers = 10\n'
+TEXT = 'title = "Few users"\ntests = "exclusive"\nrequests = 60\nusers = 10\ndanger.handovers = 5\n'
 
 
 @pytest.fixture
@@ -111,3 +111,11 @@ def test_image_has_no_own_scenario(here):
     """A run in containers refuses a scenario that the image does not contain."""
     with pytest.raises(BadInput, match=r"own\.toml is a file on this machine"):
         compose.run_there("./own.toml", "lua", {}, as_json=False, draw=False)
+
+
+def test_own_scenario_needs_a_danger(here):
+    """Without a danger, a run in which nothing happened would be KEPT."""
+    (here / "own.toml").write_text(TEXT.replace("danger.handovers = 5\n", ""), encoding="utf-8")
+
+    with pytest.raises(BadInput, match=r"own.toml: \[danger\] is missing or empty"):
+        scenario.load("own.toml")
