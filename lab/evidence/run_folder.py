@@ -85,6 +85,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
     # the versions of the programs
     versions: dict[str, str] = msgspec.field(default_factory=dict)
+    # the packages that the file of the stage imports, with their versions: the lock under test may be one of them
+    libraries: dict[str, str] = msgspec.field(default_factory=dict)
     # the machine
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
 

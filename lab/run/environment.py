@@ -5,11 +5,13 @@ Records are shared, so they hold no host name and no path.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.metadata
 import platform
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -35,6 +37,19 @@ def versions() -> dict[str, str]:
     }
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
+
+
+def libraries_of(stage: Path | None) -> dict[str, str]:
+    """Return the packages that the file of a stage imports, with their versions: the lock under test may be one of them."""
+    if stage is None:
+        return {}
+    tree = ast.parse(stage.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    others = {name.partition(".")[0] for name in names} - {"app", "lab", *sys.stdlib_module_names}
+    packages = importlib.metadata.packages_distributions() if others else {}  # it takes a moment
+    found = {package for name in others for package in packages.get(name, ())}
+    return {package: importlib.metadata.version(package) for package in sorted(found)}
 
 
 @cache

@@ -74,6 +74,7 @@ def run(
             commit=environment.commit(),
             started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
             versions=environment.versions(),
+            libraries=environment.libraries_of(stage.path),
             machine=environment.machine(),
             threads=THREADS,
             engine=engine,
