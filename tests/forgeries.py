@@ -216,6 +216,8 @@ FORGERIES: dict[str, Change] = {
     "replicas": of_the_run(scenario__replicas=2),
     "took_part": of_the_run(took_part=["replica-1"]),
     "faults of the scenario": of_the_run(scenario__faults=[{"kind": "freeze"}]),
+    "no number as the stock": of_the_run(scenario__stock="x"),
+    "no work": of_the_run(scenario__work_ms={}),
     "commands": of_the_run(commands={"lock": {"set": 10**6}}),
     "inventory removed": without_files,
     "inventory emptied": of_the_run(files={}),

@@ -20,6 +20,8 @@ class ScenarioTable(msgspec.Struct):
     users: Natural
     replicas: Natural
     retry_ms: Time
+    work_ms: Time
+    rate: Time | None
     ttl_ms: Natural | None
     danger: dict[str, Natural]
     nested: str = ""
@@ -27,6 +29,9 @@ class ScenarioTable(msgspec.Struct):
     store_syncs: str = "always"
     wait_ms: Time = 0
     lease_ms: Natural | None = None
+    stock: Natural | None = None
+    store_nodes: Natural = 1
+    store_replica: bool = False
     faults: list[dict[str, Any]] = []
     notes: list[str] = []
 
