@@ -23,6 +23,7 @@ import msgspec
 
 from app.journal import AnyEvent, Got, Released, Writing, Wrote
 from lab.evidence.history import KeyEvent, Outcome, Request
+from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import RunRecord, save
 from lab.experiments.benchmark import Measured, Promise, Unmeasured
 from lab.prerequisites import program
@@ -87,6 +88,7 @@ def write(folder: Path, kind: str, increments: int) -> None:
     record = RunRecord(
         run=folder.name, scenario=about, stage=stage, command="lab bench judging", commit="", started_utc="", final=final
     )
+    record.files = inventory(folder)
     save(folder / "run.json", record)
 
 
