@@ -163,6 +163,7 @@ FORGERIES: dict[str, Change] = {
     "byte 0xff in the requests": whole(REQUESTS_FILE, lambda text: text.replace(b'"r0"', b'"r\xff"')),
     "deep journal": whole(FIRST, lambda text: DEEP + b"\n" + text),
     "deep end of a journal": whole(FIRST, lambda text: text + DEEP),
+    "deep field of a line": whole(FIRST, lambda text: b'{"what":"got","other":' + DEEP + b"\n" + text),
     "endless line": whole(FIRST, lambda text: text + b"x" * (5 << 20)),
     "stamps moved": edit(FIRST, shifted),
     "stamps moved in two journals": both(edit(FIRST, shifted), edit(SECOND, shifted)),
