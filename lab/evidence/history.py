@@ -25,7 +25,7 @@ from lab.evidence.fault_record import FaultRecord
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
-LARGEST = 10**18  # no stamp and no value of a run is larger, and sums of them fit into 64 bits
+LARGEST = 2**63 - 1  # no stamp and no value of a run is larger; a fence can be the time in nanoseconds, or a snowflake
 TOO_LARGE = b"0" * 19  # a number that is larger, as digits; an answer of a store may also look so
 SIXTH = b"0" * 6
 AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")

@@ -8,7 +8,8 @@ from uuid import uuid4
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, InjectedError, Injection, RequestContext, request_context
+from app.failpoints import Failpoints, InjectedError, Injection
+from app.request_context import RequestContext, request_context
 from app.increment import Increment
 from app.journal import Journal
 from app.lock import NotAcquired

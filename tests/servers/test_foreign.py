@@ -16,7 +16,8 @@ from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, InjectedError, Injection, RequestContext, request_context
+from app.failpoints import Failpoints, InjectedError, Injection
+from app.request_context import RequestContext, request_context
 from app.increment import Increment
 from app.journal import AnyEvent, Got, Journal, Released, Renewed
 from app.lock import NotAcquired

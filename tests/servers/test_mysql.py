@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import request_context
+from app.request_context import request_context
 from app.increment import Increment
 from app.journal import Journal, Released, Writing, Wrote
 from app.lock import Grant, NotAcquired, Refused

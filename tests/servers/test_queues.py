@@ -9,7 +9,8 @@ import psutil
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, Injection, RequestContext, request_context
+from app.failpoints import Failpoints, Injection
+from app.request_context import RequestContext, request_context
 from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
