@@ -64,6 +64,7 @@ class Increment:
         self.broke: BaseException | None = None  # the error with which the work ended last
         self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
         self.failed_in = ""  # the phase in which the request failed
+        self.work_failed_in = ""  # the phase in which its work did
         self.is_over = False  # whether it has its answer: work may go on after that, in another thread
         self.context = RequestContext()  # of this request: ``request_context`` is that of the thread, which may work for another
 
@@ -121,7 +122,7 @@ class Increment:
         self.turn += 1
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
-        self.ended = "ok"
+        self.ended, self.work_failed_in = "ok", ""
         self.record(
             Got,
             key=grant.key,
@@ -143,6 +144,7 @@ class Increment:
                 return self.critical_section(grant)
         except BaseException as error:  # the lock may release before it passes the error on
             self.broke = error
+            self.work_failed_in = context.fail_work()
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             raise
 
@@ -232,7 +234,7 @@ class Increment:
     def failed(self, error: BaseException) -> None:
         """Journal an error: before the work there was no grant; in the work or after it the grant ends."""
         why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
-        self.failed_in = self.context.phase
+        self.failed_in = self.work_failed_in or self.context.phase
         if self.failed_in is ACQUIRE:
             self.turn += 1
             keys = {"wanted": error.key, "holding": error.holding} if isinstance(error, NotAcquired) else {}

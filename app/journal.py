@@ -45,7 +45,7 @@ class Got(Event, tag="got"):
     # when the first command of the acquire that set something was sent, where a later command followed; 0 where none did. The
     # request can hold its key from then on
     held_from_ns: int = 0
-    # whether the last command of the acquire was a yes; None where only the lock knows what its answer means, or nothing was sent
+    # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
     agreed: bool | None = None
     # when the command that set the key itself was sent, where a later command followed; 0 where none did, or it is not known
     key_set_ns: int = 0
@@ -230,8 +230,10 @@ class Sent(Event, tag="sent"):
     sent_ns: int
     # by the command's name, in small letters
     counts: dict[str, int]
-    # the commands that its scripts may run, ``*`` where they hide it: the store counts those as well
-    scripted: list[str] = []
+    # the scripts that it ran so far, by their hashes, and ``function`` for functions
+    ran: list[str] = []
+    # by script, the commands that it may run, ``*`` where it hides them: the store counts those as well
+    scripts: dict[str, list[str]] = {}
     # the ports of its connections, on its side
     ports: list[int] = []
 

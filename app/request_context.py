@@ -65,7 +65,7 @@ class RequestContext:
     command: str = ""
     # what the store answered to it
     answer: object = ""
-    # whether the last answer was a yes; None where only the lock knows, or nothing was answered
+    # whether the last answer that means something was a yes; None where only the lock knows what it means
     last_agreed: bool | None = None
     # whether the store agreed to any of these commands
     said_yes: bool = False
@@ -103,13 +103,25 @@ class RequestContext:
                 failpoints.learn(self.script, self.script_answer)
             failpoints.reach(self.phase, AFTER, self.request)
         self.phase = phase
+        self._forget()
+        if failpoints is not None and phase is not RENEW:
+            failpoints.reach(phase, BEFORE, self.request)
+
+    def _forget(self) -> None:
+        """Forget what was sent in the phase before."""
         self.commands = self.of_the_lock = self.sent_ns = self.agreed_from_ns = 0
         self.set_from_ns = NONE_SET
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
         self.last_agreed = None
-        if failpoints is not None and phase is not RENEW:
-            failpoints.reach(phase, BEFORE, self.request)
+
+    def fail_work(self) -> str:
+        """Let the release begin after work that failed: no failpoint is there. Return the phase in which the work failed."""
+        failed_in = self.phase
+        if failed_in not in (ACQUIRE, RELEASE, RENEW):
+            self.phase = RELEASE
+            self._forget()
+        return failed_in
 
     def granted(self, key: str) -> None:
         """Note the key of a grant: it shows which of the keys that the acquire was about are those of the lock."""
@@ -155,22 +167,11 @@ class RequestContext:
         granted was granted just now, and not when it was sent.
         """
         self.command, self.answer = command, answer
-        self.last_agreed = None if meaning is OPEN else meaning is AGREED
         if granted_now:
             self.sent_ns = monotonic_ns()
-        if meaning is REFUSED:
-            self.refused = True
-            self.agreed_from_ns = 0
-            self.set_from_ns = NONE_SET
-        elif meaning is not NOTHING:
-            self.may_have_agreed = True
+        self._take(meaning, keys)
         if script:
             self.script, self.script_answer = script, answer
-        elif meaning is AGREED:  # this command grants the lock, and not the script before it
-            self.script = ""
-            self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
-            if keys and self.phase is ACQUIRE and keys[0] not in self.set_from_ns:
-                self.set_from_ns = {**self.set_from_ns, keys[0]: self.sent_ns}
         failpoints = self.failpoints
         if not self.said_yes and self._is_yes(answer, meaning, script) and _is_of_the_lock(failpoints, keys):
             self.said_yes = True
@@ -178,6 +179,23 @@ class RequestContext:
                 failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
         if self.commands == 2 and failpoints is not None:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
+
+    def _take(self, meaning: Meaning, keys: Sequence[str]) -> None:
+        """Note what an answer means for the lock."""
+        if meaning is NOTHING:
+            return
+        self.last_agreed = {AGREED: True, REFUSED: False}.get(meaning)
+        if meaning is REFUSED:
+            self.refused = True
+            self.agreed_from_ns = 0
+            self.set_from_ns = NONE_SET
+            return
+        self.may_have_agreed = True
+        if meaning is AGREED:  # this command grants the lock, and not the script before it
+            self.script = ""
+            self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
+            if keys and self.phase is ACQUIRE and keys[0] not in self.set_from_ns:
+                self.set_from_ns = {**self.set_from_ns, keys[0]: self.sent_ns}
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""

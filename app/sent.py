@@ -10,11 +10,14 @@ import re
 import threading
 from collections import Counter
 from functools import partial
+from hashlib import sha1
 from time import monotonic_ns
 from typing import Any
 
 from app.journal import Journal, Sent
 
+FUNCTION = "function"
+ANY_CALL = re.compile(r"\bp?call\b")
 CALLS = re.compile(r"""\bp?call\s*\(?\s*(['"])(\w+)\1""")  # a command with its name in a script
 
 
@@ -30,7 +33,8 @@ class _Own(threading.local):
 _mutex = threading.Lock()
 _all: list[Counter[str]] = []  # of all threads that ever sent something
 _own = _Own()
-_scripted: set[str] = set()  # the commands that scripts may run; ``*`` where a script hides their names
+_ran: set[str] = set()  # the scripts that ran, by their hashes; ``function`` for functions
+_scripts: dict[str, list[str]] = {}  # by script: the commands that it may run; ``*`` where it hides their names
 _ports: set[int] = set()  # of the connections on which commands were sent, on this side
 _written: Counter[str] = Counter()
 
@@ -41,11 +45,31 @@ def note(command: str, times: int = 1) -> None:
 
 
 def note_script(text: str) -> None:
-    """Note which commands a script, or a library of functions, may run: the store counts those as well."""
-    named = {name.lower() for _, name in CALLS.findall(text)}
-    _scripted.update(named or {"*"})
-    if len(re.findall(r"\bp?call\b", text)) > len(CALLS.findall(text)):
-        _scripted.add("*")
+    """Note which commands a script may run: the store counts those as well."""
+    if (name := hashed(text)) not in _scripts:
+        _scripts[name] = _commands(text)
+
+
+def hashed(text: str) -> str:
+    """Return the name that Redis gives to a script."""
+    return sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def note_functions(text: str) -> None:
+    """Note which commands a library of functions may run."""
+    _scripts[FUNCTION] = sorted({*_scripts.get(FUNCTION, ()), *_commands(text)})
+
+
+def note_run(script: str) -> None:
+    """Note that a script runs, by its hash or its text, or a function."""
+    if script not in _ran:
+        _ran.add(script)
+
+
+def _commands(text: str) -> list[str]:
+    calls = CALLS.findall(text)
+    hides = len(ANY_CALL.findall(text)) > len(calls)
+    return sorted({name.lower() for _, name in calls} | ({"*"} if hides else set()))
 
 
 def note_connection(connection: Any) -> None:
@@ -75,9 +99,8 @@ def write(journal: Journal) -> None:
         fresh = {name.lower(): number for name, number in (total - _written).items()}
         if fresh:
             _written.update(total - _written)
-            journal.record(
-                Sent(request="", sent_ns=monotonic_ns(), counts=fresh, scripted=sorted(_scripted), ports=sorted(_ports))
-            )
+            about = {"counts": fresh, "ran": sorted(_ran), "scripts": dict(_scripts), "ports": sorted(_ports)}
+            journal.record(Sent(request="", sent_ns=monotonic_ns(), **about))  # type: ignore[arg-type] # checked when it is read
 
 
 def writer(journal: Journal) -> partial[None]:

@@ -151,13 +151,14 @@ class Made:
         return self
 
     def analyse(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
+        """Analyse the history: by default one of a scenario whose work takes as long as a lease."""
         return analyse(
             History(self.folder),
             RunFacts(
                 has_store=has_store,
                 final=None if final is None else {"": final},
                 ttl_ms=ttl_ms,
-                **{"lease_ms": ttl_ms} | about,
+                **{"lease_ms": ttl_ms, "work_ms": ttl_ms} | about,
             ),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
@@ -129,13 +129,13 @@ def _sets_a_ttl(command: Command) -> bool:
     return name in ("SET", "GETEX") and any(_has_word(command[2:], word) for word in WITH_A_TIME)
 
 
-def texts_of_scripts(command: Command) -> Iterator[str]:
-    """Yield the text of the script that a command brings along, if it does."""
+def text_of_a_script(command: Command) -> str | None:
+    """Return the text of the script, or of the functions, that a command brings along; None for other commands."""
     name = command[0]
     if name in ("EVAL", "EVAL_RO"):
-        yield text(command[1])
-    elif name in ("SCRIPT", "FUNCTION") and len(command) > 2 and text(command[1]).upper() == "LOAD":
-        yield text(command[-1])
+        return text(command[1])
+    loads = name in ("SCRIPT", "FUNCTION") and len(command) > 2 and text(command[1]).upper() == "LOAD"
+    return text(command[-1]) if loads else None
 
 
 def meaning(command: Command, answer: object) -> Meaning:

@@ -29,6 +29,7 @@ from app.stores import renewals
 from app.stores.redis_commands import (
     GRANTS_LATE,
     LISTENING,
+    SCRIPTS,
     TRANSACTION,
     WAITING,
     Command,
@@ -37,14 +38,16 @@ from app.stores.redis_commands import (
     meaning,
     script,
     text,
-    texts_of_scripts,
+    text_of_a_script,
     unpacked,
     waits_s,
     words,
 )
 
 NOTHING_DONE: Mapping[str, bool] = MappingProxyType({})  # to a lease
-BRINGS_A_SCRIPT = frozenset({"EVAL", "EVAL_RO", "SCRIPT", "FUNCTION"})
+ABOUT_SCRIPTS = SCRIPTS | {"SCRIPT", "FUNCTION"}
+FUNCTIONS = frozenset({"FCALL", "FCALL_RO"})
+BY_HASH = frozenset({"EVALSHA", "EVALSHA_RO"})
 # the servers of which all clients of this process are counted, each with the journal
 SERVERS: dict[tuple[str, int], Journal] = {}
 INTRODUCE = AbstractConnection.on_connect_check_health
@@ -70,10 +73,15 @@ class Seam:
 
     def _note(self, command: Command) -> None:
         """Count a command that is sent, also where it belongs to no lock."""
-        sent.note(command[0])
-        if command[0] in BRINGS_A_SCRIPT:
-            for one in texts_of_scripts(command):
-                sent.note_script(one)
+        name = command[0]
+        sent.note(name)
+        if name not in ABOUT_SCRIPTS:
+            return
+        if name in SCRIPTS:
+            which = script(command)
+            sent.note_run(sent.FUNCTION if name in FUNCTIONS else which if name in BY_HASH else sent.hashed(which))
+        if (brought := text_of_a_script(command)) is not None:
+            (sent.note_functions if name == "FUNCTION" else sent.note_script)(brought)
 
     def _await(self, command: Command, alone: bool) -> None:
         if self.listening or command[0] in LISTENING:

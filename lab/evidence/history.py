@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, LineFile
+from app.journal import AnyEvent, LineFile, Sent, Started
 from lab.evidence.damage import Flaw, Flaws
 from lab.evidence.fault_record import FaultRecord
 
@@ -29,6 +29,7 @@ LARGEST = 2**63 - 1  # no stamp and no value of a run is larger; a fence can be 
 TOO_LARGE = b"0" * 19  # a number that is larger, as digits; an answer of a store may also look so
 SIXTH = b"0" * 6
 AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+OF_A_PROCESS = (b'{"what":"sent"', b'{"what":"started"')  # the first words of such lines
 BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
 
@@ -134,6 +135,16 @@ class History:
         for replica in self.replicas:
             for event in self._read(journal_of(replica), decoder):
                 yield replica, event
+
+    def sent(self) -> Iterator[Sent | Started]:
+        """Read only what the replicas tell of their processes, and of all that these sent: few lines among many."""
+        decoder: msgspec.json.Decoder[Sent | Started] = msgspec.json.Decoder(Sent | Started)
+        for replica in self.replicas:
+            with contextlib.suppress(OSError), (self.folder / journal_of(replica)).open("rb") as file:
+                for line in file:
+                    if line.startswith(OF_A_PROCESS):
+                        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                            yield decoder.decode(line)
 
     def faults(self) -> Iterator[FaultRecord]:
         """Read the faults that were injected, in the order in which they were over."""

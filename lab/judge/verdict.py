@@ -23,14 +23,17 @@ from lab.evidence.loss import LossFile
 from lab.evidence.run_folder import RunRecord
 from lab.judge import analysis, analysis_without_clock, completeness
 from lab.judge.checks import checks
-from lab.judge.checks.counts_once import NEVER_DONE
+from lab.judge.checks.counts_once import DONE_ALL_THE_SAME, NEVER_DONE
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
-from lab.judge.mechanisms import STALLED
+from lab.judge.mechanisms import STALLED, TOO_SHORT
 from lab.judge.net_losses import net_losses
-from lab.judge.proof import doubts, stands
+from lab.judge.proof import doubts, rests_on_the_key, stands, strange
+from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
 from lab.text import counted
+
+CONTRADICTED = (NEVER_DONE, DONE_ALL_THE_SAME)  # answers that say the contrary of what was done: no stage need promise it
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
@@ -41,15 +44,18 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
     record = run_folder.load(folder)
     with contextlib.closing(LossFile(folder)) as losses:
         analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
-        findings = analyse(History(folder), _run_facts(record), losses.add)
+        history = History(folder)
+        findings = analyse(history, _run_facts(record, unseen(record, history)), losses.add)
     findings.damage += completeness.missing(folder, record, findings)
     findings.losses_unwritten = losses.failure
     return weigh(record, findings), findings
 
 
-def _run_facts(record: RunRecord) -> RunFacts:
+def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
     scenario = record.scenario
     return RunFacts(
+        unseen=not_seen,
+        work_ms=scenario.get("work_ms") or 0,
         has_store=record.has_store,
         final=None if record.final is None else record.parts or {"": record.final},
         ttl_ms=scenario["ttl_ms"] or 0,
@@ -78,9 +84,11 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     """Return the judgement on the findings. A pure function."""
     claim = record.scenario["tests"]
     claimed = claim in record.stage["claims"]
-    violations = [one for check in checks().values() for one in check(findings) if stands(one, findings, record.stage["claims"])]
+    found = [one for check in checks().values() for one in check(findings) if stands(one, findings, record.stage["claims"])]
+    violations = [one for one in found if not rests_on_the_key(one, findings)]
     danger = _danger(record, findings)
-    verdict, why = _verdict(record, findings, claim, violations, danger)
+    rests = [one for one in found if one not in violations and one.claim in (claim, *record.stage["claims"])]
+    verdict, why = _verdict(record, findings, claim, violations, danger, [strange(findings)] if rests else [])
     account = findings.account
     return Judgement(
         run=record.run,
@@ -150,6 +158,13 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     if record.in_flight_left:
         reasons.append("requests were still inside the replicas when the counter was read")
     reasons += _doubts(record, findings)
+    if findings.run.unseen is not None:
+        reasons.append(str(findings.run.unseen))
+    if TOO_SHORT in findings.losses:
+        ms = findings.run.lease_ms
+        reasons.append(
+            f"the lease of {ms} ms is shorter than an increment takes here: requests lost it, and nothing else had failed"
+        )
     if STALLED in findings.losses:
         longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
         reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")
@@ -164,6 +179,8 @@ def _doubts(record: RunRecord, findings: Findings) -> list[str]:
     few = [f"{sent} requests are on record instead of {wanted}"] if sent != wanted and record.ended == "complete" else []
     unwritten = () if findings.is_never_written else findings.first_unwritten
     missing = [f"{one.request} was acknowledged, but no replica wrote for it" for one in unwritten]
+    refused = () if findings.is_never_refused else findings.first_refused_and_written
+    missing += [f"{one.request} was refused with {one.status}, but a replica wrote for it" for one in refused]
     return doubts(findings) + missing + few
 
 
@@ -201,15 +218,20 @@ def _no_reason(findings: Findings) -> str:
 
 
 def _verdict(
-    record: RunRecord, findings: Findings, claim: str, violations: list[Violation], danger: dict[str, Measure]
+    record: RunRecord,
+    findings: Findings,
+    claim: str,
+    violations: list[Violation],
+    danger: dict[str, Measure],
+    unproved: list[str],
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
-    broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism == NEVER_DONE]
+    broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism in CONTRADICTED]
     if broken and not record.unwritten:  # where a file could not be written, nothing is proved by the rest
         wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
         damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
         return Verdict.BROKEN, "; ".join([*(_broke(violation, claims) for violation in broken), *damage])
-    if void := _void_reasons(record, findings):
+    if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, "; ".join(void)
     own = [violation for violation in violations if violation.claim == claim]
     if own:

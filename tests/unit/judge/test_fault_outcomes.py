@@ -227,7 +227,17 @@ def test_reentry_after_a_lost_reply(made):
 @pytest.fixture
 def left(made):
     """A request whose release failed 4 ms after its acquire was sent; its lock has a TTL of 300 ms."""
-    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: ConnectionError: not sent", sent_ns=0)
+    made.increment(
+        "left",
+        0,
+        0,
+        at=(1, 2, 3, 4),
+        released=5,
+        result="error: ConnectionError: not sent",
+        sent_ns=0,
+        release_commands=0,
+        answer="",
+    )
     made.fault("fail_command", "left", 4, 4, "release.before_last")
     return made
 
