@@ -18,7 +18,7 @@ The moments of a phase are:
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
 Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
-(``app/lock_keys.py``): a command that counts tries, beside the lock, takes no fault away from it.
+(``app/lock_keys.py``): a command that counts tries, next to the lock, takes no fault away from it.
 
 The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
 no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
@@ -98,7 +98,7 @@ class Failpoints:
         self.keys = LockKeys()
         self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
         self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
-        self.before_striking: Callable[[], object] = lambda: None  # a process that is killed writes nothing after it
+        self.before_injecting: Callable[[], object] = lambda: None  # a process that is killed writes nothing after it
         self._mutex = threading.Lock()
 
     def learn(self, script: str, answer: object) -> None:
@@ -117,7 +117,7 @@ class Failpoints:
                 self.grants += 1
         while (injection := self._take(f"{phase}.{moment}")) is not None:
             if fault_files.take(self.folder, injection.name, self.replica, request, command, keys):
-                self.before_striking()
+                self.before_injecting()
                 if injection.lab_first:
                     fault_files.wait_for_answer(self.folder, injection.name)
                 ACTIONS[injection.action](injection)

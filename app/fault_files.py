@@ -26,7 +26,7 @@ LOOK_EVERY_S = 0.002
 def take(folder: Path, name: str, replica: str, request: str, command: str = "", keys: Sequence[str] = ()) -> bool:
     """Take a prepared fault, and leave the note. Return False if another process has taken it before.
 
-    command, keys: what the fault strikes, where that is a command to the lock's store.
+    command, keys: what the fault is injected at, where that is a command to the lock's store.
     """
     about = {"name": name, "replica": replica, "pid": os.getpid(), "command": command, "keys": list(keys)}
     record = about | {"request": request, "at_ns": monotonic_ns()}

@@ -1,6 +1,6 @@
 """Which keys at the store are those of the lock, as far as the requests so far show it.
 
-A lock may send commands beside itself: it counts its tries, or notes its progress. A fault is to strike a command of the lock.
+A lock may send other commands as well: it counts its tries, or notes its progress. A fault is injected at a command of the lock.
 Where acquires send commands about the key that their grants name, that key is the lock. Where they do not, the lock has another
 name at the store, or several keys: then it is everything that an acquire or a release sends a command about.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 
 class LockKeys:
-    """Learns from each grant. Any thread may ask and tell."""
+    """Learns from each grant. Threads share it."""
 
     def __init__(self) -> None:
         self._named: frozenset[str] = frozenset()  # by grants whose acquires were about them

@@ -1,7 +1,7 @@
 """Where a request is, and what it has sent to the lock's store in its present phase: its context.
 
 A context follows its request: into threads that the request starts, into what it hands to a pool of threads, and into tasks of
-asyncio (``app/following.py``). All of them share the one context of the request. ``request_context`` is the context of whoever
+asyncio (``app/following.py``). All of them share the one context of the request. ``request_context`` is the context of who
 asks for it: that of a request, or one of its own where it works for none.
 
 A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
@@ -279,7 +279,7 @@ def _here() -> RequestContext:
 
 
 class _Here:
-    """Stands for the context of whoever asks."""
+    """Stands for the context of who asks."""
 
     def __getattr__(self, name: str) -> Any:
         return COUNTING.get() if name == "counting" else getattr(_here(), name)

@@ -73,7 +73,7 @@ def _commands(text: str) -> list[str]:
 
 
 def note_connection(connection: Any) -> None:
-    """Note the port of a connection, to tell it from those of other clients."""
+    """Note the port of a connection, to distinguish it from those of other clients."""
     sock: Any = getattr(connection, "_sock", None)
     if sock is None and (writer := getattr(connection, "_writer", None)) is not None:
         sock = writer.get_extra_info("socket")

@@ -119,7 +119,7 @@ def create_app(**flags: Any) -> Flask:
     follow()
     if settings.gates is not None:
         RequestContext.failpoints = Failpoints(settings.gates, settings.replica)
-        RequestContext.failpoints.before_striking = sent.writer(journal)
+        RequestContext.failpoints.before_injecting = sent.writer(journal)
     steps.begin(settings.steps, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
     client_options = {

@@ -115,7 +115,7 @@ def lease(commands: Sequence[Command], agreed: bool) -> Mapping[str, bool]:
     """Return what commands that were answered can have done to a lease. agreed: whether the store agreed to them.
 
     A command that sets an absent key begins a lease and prolongs none. Only what sets a TTL prolongs one, by its name. What a
-    script did, only the store can tell.
+    script did, only the store knows.
     """
     began = agreed and any(one[0] in SETS_WHAT_IS_ABSENT or (one[0] == "SET" and _has_word(one[3:], "NX")) for one in commands)
     script = any(one[0] in SCRIPTS and one[0] not in ONLY_LOOK for one in commands)

@@ -137,7 +137,7 @@ class History:
                 yield replica, event
 
     def sent(self) -> Iterator[Sent | Started]:
-        """Read only what the replicas tell of their processes, and of all that these sent: few lines among many."""
+        """Read only what the replicas report of their processes, and of all that these sent: few lines among many."""
         decoder: msgspec.json.Decoder[Sent | Started] = msgspec.json.Decoder(Sent | Started)
         for replica in self.replicas:
             with contextlib.suppress(OSError), (self.folder / journal_of(replica)).open("rb") as file:

@@ -77,8 +77,8 @@ def stuck_after(
     """Yield a violation for each fault after which no other request got the lock, and wrote, within limit_ms.
 
     limit_ms: without it, the TTL and half a second. mechanism: the reason, unless another replica renewed the lock. to_the_end:
-    whether the lock must not be free beside a waiter for longer than that in all of the rest of the run: in a queue, those who
-    stood before an orphan still get the lock. Nothing is said of a lock that was free for so long beside a waiter before.
+    whether the lock must not be free for longer than that while a request waits, in all of the rest of the run: in a queue, those
+    who stood before an orphan still get the lock. Nothing is said of a lock that was free for so long before, with waiters.
     """
     limit_ms = findings.run.ttl_ms + PATIENCE_MS if limit_ms is None else limit_ms
     for fault in faults:
@@ -99,7 +99,7 @@ def stuck_after(
 
 
 def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, limit_ms: float) -> bool:
-    """Return whether the lock was often free beside a waiter for so long before the fault: then it shows nothing after it."""
+    """Return whether the lock was often free for so long before the fault, with waiters: then it shows nothing after it."""
     before = [idle.ms for idle in findings.idle_times if idle.got_ns < fault.record.at_ns]
     return bool(before) and sorted(before)[len(before) // 2] > limit_ms / 2
 

@@ -19,6 +19,7 @@ from lab.judge.net_losses import net_losses
 from lab.judge.stall import Stall
 from lab.judge.unseen import Unseen
 
+PAUSES_MS = {"same": 100, "crossed": 200}  # of a request that nests locks, while it holds the outer one (app/web.py)
 SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 
 
@@ -60,7 +61,7 @@ class RunFacts:
     wait_ms: int = 0
     # whether several servers vote on a lock
     has_votes: bool = False
-    # how many servers must have voted for the holder that the scenario's fault strikes; 0 where it does not matter
+    # how many servers must have voted for the holder to whom the scenario's fault is injected; 0 where it does not matter
     votes_needed: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
@@ -81,7 +82,7 @@ class RunFacts:
     @property
     def stretched(self) -> bool:
         """Return whether the scenario itself lets a lease end before the work does: by a fault, or by long work."""
-        return self.has_faults or self.work_ms > SHORT_WORK * self.lease_ms > 0
+        return self.has_faults or self.work_ms + PAUSES_MS.get(self.nested, 0) > SHORT_WORK * self.lease_ms > 0
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,8 @@ class Grant(msgspec.Struct, eq=False):
     died_ns: int = 0
     # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)
     lost: LostLock | None = None
+    # whether a renewal of its own replica deleted the key: one with a TTL that was over at once
+    renewed_to_death: bool = False
     # the request whose release deleted this grant's lock
     robbed_by: Grant | None = None
     # the next grant of the same key, until the hand-over between the two has been measured

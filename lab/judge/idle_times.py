@@ -58,7 +58,7 @@ class IdleTimes:
 
     def close(self) -> None:
         """Measure: all journals have been read."""
-        nameless = self.keys.pop("", None)  # who gave up may not have told for which key
+        nameless = self.keys.pop("", None)  # a request that gave up may not have recorded for which key
         for of_key in self.keys.values():
             if nameless is not None:
                 of_key.asked_ns += nameless.asked_ns

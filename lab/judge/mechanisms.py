@@ -155,6 +155,10 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     return conflict.entitled_at_once and (reported or thief_of(conflict) is not None)
 
 
+def _renewed_to_death(conflict: Conflict) -> bool:
+    return conflict.entitled_at_once and any(grant.renewed_to_death for grant in conflict.both)
+
+
 def _stalled(conflict: Conflict) -> bool:
     return conflict.was_stalled
 
@@ -253,6 +257,7 @@ MECHANISMS = (
     Mechanism("granted twice", Claim.exclusive, _set_over, overlap_is_harm=True),
     Mechanism("the key expired before its TTL had passed", Claim.exclusive, _expired_early, overlap_is_harm=True),
     Mechanism(EARLY, Claim.exclusive, _released_early, overlap_is_harm=True),
+    Mechanism("its own renewal deleted it", Claim.exclusive, _renewed_to_death, overlap_is_harm=True),
     Mechanism("deleted by a request that did not hold it", Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
     # the lease of one of the two had ended
     Mechanism("granted after its validity had ended", Claim.exclusive, _late_vote, overlap_is_harm=True),

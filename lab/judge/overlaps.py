@@ -18,7 +18,7 @@ from lab.judge.grants_of_key import GrantsOfKey
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.mechanisms import explain
 from lab.judge.sent_outside import SentOutside
-from lab.judge.thefts import Thefts, acquired_ns, keys_of
+from lab.judge.thefts import EXPIRES, Thefts, acquired_ns, keys_of
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
@@ -128,6 +128,10 @@ class Overlaps:
         sent_ns = sent.sent_ns
         since_ns = self._session_began_ns(replica, event, sent_ns)
         self._released_outside(replica, event)
+        if event.command in EXPIRES and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
+            for grant in self.open_grants.values():
+                grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
+            return
         if not prolonged:
             return
         for grant in self.open_grants.values():
@@ -143,7 +147,7 @@ class Overlaps:
     def _did(self, event: Renewed) -> tuple[bool, bool]:
         """Return whether a command outside all requests began a lease, and whether it prolonged one.
 
-        What a script did, its answer does not tell: the store reports a new TTL, and a key that was not there before.
+        What a script did, its answer does not state: the store reports a new TTL, and a key that was not there before.
         """
         if not event.script or not self.keys.is_known(event.key):
             return event.began, event.succeeded

@@ -39,7 +39,7 @@ class Unseen(NamedTuple):
 
 
 def unseen(record: RunRecord, history: History) -> Unseen | None:
-    """Return what the lab did not see of the lock's commands; None where it saw all of them, or cannot tell."""
+    """Return what the lab did not see of the lock's commands; None where it saw all of them, or nobody knows."""
     store = record.stage.get("store")
     ran = record.commands.get("lock", {})
     if record.clients is None or store not in SERVERS or not ran:

@@ -17,6 +17,7 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
+from app.lock import Claim
 from lab.evidence import run_folder
 from lab.evidence.history import History, Outcome
 from lab.evidence.loss import LossFile
@@ -33,6 +34,7 @@ from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
 from lab.text import counted
 
+HELD = "the stage does not promise it, and it held all the same: its lock was renewed"
 CONTRADICTED = (NEVER_DONE, DONE_ALL_THE_SAME)  # answers that say the contrary of what was done: no stage need promise it
 
 
@@ -195,7 +197,8 @@ def _others(findings: Findings) -> Iterator[str]:
 
 
 def _broke(violation: Violation, claims: list[str]) -> str:
-    promised = f"claimed {violation.claim}, but " if violation.claim in claims else ""
+    words = Claim[violation.claim].value.removesuffix(".")
+    promised = f'claimed {violation.claim} ("{words}"), but ' if violation.claim in claims else ""
     return f"{promised}{violation.what}: {violation.mechanism}"
 
 
@@ -239,7 +242,15 @@ def _verdict(
     short = [f"{name} was {measure.seen}, needed {measure.needed}" for name, measure in danger.items() if not measure.reached]
     if short:
         return Verdict.VOID, "the danger was never reached: " + "; ".join((*short, _what_was_missing(findings)))
-    return _nothing_broke(findings) if claim in claims else (Verdict.UNSEEN, Verdict.UNSEEN.meaning)
+    if claim in claims:
+        return _nothing_broke(findings)
+    return Verdict.UNSEEN, HELD if _outlasted_by_renewals(findings, claim) else Verdict.UNSEEN.meaning
+
+
+def _outlasted_by_renewals(findings: Findings, claim: str) -> bool:
+    """Return whether a lock outlasted its TTL because it was renewed, although its stage does not promise that."""
+    about_leases = (Claim.held_to_the_end.name, Claim.held_past_an_explicit_lease.name, Claim.survives_a_failed_renewal.name)
+    return claim in about_leases and findings.renewals > 0 and findings.measures["outlasted_ttl"] > 0
 
 
 def _nothing_broke(findings: Findings) -> tuple[Verdict, str]:

@@ -139,7 +139,7 @@ class Cluster:
         return counts
 
     def clients(self) -> list[ClientFacts]:
-        """Return who is connected to the lock's store now, where the store tells."""
+        """Return who is connected to the lock's store now, where the store reports it."""
         with contextlib.suppress(OSError):
             if self.stage.store and self.lock_store:
                 ask: Callable[..., list[ClientFacts]] = getattr(stores()[self.stage.store], "clients", lambda _: [])

@@ -53,7 +53,7 @@ class Store(Protocol):
         """
 
     def clients(self, running: Sequence[Server]) -> list[ClientFacts]:
-        """Return who is connected to the servers now. Only a store has it that tells. Raises OSError."""
+        """Return who is connected to the servers now. Only a store has it that reports them. Raises OSError."""
 
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
         """Connect the servers to each other for the duration of the block. Yield the links to replicas. Raises NotReady."""

@@ -68,7 +68,7 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
 
 
 def clients(running: Sequence[Server]) -> list[ClientFacts]:
-    """Return who is connected now, as each server tells it."""
+    """Return who is connected now, as each server reports it."""
     return [
         ClientFacts(port=int(one["addr"].rpartition(":")[2]), name=one["name"], command=one["cmd"])
         for server in running
