@@ -18,7 +18,7 @@ from lab.text import counted
 
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 OVERTAKEN_LIMIT, OVERTAKEN_SHARE = 4, 0.1  # in a queue no request is overtaken; a busy machine holds up some
-STARVED = 10  # times the number of users: no machine holds up one request for so long
+STARVED = 5  # times the number of users: no machine holds up one request for so long
 RENEWED_BY_ANOTHER = "another renewed what it did not hold"
 
 

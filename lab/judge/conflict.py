@@ -148,9 +148,12 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return self.asks_are_seen and self.run.unseen is None
 
     def was_set_for(self, grant: Grant) -> bool:
-        """Return whether the store reported that the key was made after the request had asked last: perhaps on its behalf."""
-        since_ns = grant.sent_ns if grant.commands else grant.asked_ns
-        return self.keys.happened(BORN, since_ns, grant.got_ns, grant.key)
+        """Return whether the store reported that the key was made while the request waited: perhaps on its behalf.
+
+        Without a wait there was no time for it, and a report of something older can be late.
+        """
+        waited = grant.got_ns - grant.asked_ns > self.run.retry_ms * 1_000_000
+        return waited and self.keys.happened(BORN, grant.asked_ns, grant.got_ns, grant.key)
 
     def explains_delay(self, grant: Grant) -> bool:
         """Return whether a stall that the lock did not make itself held the grant up before its work."""

@@ -47,8 +47,8 @@ def _refused_by_store(conflict: Conflict) -> bool:
 
     A request that was refused can have been handed the lock since. So an ended lease, or a fault, explains the conflict first.
     """
-    told_no = [grant for grant in conflict.both if grant.told_no and not conflict.was_set_for(grant)]
-    return bool(told_no) and conflict.run.unseen is None and conflict.entitled_at_once
+    told_no = conflict.elder.told_no or conflict.younger.told_no
+    return told_no and conflict.run.unseen is None and conflict.entitled_at_once
 
 
 def _taken(effect: Effect) -> Callable[[Conflict], bool]:
@@ -151,7 +151,8 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     """
     since_ns, until_ns = conflict.elder.got_ns, conflict.younger.got_ns + RECEIVED_AT_ONCE_NS
     # of several servers, one that had not voted for the elder may have lost the vote of another request
-    reported = not conflict.run.has_votes and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
+    counts = conflict.sees_commands and not conflict.run.has_votes
+    reported = counts and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
     return conflict.entitled_at_once and (reported or thief_of(conflict) is not None)
 
 

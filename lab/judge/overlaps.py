@@ -24,6 +24,7 @@ FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets th
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
 REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
+AT_ONCE_NS = 5_000_000  # a thread that releases has begun by then
 GOT = attrgetter("got_ns")
 SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
 
@@ -160,6 +161,11 @@ class Overlaps:
         grant = self.released_of.get((replica, event.key))
         if grant is None or grant.release_commands or grant.result != "ok":
             return
+        sent_ns = event.sent_ns or event.renewed_ns
+        if sent_ns > grant.released_ns + AT_ONCE_NS and any(
+            other.replica == replica and other.key == event.key and other.got_ns < sent_ns for other in self.open_grants.values()
+        ):
+            return  # the next holder of this replica has sent it
         if self.thefts.released_outside(grant, event) and grant.lost is not None:
             self.lost_locks.append(grant)
 

@@ -19,7 +19,7 @@ from lab.evidence.run_folder import RunRecord
 SERVERS = {"redis": 1, "redis_nodes": 5}  # of a store whose servers follow no other: a replica carries out what its primary does
 # what clients send to introduce themselves, and to look after a connection
 CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
-FEW, SHARE = 5, 0.02  # so many may have been sent between the two counts, or more often than the client knows
+FEW, SHARE = 1, 0.02  # so many may have been sent between the two counts
 NAMED = 3  # commands and clients in a message
 
 

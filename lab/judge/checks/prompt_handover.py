@@ -11,7 +11,7 @@ from lab.text import counted
 
 LIMIT_MS = 20  # a wake-up takes far less, also from a store that writes to disk; the sleep of a poll takes more
 # one in ten may be late on a busy machine, but not more, and not so much
-TAIL, TAIL_MS = 0.1, 10 * LIMIT_MS
+TAIL, TAIL_MS = 0.1, 5 * LIMIT_MS
 
 MECHANISM = "the lock was free, but all waiters slept"
 
