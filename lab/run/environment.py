@@ -5,11 +5,13 @@ Records are shared, so they hold no host name and no path.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.metadata
 import platform
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -35,6 +37,22 @@ def versions() -> dict[str, str]:
     }
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
+
+
+def libraries(path: Path | None) -> dict[str, str]:
+    """Return the versions of the libraries that a stage's file imports, also within its functions."""
+    if path is None or path.is_relative_to(HOME / "app"):  # the lab's own stages import none
+        return {}
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError):
+        return {}
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    roots = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"app", "lab"}
+    found = importlib.metadata.packages_distributions() if roots else {}
+    packages = sorted({package for root in roots for package in found.get(root, ())})
+    return {f"{package} (package)": importlib.metadata.version(package) for package in packages}
 
 
 @cache

@@ -73,7 +73,7 @@ def run(
             command=command,
             commit=environment.commit(),
             started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            versions=environment.versions(),
+            versions=environment.versions() | environment.libraries(stage.path),
             machine=environment.machine(),
             threads=THREADS,
             engine=engine,
