@@ -23,6 +23,7 @@ from lab.evidence.history import History, Outcome
 from lab.evidence.loss import LossFile
 from lab.evidence.run_folder import RunRecord
 from lab.judge import analysis, analysis_without_clock, completeness
+from lab.judge.check import PATIENCE_MS, serves_next_to_nobody
 from lab.judge.checks import checks
 from lab.judge.checks.counts_once import DONE_ALL_THE_SAME, NEVER_DONE
 from lab.judge.findings import Findings, RunFacts
@@ -34,6 +35,11 @@ from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
 from lab.text import counted
 
+# claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
+ABOUT_FREEING = frozenset(
+    {claim.name for claim in Claim if claim.name.startswith("freed_")}
+    | {Claim.acquires_atomically.name, Claim.survives_a_lost_reply.name}
+)
 HELD = "the stage does not promise it, and it held all the same: its lock was renewed"
 CONTRADICTED = (NEVER_DONE, DONE_ALL_THE_SAME)  # answers that say the contrary of what was done: no stage need promise it
 
@@ -170,9 +176,21 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     if STALLED in findings.losses:
         longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
         reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")
+    if unfree := _hardly_ever_free(record, findings):
+        reasons.append(unfree)
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
         reasons.append(f"{record.scenario['tests']} is judged by one clock, and {record.clocks} machines stamped this history")
     return reasons
+
+
+def _hardly_ever_free(record: RunRecord, findings: Findings) -> str:
+    """Return why nothing can be said of a lock after a fault, if it served next to nobody before; empty otherwise."""
+    if record.scenario["tests"] not in ABOUT_FREEING or not findings.faults:
+        return ""
+    limit_ms = findings.run.ttl_ms + PATIENCE_MS
+    if not all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults):
+        return ""
+    return "the lock serves next to nobody without a fault: it was free for as long, with waiters, before the fault as after it"
 
 
 def _doubts(record: RunRecord, findings: Findings) -> list[str]:

@@ -154,3 +154,12 @@ def test_the_lock_stays_free_behind_an_orphan(made):
     made.line(JOURNAL, GaveUp(request="r3", asked_ns=15 * MS, gave_up_ns=3000 * MS, why="not free", commands=1))
 
     assert "acquires_atomically" in [claim for claim, _ in found(made.analyse(final=2, ttl_ms=100, has_faults=True))]
+
+
+def test_a_lock_that_serves_next_to_nobody(made):
+    """A lock that is free for seconds, with waiters, before any fault shows nothing by being free after one."""
+    made.increment("r0", 0, 0, at=(0, 1, 10, 11)).fault("kill", "r1", 3003, 3004, "read.before")
+    made.increment("r1", 1, 1, at=(3000, 3001, 3002, 3003), asked=5, replica="replica-2")
+    made.increment("r2", 2, 2, at=(9000, 9001, 9002, 9003), asked=6, replica="replica-2")
+
+    assert found(made.analyse(final=3, ttl_ms=300, has_faults=True)) == []
