@@ -210,6 +210,8 @@ class Renewed(Event, tag="renewed"):
     prolonged: bool | None = None
     # whether it can have begun a lease: the store agreed to set a key that was absent
     began: bool = False
+    # the request that began the thread which sent it, where one did
+    begun_by: str = ""
     # whether it ran a script: then only the store's report shows what became of the key
     script: bool = False
 

@@ -46,6 +46,8 @@ class RequestContext:
     counting: bool = True
     # empty outside a request
     request: str = ""
+    # the same, and it stays when the request is over
+    name: str = ""
     phase: str = RENEW
     # whether the request has its answer: work that goes on after that reaches no failpoint
     is_over: bool = False
@@ -85,7 +87,7 @@ class RequestContext:
 
     def begin(self, request: str) -> RequestContext:
         """Start a request: it is about to ask for its lock. Return its context."""
-        self.request = request
+        self.request = self.name = request
         self.outer_key = ""
         self.outer_sent_ns = self.outer_got_ns = self.outer_releasing_ns = 0
         self.is_over = False
@@ -144,6 +146,7 @@ class RequestContext:
                     for moment in (*[BEFORE] * renewing, *[BEFORE_LAST] * last):
                         failpoints.reach(self.phase, moment, self.request, command, keys)
                 except CommandFailed as failed:
+                    self.command, self.answer = command, f"error: {failed}"  # the one before it may have been answered
                     raise error(str(failed)) from failed
             self.of_the_lock += commands * is_about_it
             if self.phase in (ACQUIRE, RELEASE):
@@ -276,6 +279,12 @@ def _here() -> RequestContext:
     if context.is_over or not (working or context.phase is ACQUIRE or context.phase is RELEASE):
         return _alone.context
     return context
+
+
+def begun_by() -> str:
+    """Return the request that began this thread or task; empty where none did."""
+    place = PLACE.get()
+    return place.context.name if place is not None and place.begun_in else ""
 
 
 class _Here:

@@ -6,7 +6,7 @@ from time import monotonic_ns
 
 from app.failpoints import RENEW
 from app.journal import Journal, Renewed
-from app.request_context import request_context
+from app.request_context import begun_by, request_context
 
 
 def record(
@@ -36,6 +36,7 @@ def record(
                 prolonged=prolonged,
                 began=began,
                 script=script,
+                begun_by=begun_by(),
                 sent_ns=sent_ns,
                 renewed_ns=now_ns,
             )

@@ -24,7 +24,7 @@ FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets th
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
 REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
-AT_ONCE_NS = 5_000_000  # a thread that releases has begun by then
+LATE_NS = 1_000_000_000  # a thread that releases has done so by then
 GOT = attrgetter("got_ns")
 SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
 
@@ -157,17 +157,28 @@ class Overlaps:
         return born, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
-        """Take a command outside all requests for the late release of the last holder, where that had sent none."""
-        grant = self.released_of.get((replica, event.key))
+        """Take a command outside all requests for the late release of a holder that had sent none."""
+        grant = self._may_have_released(replica, event)
         if grant is None or grant.release_commands or grant.result != "ok":
             return
-        sent_ns = event.sent_ns or event.renewed_ns
-        if sent_ns > grant.released_ns + AT_ONCE_NS and any(
-            other.replica == replica and other.key == event.key and other.got_ns < sent_ns for other in self.open_grants.values()
-        ):
-            return  # the next holder of this replica has sent it
         if self.thefts.released_outside(grant, event) and grant.lost is not None:
             self.lost_locks.append(grant)
+
+    def _may_have_released(self, replica: str, event: Renewed) -> Grant | None:
+        """Return the holder whose release a command may be: the one that began its thread, or the last one of its replica."""
+        sent_ns = event.sent_ns or event.renewed_ns
+        last = self.released_of.get((replica, event.key))
+        of_replica = [grant for grant in self.open_grants.values() if grant.replica == replica and grant.key == event.key]
+        if event.begun_by:
+            if any(grant.request == event.begun_by for grant in of_replica):
+                return None  # it releases its own lock, before the end of its work
+            recent = (grant for grant in reversed(self.releases) if grant.request == event.begun_by and grant.key == event.key)
+            own = next(recent, None)
+            if own is not None and sent_ns < own.released_ns + LATE_NS:
+                return own
+        if last is None or any(grant.got_ns < sent_ns for grant in of_replica):
+            return None  # the next holder of this replica may have sent it
+        return last
 
     def wrote_late(self, grant: Grant) -> None:
         """Look for a request that got the lock between the release of this one and the end of its work."""
