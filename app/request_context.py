@@ -138,7 +138,7 @@ class RequestContext:
         error: what the client raises if a fault lets the command fail. keys: what the command is about, where that is known.
         """
         if (failpoints := self.failpoints) is not None:
-            is_about_it = failpoints.keys.are_of_the_lock(keys)
+            is_about_it = failpoints.keys.are_of_the_lock(keys, self.phase is RENEW)
             renewing = is_about_it and self.phase is RENEW
             last = is_about_it and self.of_the_lock < failpoints.usual_commands.get(self.phase, 0) <= self.of_the_lock + commands
             if renewing or last:
