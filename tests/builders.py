@@ -167,7 +167,8 @@ def scenario_of(**changes: Any) -> dict[str, Any]:
     """Return a scenario as run.json holds it: two users and three replicas, and what the test changes."""
     return {
         "name": "made", "title": "Made", "tests": "exclusive", "danger": {}, "seed": 1, "needs": [], "notes": [],
-        "requests": 0, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": changes.get("ttl_ms") or 0, "ttl_ms": None,
+        "requests": 0, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "ttl_ms": None,
+        "work_ms": changes.get("ttl_ms") or 0,
     } | changes  # fmt: skip
 
 
