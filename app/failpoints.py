@@ -17,6 +17,9 @@ The moments of a phase are:
 - ``after_second``: after the answer to the second command, whatever the answer is;
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
+Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
+(``app/lock_keys.py``): a command that counts tries, next to the lock, takes no fault away from it.
+
 The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
 no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
 commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them.
@@ -33,23 +36,18 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic_ns
-from types import MappingProxyType
-from typing import ClassVar
 
 from app import fault_files
-from app.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed, is_good, kind
+from app.answer import is_good, kind
+from app.lock_keys import LockKeys
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
 MOMENTS = ("before", "after_first", "after_second", "before_last", "after")
 BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
-
-# by key, when a phase set it: of a phase that has set no key
-NONE_SET: Mapping[str, int] = MappingProxyType({})
 
 
 class InjectedError(Exception):
@@ -97,8 +95,10 @@ class Failpoints:
         self.replica = replica
         self.pending = {injection.name: injection for injection in map(_read, folder.glob("*.json"))}
         self.grants = 0
-        self.usual_commands: dict[str, int] = {}  # phase → how many commands the last request sent in it
+        self.keys = LockKeys()
+        self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
         self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
+        self.before_injecting: Callable[[], object] = lambda: None  # a process that is killed writes nothing after it
         self._mutex = threading.Lock()
 
     def learn(self, script: str, answer: object) -> None:
@@ -110,13 +110,14 @@ class Failpoints:
         kinds = self.entered_after.get(script)
         return is_good(answer) if kinds is None else kind(answer) in kinds
 
-    def reach(self, phase: str, moment: str, request: str) -> None:
-        """Inject every fault that is still pending at this failpoint."""
+    def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
+        """Inject every fault that is still pending at this failpoint. command, keys: what is struck, where it is a command."""
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1
         while (injection := self._take(f"{phase}.{moment}")) is not None:
-            if fault_files.take(self.folder, injection.name, self.replica, request):
+            if fault_files.take(self.folder, injection.name, self.replica, request, command, keys):
+                self.before_injecting()
                 if injection.lab_first:
                     fault_files.wait_for_answer(self.folder, injection.name)
                 ACTIONS[injection.action](injection)
@@ -170,151 +171,3 @@ ACTIONS: dict[str, Callable[[Injection], None]] = {
     "lose_reply": _lose_reply,
     "drop_reply": _drop_reply,
 }
-
-
-class RequestContext(threading.local):
-    """Where this thread is: in which request, in which phase, and what it has sent to the lock's store in that phase."""
-
-    # of the whole process, not of this thread; None while no fault is prepared
-    failpoints: ClassVar[Failpoints | None] = None
-    # whether what this thread sends belongs to a lock; False while a resource uses the lock's store
-    counting: bool = True
-    # empty outside a request
-    request: str = ""
-    phase: str = RENEW
-    # how many commands were sent in this phase
-    commands: int = 0
-    # when the last of these commands was sent; 0 without any
-    sent_ns: int = 0
-    # when the first command since the last refusal was sent that set something: the key can be held from then on; 0 without one
-    agreed_from_ns: int = 0
-    # by key: when the first of these commands that set this key was sent, as far as the store's client knows the key
-    set_from_ns: Mapping[str, int] = NONE_SET
-    # the name of the last of these commands
-    command: str = ""
-    # what the store answered to it
-    answer: object = ""
-    # whether the store agreed to any of these commands
-    said_yes: bool = False
-    # whether the store refused any of these commands
-    refused: bool = False
-    # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
-    may_have_agreed: bool = False
-    # the last script of this phase, empty without one or where a later command agreed, and what it answered
-    script: str = ""
-    script_answer: object = ""
-    # of nested locks: what the outer lock locked, when the last command of its acquire was sent, and when it was granted
-    outer_key: str = ""
-    outer_sent_ns: int = 0
-    outer_got_ns: int = 0
-    # when the release of the outer lock began; 0 before that
-    outer_releasing_ns: int = 0
-
-    def begin(self, request: str) -> None:
-        """Start a request: it is about to ask for its lock."""
-        self.request = request
-        self.outer_key = ""
-        self.outer_sent_ns = self.outer_got_ns = self.outer_releasing_ns = 0
-        self.enter(ACQUIRE)
-
-    def enter(self, phase: str) -> None:
-        """Start the next phase of this request."""
-        if (failpoints := self.failpoints) is not None:
-            if self.commands:
-                failpoints.usual_commands[self.phase] = self.commands
-            if phase is READ and self.script:
-                failpoints.learn(self.script, self.script_answer)
-            failpoints.reach(self.phase, AFTER, self.request)
-        self.phase = phase
-        self.commands = self.sent_ns = self.agreed_from_ns = 0
-        self.set_from_ns = NONE_SET
-        self.answer = self.script_answer = self.command = self.script = ""
-        self.said_yes = self.refused = self.may_have_agreed = False
-        if failpoints is not None and phase is not RENEW:
-            failpoints.reach(phase, BEFORE, self.request)
-
-    def sending(self, command: str = "", commands: int = 1, error: type[Exception] = CommandFailed) -> None:
-        """Note that a command is about to be sent to the lock's store; of several at once, ``command`` is the last.
-
-        error: what the client raises if a fault lets the command fail.
-        """
-        if (failpoints := self.failpoints) is not None:
-            renewing = self.phase is RENEW
-            last = self.commands < failpoints.usual_commands.get(self.phase, 0) <= self.commands + commands
-            if renewing or last:
-                try:
-                    for moment in (*[BEFORE] * renewing, *[BEFORE_LAST] * last):
-                        failpoints.reach(self.phase, moment, self.request)
-                except CommandFailed as failed:
-                    raise error(str(failed)) from failed
-        self.commands += commands
-        self.command, self.answer = command, ""
-        self.sent_ns = monotonic_ns()
-
-    def answered(self, command: str, answer: object, meaning: Meaning = OPEN, script: str = "", key: str = "") -> None:
-        """Note that the lock's store has answered a command, and the key that it is about.
-
-        ``script`` names a script: only the lock knows its answers.
-        """
-        self.command, self.answer = command, answer
-        if meaning is REFUSED:
-            self.refused = True
-            self.agreed_from_ns = 0
-            self.set_from_ns = NONE_SET
-        elif meaning is not NOTHING:
-            self.may_have_agreed = True
-        if script:
-            self.script, self.script_answer = script, answer
-        elif meaning is AGREED:  # this command grants the lock, and not the script before it
-            self.script = ""
-            self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
-            if key and self.phase is ACQUIRE and key not in self.set_from_ns:
-                self.set_from_ns = {**self.set_from_ns, key: self.sent_ns}
-        if not self.said_yes and self._is_yes(answer, meaning, script):
-            self.said_yes = True
-            if self.failpoints is not None:
-                self.failpoints.reach(self.phase, AFTER_FIRST, self.request)
-        if self.commands == 2 and self.failpoints is not None:
-            self.failpoints.reach(self.phase, AFTER_SECOND, self.request)
-
-    def unanswered(self, command: str, error: BaseException) -> None:
-        """Note that no answer came to a command. The store may have carried it out."""
-        self.command = command
-        self.answer = f"error: {type(error).__name__}"
-        self.may_have_agreed = True
-
-    def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
-        if script and self.failpoints is not None:
-            return self.failpoints.is_yes(script, answer)
-        return agreed(answer, meaning)
-
-    @property
-    def told_no(self) -> bool:
-        """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
-        return self.refused and not self.may_have_agreed
-
-    @property
-    def held_from_ns(self) -> int:
-        """Return when the request can have begun to hold its key, if that was before its last command; 0 if it was not."""
-        return self.agreed_from_ns if 0 < self.agreed_from_ns < self.sent_ns else 0
-
-    def key_set_ns(self, key: str) -> int:
-        """Return when the command that set this key was sent, if it was not the last one; 0 if it was, or is not known."""
-        set_ns = self.set_from_ns.get(key, 0)
-        return set_ns if set_ns < self.sent_ns else 0
-
-    def got_outer(self, key: str) -> None:
-        """Note that the outer of two nested locks was granted."""
-        self.outer_key, self.outer_sent_ns, self.outer_got_ns = key, self.sent_ns, monotonic_ns()
-
-    def releasing_outer(self) -> None:
-        """Note that the release of the outer lock begins."""
-        self.outer_releasing_ns = monotonic_ns()
-
-    def end(self) -> None:
-        """End the request: what this thread sends from here on belongs to no request."""
-        self.enter(RENEW)
-        self.request = ""
-
-
-request_context = RequestContext()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic_ns
 
@@ -22,9 +23,12 @@ ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; where the lab
 LOOK_EVERY_S = 0.002
 
 
-def take(folder: Path, name: str, replica: str, request: str) -> bool:
-    """Take a prepared fault, and leave the note. Return False if another process has taken it before."""
-    about = {"name": name, "replica": replica, "pid": os.getpid()}
+def take(folder: Path, name: str, replica: str, request: str, command: str = "", keys: Sequence[str] = ()) -> bool:
+    """Take a prepared fault, and leave the note. Return False if another process has taken it before.
+
+    command, keys: what the fault is injected at, where that is a command to the lock's store.
+    """
+    about = {"name": name, "replica": replica, "pid": os.getpid(), "command": command, "keys": list(keys)}
     record = about | {"request": request, "at_ns": monotonic_ns()}
     note = folder / f".{name}.{os.getpid()}"
     note.write_text(json.dumps(record), encoding="utf-8")

@@ -1,23 +1,56 @@
 """The heartbeat of a replica: a thread that wakes again and again, and journals that it could not.
 
 A process that was stopped from outside knows nothing of it: its stamps just lie further apart. The heartbeat sees the gap when
-the process runs again. The journal then has the length of the gap, and what the kernel knows of it.
+the process runs again. The journal then has the length of the gap, and what the kernel knows of it. A process that a signal had
+stopped gets SIGCONT, and one that had only kept its interpreter busy gets none.
+
+It also journals, now and then, what the process has sent to the lock's store (``app/sent.py``).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import threading
 import time
 from time import monotonic_ns, process_time_ns
 from typing import NoReturn
 
+from app import sent
 from app.journal import Journal, Stalled
 
 PERIOD_S = 0.05
 STALL_NS = 200_000_000  # a longer gap between two beats is an event
+SENT_EVERY = 20  # beats
+SIGNAL_WITHIN_S = 0.05  # the thread that takes signals may run after the heartbeat
 QUEUE = "/proc/thread-self/schedstat"  # time on a processor, time in the queue for one, and turns, of one thread
+
+
+class Continued:
+    """When this process went on after a signal had stopped it."""
+
+    last_ns = 0
+    # whether the signal is taken: only the main thread can ask for it
+    is_known = False
+
+    def listen(self) -> None:
+        """Take the signal from now on."""
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGCONT, self._note)
+            self.is_known = True
+
+    def since(self, at_ns: int) -> bool | None:
+        """Return whether the process was stopped and went on after that moment; None if that is not known."""
+        if self.is_known and self.last_ns < at_ns:
+            time.sleep(SIGNAL_WITHIN_S)
+        return self.last_ns >= at_ns if self.is_known else None
+
+    def _note(self, number: int, frame: object) -> None:
+        self.last_ns = monotonic_ns()
+
+
+continued = Continued()
 
 
 class Heartbeat:
@@ -36,7 +69,8 @@ class Heartbeat:
         if now_ns - self._beat_ns > STALL_NS:
             queued = None if queued_ns is None or self._queued_ns is None else queued_ns - self._queued_ns
             times = {"since_ns": self._beat_ns, "until_ns": now_ns, "ran_ns": ran_ns - self._ran_ns, "queued_ns": queued}
-            self.journal.record(Stalled(request="", **times))  # type: ignore[arg-type] # checked when it is read back
+            stopped = continued.since(self._beat_ns)
+            self.journal.record(Stalled(request="", stopped=stopped, **times))  # type: ignore[arg-type] # checked when read back
         self._beat_ns, self._ran_ns, self._queued_ns = now_ns, ran_ns, queued_ns
 
     def close(self) -> None:
@@ -52,11 +86,15 @@ class Heartbeat:
 def start(journal: Journal) -> None:
     """Beat as long as the process lives. Does nothing without a journal."""
     if journal.on:
+        continued.listen()
         threading.Thread(target=_beat_for_good, args=(journal,), name="heartbeat", daemon=True).start()
 
 
 def _beat_for_good(journal: Journal) -> NoReturn:
     heartbeat = Heartbeat(journal)
     while True:
-        time.sleep(PERIOD_S)
-        heartbeat.beat()
+        for _ in range(SENT_EVERY):
+            time.sleep(PERIOD_S)
+            heartbeat.beat()
+        with contextlib.suppress(OSError):  # the journal has noted why it cannot be written
+            sent.write(journal)

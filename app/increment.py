@@ -11,9 +11,10 @@ import time
 from dataclasses import dataclass
 from time import monotonic_ns
 
-from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN, request_context
-from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain
+from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
+from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
+from app.request_context import RequestContext, request_context, working
 from app.resource import Resource, Write
 
 
@@ -63,11 +64,14 @@ class Increment:
         self.broke: BaseException | None = None  # the error with which the work ended last
         self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
         self.failed_in = ""  # the phase in which the request failed
+        self.work_failed_in = ""  # the phase in which its work did
+        self.is_over = False  # whether it has its answer: work may go on after that, in another thread
+        self.context = RequestContext()  # of this request: ``request_context`` is that of the thread, which may work for another
 
     def run(self, lock: Lock) -> Answer:
         """Serve the request. Raises what the lock, the resource or their clients raise; NotOwner only goes into the journal."""
         self.asked_ns = monotonic_ns()
-        request_context.begin(self.request)
+        self.context = request_context.begin(self.request)
         try:
             write = self.run_lock(lock)
             if write.pending:
@@ -85,6 +89,7 @@ class Increment:
             self.failed(error)
             raise RuntimeError(f"the stage raised {type(error).__name__}") from error
         finally:
+            self.is_over = True
             request_context.end()
         return Answer(
             read=write.overwrote if self.read is None else self.read,
@@ -108,32 +113,38 @@ class Increment:
 
     def work(self, grant: Grant) -> Write:
         """Run the critical section once. All of it is between the stamps got and releasing."""
+        _check(grant)
+        context = self.context
+        context.granted(grant.key)
         if self.turn:
             self.released(self.ended)
-            request_context.outer_releasing_ns = 0  # of the turn before
+            context.outer_releasing_ns = 0  # of the turn before
         self.turn += 1
         self.got_ns = monotonic_ns()
         self.releasing_ns = 0
-        self.ended = "ok"
+        self.ended, self.work_failed_in = "ok", ""
         self.record(
             Got,
             key=grant.key,
             asked_ns=self.asked_ns,
             got_ns=self.got_ns,
-            commands=request_context.commands,
+            commands=context.commands,
             fence=grant.fence,
-            told_no=request_context.told_no,
-            sent_ns=request_context.sent_ns,
-            held_from_ns=request_context.held_from_ns,
-            key_set_ns=request_context.key_set_ns(grant.key),
-            outer_key=request_context.outer_key,
-            outer_sent_ns=request_context.outer_sent_ns,
-            outer_got_ns=request_context.outer_got_ns,
+            told_no=context.told_no,
+            sent_ns=context.sent_ns,
+            agreed=context.last_agreed,
+            held_from_ns=context.held_from_ns,
+            key_set_ns=context.key_set_ns(grant.key),
+            outer_key=context.outer_key,
+            outer_sent_ns=context.outer_sent_ns,
+            outer_got_ns=context.outer_got_ns,
         )
         try:
-            return self.critical_section(grant)
+            with working(context):
+                return self.critical_section(grant)
         except BaseException as error:  # the lock may release before it passes the error on
             self.broke = error
+            self.work_failed_in = context.fail_work()
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             raise
 
@@ -142,20 +153,20 @@ class Increment:
 
         With a stock: read, decide whether an item is left, and write only then.
         """
-        request_context.enter(READ)
+        self.context.enter(READ)
         reading_ns = monotonic_ns()
         self.read = self.resource.read(grant)
         read_ns = monotonic_ns()
         if self.read is not None and self.stock is not None and self.read >= self.stock:
             return self.sold_out(reading_ns, Write(value=self.read, overwrote=self.read, sold_out=True))
-        request_context.enter(THINK)
+        self.context.enter(THINK)
         if self.work_s:
             time.sleep(self.work_s)
         if not grant.still_mine():
             raise Abandoned(grant.key)
         value = None if self.read is None else self.read + 1
         self.record(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
-        request_context.enter(WRITE)
+        self.context.enter(WRITE)
         self.writing_ns = monotonic_ns()
         self.written = self.write(self.resource, value, grant)
         if self.written.sold_out:
@@ -165,12 +176,12 @@ class Increment:
         if not self.written.pending:
             self.wrote(self.written)
         if self.receipts is not None:
-            request_context.enter(WRITE_AGAIN)
+            self.context.enter(WRITE_AGAIN)
             self.receipt = self.write(self.receipts, self.written.value, grant)
             if not self.receipt.pending:
                 self.wrote_again(self.receipt)
         self.releasing_ns = monotonic_ns()
-        request_context.enter(RELEASE)
+        self.context.enter(RELEASE)
         return self.written
 
     def sold_out(self, reading_ns: int, nothing: Write) -> Write:
@@ -178,14 +189,14 @@ class Increment:
         self.written = nothing
         self.releasing_ns = monotonic_ns()
         self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=self.releasing_ns, read=self.read)
-        request_context.enter(RELEASE)
+        self.context.enter(RELEASE)
         return nothing
 
     def counted_before(self, write: Write) -> Write:
         """Journal that the resource refused to write twice for this request, and end the work with what it wrote before."""
         self.releasing_ns = monotonic_ns()
         self.record(Refusal, refused_ns=self.releasing_ns, why=f"this request wrote {write.value} before")
-        request_context.enter(RELEASE)
+        self.context.enter(RELEASE)
         return write
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
@@ -201,7 +212,7 @@ class Increment:
     def wrote(self, write: Write) -> None:
         """Journal a write that the resource has confirmed, and that nothing can undo any more."""
         values = {"value": write.value, "overwrote": write.overwrote, "part": write.part}
-        self.record(Wrote, writing_ns=self.writing_ns, wrote_ns=monotonic_ns(), **values)
+        self.record(WroteLate if self.is_over else Wrote, writing_ns=self.writing_ns, wrote_ns=monotonic_ns(), **values)
 
     def wrote_again(self, write: Write) -> None:
         """Journal the second write, when nothing can undo it any more."""
@@ -214,27 +225,41 @@ class Increment:
             releasing_ns=self.releasing_ns,
             released_ns=monotonic_ns(),
             result=result,
-            commands=request_context.commands,
-            command=request_context.command,
-            answer=str(request_context.answer),
-            outer_releasing_ns=request_context.outer_releasing_ns,
+            commands=self.context.commands,
+            command=self.context.command,
+            answer=str(self.context.answer),
+            outer_releasing_ns=self.context.outer_releasing_ns,
         )
 
     def failed(self, error: BaseException) -> None:
         """Journal an error: before the work there was no grant; in the work or after it the grant ends."""
         why = str(error) if isinstance(error, NotAcquired) else f"{type(error).__name__}: {error}"
-        self.failed_in = request_context.phase
+        self.failed_in = self.work_failed_in or self.context.phase
         if self.failed_in is ACQUIRE:
             self.turn += 1
             keys = {"wanted": error.key, "holding": error.holding} if isinstance(error, NotAcquired) else {}
             self.record(
-                GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=request_context.commands, **keys
+                GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=self.context.commands, **keys
             )
         else:
             self.releasing_ns = self.releasing_ns or monotonic_ns()
             self.released(f"error: {why}")
 
     def record(self, event: type[AnyEvent], **fields: object) -> None:
-        """Journal one event of this request. Without a journal the event is not even made."""
-        if self.journal.on:
+        """Journal one event of this request. Without a journal the event is not even made.
+
+        Once the request has its answer, only a write is journaled: its grant has ended.
+        """
+        if self.journal.on and (not self.is_over or event is WroteLate):
             self.journal.record(event(request=self.request, turn=self.turn, **fields))  # type: ignore[arg-type] # checked when it is read back
+
+
+def _check(grant: Grant) -> None:
+    """Raise TypeError for a grant whose fields are of another type: the journal could not be read again."""
+    wrong = {
+        name: value
+        for name, kind in (("key", str), ("fence", int), ("owner", str))
+        if not isinstance(value := getattr(grant, name), kind)
+    }
+    for name, value in wrong.items():
+        raise TypeError(f"the {name} of the Grant is {value!r}, which is no {'number' if name == 'fence' else 'text'}")

@@ -45,6 +45,8 @@ class Got(Event, tag="got"):
     # when the first command of the acquire that set something was sent, where a later command followed; 0 where none did. The
     # request can hold its key from then on
     held_from_ns: int = 0
+    # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
+    agreed: bool | None = None
     # when the command that set the key itself was sent, where a later command followed; 0 where none did, or it is not known
     key_set_ns: int = 0
     # of nested locks, what the outer lock locked; empty where there is none
@@ -85,6 +87,21 @@ class Wrote(Event, tag="wrote"):
     # which part of the resource was written, where it has several
     part: str = ""
     # when the write was sent; 0 in the journal of an old run
+    writing_ns: int = 0
+
+    @property
+    def at_ns(self) -> int:
+        return self.wrote_ns
+
+
+class WroteLate(Event, tag="wrote_late"):
+    """The resource confirmed a write when its request had its answer already: the work went on without it."""
+
+    wrote_ns: int
+    # as of ``Wrote``
+    value: int
+    overwrote: int
+    part: str = ""
     writing_ns: int = 0
 
     @property
@@ -193,6 +210,10 @@ class Renewed(Event, tag="renewed"):
     prolonged: bool | None = None
     # whether it can have begun a lease: the store agreed to set a key that was absent
     began: bool = False
+    # the request that began the thread which sent it, where one did
+    begun_by: str = ""
+    # whether it ran a script: then only the store's report shows what became of the key
+    script: bool = False
 
     @property
     def at_ns(self) -> int:
@@ -202,6 +223,25 @@ class Renewed(Event, tag="renewed"):
     def succeeded(self) -> bool:
         """Return whether it can have prolonged a lease."""
         return self.answer in ("1", "True", "OK", "sent") if self.prolonged is None else self.prolonged
+
+
+class Sent(Event, tag="sent"):
+    """What a process has sent to the lock's store since its last such event, outside requests and in all of them."""
+
+    # when it was written
+    sent_ns: int
+    # by the command's name, in small letters
+    counts: dict[str, int]
+    # the scripts that it ran so far, by their hashes, and ``function`` for functions
+    ran: list[str] = []
+    # by script, the commands that it may run, ``*`` where it hides them: the store counts those as well
+    scripts: dict[str, list[str]] = {}
+    # the ports of its connections, on its side
+    ports: list[int] = []
+
+    @property
+    def at_ns(self) -> int:
+        return self.sent_ns
 
 
 class Started(Event, tag="started"):
@@ -224,15 +264,18 @@ class Stalled(Event, tag="stalled"):
     # processor time that the process used in between: much of it, and the process was busy
     ran_ns: int = 0
     # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if unknown.
-    # Where both are small, the process was stopped.
     queued_ns: int | None = None
+    # whether it was stopped by a signal: a process that goes on after SIGSTOP gets SIGCONT. None in a journal of an old run
+    stopped: bool | None = None
 
     @property
     def at_ns(self) -> int:
         return self.until_ns
 
 
-AnyEvent = Got | Writing | Wrote | SoldOut | WroteAgain | Refusal | Released | GaveUp | Renewed | Started | Stalled
+AnyEvent = (
+    Got | Writing | Wrote | SoldOut | WroteAgain | Refusal | Released | GaveUp | Renewed | Sent | WroteLate | Started | Stalled
+)
 
 
 class LineFile:

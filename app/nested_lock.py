@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from app.failpoints import request_context
 from app.lock import Grant, Lock, NotAcquired, Result, Work
+from app.request_context import request_context
 
 SAME, CROSSED = NESTINGS = ("same", "crossed")
 

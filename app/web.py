@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
@@ -15,8 +16,9 @@ from uuid import uuid4
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app import heartbeat, steps
-from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError, RequestContext
+from app import heartbeat, sent, steps
+from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError
+from app.following import follow
 from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
@@ -24,6 +26,7 @@ from app.locks import stage as load_stage
 from app.locks import stages
 from app.nested_lock import SAME, NestedLock
 from app.origin import foreign
+from app.request_context import RequestContext
 from app.resources import resource, stock_of_a_grant
 from app.settings import Settings, SettingsError
 from app.stores import count_all, lock_store, store
@@ -113,8 +116,10 @@ def create_app(**flags: Any) -> Flask:
     settings = Settings.read(**flags)
     journal = Journal(settings.journal)
     heartbeat.start(journal)
+    follow()
     if settings.gates is not None:
         RequestContext.failpoints = Failpoints(settings.gates, settings.replica)
+        RequestContext.failpoints.before_injecting = sent.writer(journal)
     steps.begin(settings.steps, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
     client_options = {
@@ -144,6 +149,8 @@ def create_app(**flags: Any) -> Flask:
 
     @app.get("/health")
     def health() -> dict[str, Any]:
+        with contextlib.suppress(OSError):  # the answer has why the journal cannot be written
+            sent.write(journal)
         about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
         return about | {"in_flight": in_flight.count, "unwritten": journal.failure, "client_options": client_options}
 

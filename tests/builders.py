@@ -152,13 +152,14 @@ class Made:
         return self
 
     def analyse(self, final: int | None, has_store: bool = True, ttl_ms: int = 0, **about: Any) -> Findings:
+        """Analyse the history: by default one of a scenario whose work takes as long as a lease."""
         return analyse(
             History(self.folder),
             RunFacts(
                 has_store=has_store,
                 final=None if final is None else {"": final},
                 ttl_ms=ttl_ms,
-                **{"lease_ms": ttl_ms} | about,
+                **{"lease_ms": ttl_ms, "work_ms": ttl_ms} | about,
             ),
         )
 
@@ -167,7 +168,8 @@ def scenario_of(**changes: Any) -> dict[str, Any]:
     """Return a scenario as run.json holds it: two users and three replicas, and what the test changes."""
     return {
         "name": "made", "title": "Made", "tests": "exclusive", "danger": {}, "seed": 1, "needs": [], "notes": [],
-        "requests": 0, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "work_ms": 0, "ttl_ms": None,
+        "requests": 0, "users": 2, "replicas": 3, "rate": None, "retry_ms": 30, "ttl_ms": None,
+        "work_ms": changes.get("ttl_ms") or 0,
     } | changes  # fmt: skip
 
 

@@ -29,10 +29,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--endings", metavar="N,N,N,N", default="3,2,1,1", help=counts)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by its folder: unit, servers, browser or containers."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test by its folder: unit, servers, browser or containers. What takes long runs with ``-m trial`` only."""
     for item in items:
         item.add_marker(item.path.relative_to(TESTS).parts[0])
+    if "trial" not in config.option.markexpr:
+        long = [item for item in items if item.get_closest_marker("trial")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the mark of the tests that take long."""
+    config.addinivalue_line("markers", "trial: the whole of what an ordinary run has a sample of")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

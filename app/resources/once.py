@@ -6,8 +6,8 @@ Algorithm: the idempotency key of payment services, with the key and the effect 
 
 from __future__ import annotations
 
-from app.failpoints import request_context
 from app.lock import Grant
+from app.request_context import request_context
 from app.resource import Write
 from app.stores.redis import Redis
 

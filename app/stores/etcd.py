@@ -23,6 +23,7 @@ from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
 from app.endpoint import Endpoint
+from app.following import for_nobody
 from app.journal import Journal
 from app.settings import Settings
 from app.stores.etcd_connection import GONE, CountedAdapter
@@ -60,7 +61,8 @@ class Session:
         self._period_s = ttl_s / 3
         self._lease = store.grant(ttl_s, for_session=True)
         self.ended = False
-        threading.Thread(target=self._keep_alive, name=f"etcd session {self._lease:x}", daemon=True).start()
+        with for_nobody():
+            threading.Thread(target=self._keep_alive, name=f"etcd session {self._lease:x}", daemon=True).start()
 
     @property
     def lease(self) -> int:

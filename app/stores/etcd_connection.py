@@ -15,8 +15,9 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from app.answer import Meaning
-from app.failpoints import ReplyDropped, ReplyLost, request_context
+from app.failpoints import ReplyDropped, ReplyLost
 from app.journal import Journal
+from app.request_context import request_context
 from app.stores import renewals
 
 GONE = "requested lease not found"

@@ -23,8 +23,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from app.endpoint import Endpoint
-from app.failpoints import request_context
 from app.journal import Journal
+from app.request_context import request_context
 from app.settings import Settings
 from app.stores.mysql_connection import LOST, CountedConnection, LostReply
 

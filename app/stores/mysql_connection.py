@@ -13,8 +13,9 @@ from typing import Any
 import pymysql
 
 from app.answer import Meaning
-from app.failpoints import ReplyDropped, ReplyLost, request_context
+from app.failpoints import ReplyDropped, ReplyLost
 from app.journal import Journal
+from app.request_context import request_context
 from app.stores import renewals
 
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement

@@ -1,7 +1,7 @@
 """The connections of redis-py's asyncio clients: they are counted as those of threads are (``redis_connection``).
 
-A lock may run an event loop in the thread of its request. Then its commands belong to that request. What it sends from a loop
-in another thread belongs to no request, and is journaled as such.
+A lock may run an event loop in the thread of its request, or hand a coroutine to the loop of another thread. The context of the
+request follows its tasks, so their commands belong to that request.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import Any
 import redis
 from redis.asyncio.connection import AbstractConnection
 
-from app.failpoints import ReplyLost, request_context
+from app import sent
+from app.failpoints import ReplyLost
 from app.journal import Journal
+from app.request_context import request_context
 from app.stores.redis_commands import unpacked
-from app.stores.redis_connection import Seam, in_one, journal_of
+from app.stores.redis_connection import Seam, in_one, journal_of, keys_of_all
 
 INTRODUCE = AbstractConnection.on_connect_check_health
 
@@ -31,21 +33,27 @@ class CountedAsync(Seam, AbstractConnection):
             await INTRODUCE(self, check_health)
         finally:
             self.setting_up = False
+        sent.note_connection(self)
 
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if not self.is_connected:
             await self.connect_check_health(check_health=False)
-        if self.setting_up or not request_context.counting:
+        if self.setting_up:
             await super().send_packed_command(command, check_health)
             return
         packed = in_one(command)
         commands = unpacked(packed)
+        for one in commands:
+            self._note(one)
+        if not request_context.counting:
+            await super().send_packed_command([packed], check_health)
+            return
         if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
             await super().send_packed_command([packed], check_health)
             if not self.listening:
                 self.awaited.append(None)
             return
-        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError)
+        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
         await super().send_packed_command([packed], check_health)
         for one in commands:
             self._await(one, alone=len(commands) == 1)

@@ -18,7 +18,6 @@ LOOKS = frozenset(
     {"GET", "MGET", "STRLEN", "EXISTS", "TYPE", "TTL", "PTTL", "HGET", "HMGET", "HGETALL", "HEXISTS", "HLEN", "LRANGE", "LINDEX",
      "LLEN", "LPOS", "SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE", "ZCARD", "KEYS", "SCAN"}
 )  # fmt: skip
-DELETES = frozenset({"DEL", "UNLINK", "GETDEL"})
 SETS_WHAT_IS_ABSENT = frozenset({"SETNX", "MSETNX", "HSETNX"})
 NOT_ABOUT_THE_LOCK = frozenset(
     {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
@@ -33,7 +32,13 @@ WAITS_LAST = frozenset(
 )  # how long they wait is their last word
 WAITS_FIRST = frozenset({"BLMPOP", "BZMPOP"})  # how long they wait is their first word
 WAITING = WAITS_LAST | WAITS_FIRST | {"XREAD", "XREADGROUP", "WAIT"}
+GRANTS_LATE = WAITING - {"WAIT"}  # what they grant is granted when they are answered
 TRANSACTION = frozenset({"MULTI", "EXEC", "DISCARD"})
+WITH_KEYS_ALONE = frozenset({"DEL", "UNLINK", "EXISTS", "MGET", "TOUCH"})
+WITH_TWO_KEYS = frozenset({"RENAME", "RENAMENX", "LMOVE", "RPOPLPUSH", "COPY", "SMOVE"})
+ONLY_LOOK = frozenset({"EVAL_RO", "EVALSHA_RO", "FCALL_RO"})
+SETS_A_TTL = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "SETEX", "PSETEX"})
+WITH_A_TIME = ("EX", "PX", "EXAT", "PXAT")  # options of SET and GETEX
 
 
 def words(command: Sequence[Any]) -> Command:
@@ -90,18 +95,47 @@ def script(command: Command) -> str:
     return command[1] if isinstance(command[1], str) else text(command[1])
 
 
-def key(command: Command) -> str:
-    """Return the first key of a command, empty for a command without one."""
-    return text(next(iter(command[3:] if command[0] in SCRIPTS else command[1:]), ""))
+def keys(command: Command) -> tuple[str, ...]:
+    """Return the keys of a command, as far as they are known; empty for a command without one."""
+    name = command[0]
+    if name in SCRIPTS:
+        return tuple(map(text, command[3 : 3 + int(command[2])])) if len(command) > 2 else ()
+    if name in NOT_ABOUT_THE_LOCK or len(command) < 2:
+        return ()
+    if name in WITH_KEYS_ALONE:
+        return tuple(map(text, command[1:]))
+    if name in WITH_TWO_KEYS:
+        return text(command[1]), text(command[2])
+    if name in WAITS_LAST:
+        return tuple(map(text, command[1:-1]))
+    return (text(command[1]),)
 
 
-def lease(commands: Sequence[Command]) -> Mapping[str, bool]:
-    """Return what commands that the store carried out can have done to a lease.
+def lease(commands: Sequence[Command], agreed: bool) -> Mapping[str, bool]:
+    """Return what commands that were answered can have done to a lease. agreed: whether the store agreed to them.
 
-    A command that sets an absent key begins a lease and prolongs none; one that deletes does neither.
+    A command that sets an absent key begins a lease and prolongs none. Only what sets a TTL prolongs one, by its name. What a
+    script did, only the store knows.
     """
-    began = any(one[0] in SETS_WHAT_IS_ABSENT or (one[0] == "SET" and _has_word(one[3:], "NX")) for one in commands)
-    return {"began": began, "prolonged": not began and not any(one[0] in DELETES for one in commands)}
+    began = agreed and any(one[0] in SETS_WHAT_IS_ABSENT or (one[0] == "SET" and _has_word(one[3:], "NX")) for one in commands)
+    script = any(one[0] in SCRIPTS and one[0] not in ONLY_LOOK for one in commands)
+    return {"began": began, "prolonged": agreed and not began and (script or any(map(_sets_a_ttl, commands))), "script": script}
+
+
+def _sets_a_ttl(command: Command) -> bool:
+    name = command[0]
+    if name in SETS_A_TTL:
+        return True
+    return name in ("SET", "GETEX") and any(_has_word(command[2:], word) for word in WITH_A_TIME)
+
+
+def text_of_a_script(command: Command) -> str | None:
+    """Return the text of the script, or of the functions, that a command brings along; None for other commands."""
+    name = command[0]
+    if name in ("EVAL", "EVAL_RO"):
+        return text(command[1])
+    loads = name in ("SCRIPT", "FUNCTION") and len(command) > 2 and text(command[1]).upper() == "LOAD"
+    return text(command[-1]) if loads else None
 
 
 def meaning(command: Command, answer: object) -> Meaning:

@@ -11,7 +11,7 @@ the PING of a health check.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -19,27 +19,35 @@ from typing import Any
 import redis
 from redis.connection import AbstractConnection
 
+from app import sent
 from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.endpoint import Address
-from app.failpoints import RENEW, ReplyDropped, ReplyLost, request_context
+from app.failpoints import RENEW, ReplyDropped, ReplyLost
 from app.journal import Journal
+from app.request_context import request_context
 from app.stores import renewals
 from app.stores.redis_commands import (
+    GRANTS_LATE,
     LISTENING,
+    SCRIPTS,
     TRANSACTION,
     WAITING,
     Command,
-    key,
+    keys,
     lease,
     meaning,
     script,
     text,
+    text_of_a_script,
     unpacked,
     waits_s,
     words,
 )
 
 NOTHING_DONE: Mapping[str, bool] = MappingProxyType({})  # to a lease
+ABOUT_SCRIPTS = SCRIPTS | {"SCRIPT", "FUNCTION"}
+FUNCTIONS = frozenset({"FCALL", "FCALL_RO"})
+BY_HASH = frozenset({"EVALSHA", "EVALSHA_RO"})
 # the servers of which all clients of this process are counted, each with the journal
 SERVERS: dict[tuple[str, int], Journal] = {}
 INTRODUCE = AbstractConnection.on_connect_check_health
@@ -63,6 +71,18 @@ class Seam:
         self.awaited, self.queued = deque(), []
         self.listening = False
 
+    def _note(self, command: Command) -> None:
+        """Count a command that is sent, also where it belongs to no lock."""
+        name = command[0]
+        sent.note(name)
+        if name not in ABOUT_SCRIPTS:
+            return
+        if name in SCRIPTS:
+            which = script(command)
+            sent.note_run(sent.FUNCTION if name in FUNCTIONS else which if name in BY_HASH else sent.hashed(which))
+        if (brought := text_of_a_script(command)) is not None:
+            (sent.note_functions if name == "FUNCTION" else sent.note_script)(brought)
+
     def _await(self, command: Command, alone: bool) -> None:
         if self.listening or command[0] in LISTENING:
             self.listening = True
@@ -75,11 +95,11 @@ class Seam:
         self.awaited.popleft()
         self.queued = []
         request_context.answered(command[0], f"error: {error}", NOTHING)
-        self._journal(command, key(command))
+        self._journal(command, keys(command))
 
     def _unanswered(self, command: Command, error: BaseException) -> None:
         request_context.unanswered(command[0], error)
-        self._journal(command, key(command))
+        self._journal(command, keys(command))
 
     def _answered(self, command: Command, answer: Any) -> None:
         """Note the answer, reach the failpoints, and journal a command outside any request."""
@@ -93,14 +113,14 @@ class Seam:
             means = NOTHING
         elif isinstance(answer, bytes):
             answer = text(answer)
-        about = key(carried_out[0])
-        request_context.answered(command[0], answer, means, script(command), about)
+        about = keys_of_all(carried_out)
+        request_context.answered(command[0], answer, means, script(command), about, command[0] in GRANTS_LATE)
         if request_context.phase is RENEW:
-            self._journal(command, about, lease(carried_out) if agreed(answer, means) else {})
+            self._journal(command, about, lease(carried_out, agreed(answer, means)))
 
-    def _journal(self, command: Command, about: str, done: Mapping[str, bool] = NOTHING_DONE) -> None:
+    def _journal(self, command: Command, about: Sequence[str], done: Mapping[str, bool] = NOTHING_DONE) -> None:
         """Journal a command outside any request, with the key that it is about."""
-        renewals.record(self.journal, command[0], request_context.answer, about, **done)
+        renewals.record(self.journal, command[0], request_context.answer, about[0] if about else "", **done)
 
 
 class Counted(Seam, AbstractConnection):
@@ -114,33 +134,43 @@ class Counted(Seam, AbstractConnection):
             self.on_connect()
         finally:
             self.setting_up = False
+        sent.note_connection(self)
 
     def send_command(self, *args: Any, **kwargs: Any) -> None:
         packed = self._command_packer.pack(*args)
         check_health = kwargs.get("check_health", True)
-        if self.setting_up or not request_context.counting:
+        if self.setting_up:
             super().send_packed_command(packed, check_health)
             return
         command = words(args)
+        self._note(command)
+        if not request_context.counting:
+            super().send_packed_command(packed, check_health)
+            return
         if command[0] == "PING" and not check_health:  # of redis-py's health check
             super().send_packed_command(packed, check_health)
             if not self.listening:
                 self.awaited.append(None)
             return
         sent_ns = request_context.sent_ns
-        request_context.sending(command[0], 1, redis.ConnectionError)
+        request_context.sending(command[0], 1, redis.ConnectionError, keys(command))
         if command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
             request_context.sent_ns = sent_ns
         super().send_packed_command(packed, check_health)
         self._await(command, alone=True)
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
-        if self.setting_up or not request_context.counting:
+        if self.setting_up:
             super().send_packed_command(command, check_health)
             return
         packed = in_one(command)
         commands = unpacked(packed)
-        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError)
+        for one in commands:
+            self._note(one)
+        if not request_context.counting:
+            super().send_packed_command([packed], check_health)
+            return
+        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
         super().send_packed_command([packed], check_health)
         for one in commands:
             self._await(one, alone=len(commands) == 1)
@@ -184,6 +214,11 @@ def in_one(command: Any) -> bytes:
     """Return what redis-py sends as one text of the protocol."""
     parts = [command] if isinstance(command, (str, bytes)) else command
     return b"".join(part.encode() if isinstance(part, str) else part for part in parts)
+
+
+def keys_of_all(commands: Sequence[Command]) -> tuple[str, ...]:
+    """Return the keys of several commands."""
+    return keys(commands[0]) if len(commands) == 1 else tuple(key for one in commands for key in keys(one))
 
 
 def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:

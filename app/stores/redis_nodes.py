@@ -12,13 +12,14 @@ import redis
 
 from app.answer import agreed
 from app.endpoint import Endpoint
-from app.failpoints import ReplyDropped, ReplyLost, request_context
+from app.failpoints import ReplyDropped, ReplyLost
 from app.journal import Journal
+from app.request_context import request_context
 from app.settings import Settings
 from app.stores import redis_asyncio, redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
 from app.stores.redis import Redis, counted
-from app.stores.redis_commands import key, lease, meaning, script
+from app.stores.redis_commands import keys, lease, meaning, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
@@ -60,7 +61,7 @@ class RedisNodes:
 
     def _ask(self, command: tuple[Any, ...]) -> list[Any]:
         """Ask all nodes. For the failpoints that is one command, so the connections do not count."""
-        request_context.sending(command[0], error=redis.ConnectionError)
+        request_context.sending(command[0], error=redis.ConnectionError, keys=keys(command))
         request_context.counting = False
         try:
             return self._all(*command)
@@ -70,9 +71,10 @@ class RedisNodes:
     def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
         answer = _by_majority(answers)
         means = meaning(command, answer)
-        request_context.answered(command[0], answer, means, script(command), key(command))
-        done = lease([command]) if agreed(answer, means) else {}
-        renewals.record(self.journal, command[0], answer, key(command), **done)
+        about = keys(command)
+        request_context.answered(command[0], answer, means, script(command), about)
+        done = lease([command], agreed(answer, means))
+        renewals.record(self.journal, command[0], answer, about[0] if about else "", **done)
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]

@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.following import for_nobody
+
 SUBSCRIBED_WITHIN_S = 5.0
 AGAIN_AFTER_S = 0.02
 CLOSED = (OSError, ValueError, AttributeError, RuntimeError)  # another thread has closed the connection after a failed command
@@ -88,7 +90,8 @@ class Subscriptions:
         for name in names:
             subscription.subscribe(name)
         self._subscription = subscription
-        threading.Thread(target=self._listen, args=(subscription,), name="subscriptions", daemon=True).start()
+        with for_nobody():
+            threading.Thread(target=self._listen, args=(subscription,), name="subscriptions", daemon=True).start()
 
     def _listen(self, subscription: Any) -> None:
         """Take in messages until the connection breaks. Then make another one, while a thread listens to a channel.

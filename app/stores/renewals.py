@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from time import monotonic_ns
 
-from app.failpoints import RENEW, request_context
+from app.failpoints import RENEW
 from app.journal import Journal, Renewed
+from app.request_context import begun_by, request_context
 
 
 def record(
@@ -16,11 +17,13 @@ def record(
     *,
     prolonged: bool = False,
     began: bool = False,
+    script: bool = False,
     sent_ns: int = 0,
 ) -> None:
     """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request.
 
     prolonged: whether it can have prolonged a lease. began: whether it can have begun one.
+    script: whether it ran a script.
     """
     if request_context.phase is RENEW and journal.on:
         sent_ns, now_ns = sent_ns or request_context.sent_ns, monotonic_ns()
@@ -32,6 +35,8 @@ def record(
                 answer=str(answer),
                 prolonged=prolonged,
                 began=began,
+                script=script,
+                begun_by=begun_by(),
                 sent_ns=sent_ns,
                 renewed_ns=now_ns,
             )

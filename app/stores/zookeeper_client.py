@@ -28,8 +28,10 @@ from kazoo.handlers.threading import AsyncResult, KazooTimeoutError, SequentialT
 from kazoo.protocol.states import KazooState
 
 from app.answer import Meaning
-from app.failpoints import RENEW, ReplyLost, request_context
+from app.failpoints import RENEW, ReplyLost
+from app.following import for_nobody
 from app.journal import CONNECT, Journal
+from app.request_context import request_context
 from app.stores import renewals
 
 EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
@@ -119,6 +121,10 @@ class CountedClient(KazooClient):
         self.journal = journal
         self._journal_heartbeats()
         self.add_listener(self._journal_session)
+
+    def start_async(self) -> Any:
+        with for_nobody():  # the session is of the whole process
+            return super().start_async()
 
     def _call(self, request: Any, async_object: Any) -> Any:
         command, cause = _name(request), here.cause

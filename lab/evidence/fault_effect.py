@@ -103,3 +103,17 @@ EFFECT_OF_KIND = {
     "stall_redis": Effect.STORE_SILENT,
     "stop_renewal": Effect.REQUEST_FAILS,
 }
+# These faults can take away the lock of any replica.
+AT_THE_STORE = frozenset(
+    {
+        Effect.STORE_SILENT,
+        Effect.STORE_RESTARTS,
+        Effect.POWER_LOST,
+        Effect.PRIMARY_DIES,
+        Effect.LEADER_DIES,
+        Effect.SERVERS_DIE,
+        Effect.SERVERS_RESTART,
+        Effect.CLOCKS_JUMP,
+        Effect.CLOCKS_FAST,
+    }
+)

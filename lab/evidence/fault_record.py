@@ -44,6 +44,10 @@ class FaultRecord(msgspec.Struct):
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0: an old run
     injected_ns: int = 0
+    # Written by the replica: the command to the lock's store that was struck, and the keys that it is about; empty where the
+    # failpoint is no command.
+    command: str = ""
+    keys: list[str] = []
 
     def __post_init__(self) -> None:
         if self.effect is Effect.OTHER:

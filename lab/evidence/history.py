@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, LineFile
+from app.journal import AnyEvent, LineFile, Sent, Started
 from lab.evidence.damage import Flaw, Flaws
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.regular_file import open_regular
@@ -27,12 +27,13 @@ REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
 LARGEST = 10**18  # no stamp and no value of a run is larger, and sums of them fit into 64 bits
-LARGEST_FENCE = 2**63 - 1
+LARGEST_FENCE = 2**63 - 1  # a fence can be the time in nanoseconds, or a snowflake
 TOO_LARGE = b"0" * 19  # a number that is larger, as digits; an answer of a store may also look so
 SIXTH = b"0" * 6
 AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 LONGEST_LINE = 1 << 20  # bytes
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # what the decoder raises
+OF_A_PROCESS = (b'{"what":"sent"', b'{"what":"started"')  # the first words of such lines
 BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
 
@@ -141,6 +142,16 @@ class History:
         for replica in self.replicas:
             for event in self._read(journal_of(replica), decoder):
                 yield replica, event
+
+    def sent(self) -> Iterator[Sent | Started]:
+        """Read only what the replicas report of their processes, and of all that these sent: few lines among many."""
+        decoder: msgspec.json.Decoder[Sent | Started] = msgspec.json.Decoder(Sent | Started)
+        for replica in self.replicas:
+            with contextlib.suppress(OSError), open_regular(self.folder / journal_of(replica)) as file:
+                for line in file:
+                    if line.startswith(OF_A_PROCESS):
+                        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                            yield decoder.decode(line)
 
     def faults(self) -> Iterator[FaultRecord]:
         """Read the faults that were injected, in the order in which they were over."""

@@ -26,6 +26,7 @@ import msgspec
 
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
 from lab.evidence import run_tables
+from lab.evidence.client_facts import ClientFacts
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
 from lab.evidence.regular_file import decoded, read_record
@@ -81,6 +82,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
     # how often each command ran, by store
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    # who was connected to the lock's store when the load had ended; None in a run of before this was known
+    clients: list[ClientFacts] | None = None
     # the options of the replicas' clients, by store
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
     # the versions of the programs

@@ -39,6 +39,7 @@ from typing import Any, NamedTuple
 import redis
 
 from app.lock import Stage
+from app.request_context import RequestContext
 from lab.explore.connection import Connection
 from lab.explore.copies import ITERATOR
 from lab.explore.replica import Replica, Thread
@@ -245,6 +246,7 @@ READERS: dict[type, Callable[[Reader, Any], None]] = {
     CellType: _is("cell", _content),
     ModuleType: _is("module", lambda value: value.__name__),
     ContextVar: _is("variable", lambda value: value.name),
+    RequestContext: _is("context"),  # what the journal and the failpoints of a real replica need: no lock can read it
     Stage: _is("stage"),
     Replica: _is("replica"),
     Thread: _is("thread", lambda value: (value.number, value.watcher)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain
+from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
 from lab.evidence.history import History
 from lab.judge.attribution import Attribution, OnLoss
 from lab.judge.curves import Curves
@@ -17,6 +17,7 @@ from lab.judge.faults import Faults
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
 from lab.judge.handovers import Handovers
+from lab.judge.idle_times import IdleTimes
 from lab.judge.integrity import Integrity
 from lab.judge.key_history import KeyHistory
 from lab.judge.leases import Leases
@@ -46,11 +47,13 @@ class _Pass:
     def __init__(self, history: History, run: RunFacts, on_loss: OnLoss | None) -> None:
         self.findings = findings = Findings(run=run)
         self.grants = Grants()
-        self.faults = Faults(findings, history.faults())
+        records = tuple(history.faults())
+        keys = KeyHistory(history, records)
+        self.faults = Faults(findings, records, lambda: keys.known)
         self.stalls = Stalls(findings)
         self.waits = Waits(findings)
         self.handovers = Handovers(findings)
-        keys = KeyHistory(history, (fault.record for fault in findings.faults))
+        self.idle_times = IdleTimes(findings)
         self.overlaps = Overlaps(findings, self.grants.open, keys)
         self.reentries = Reentries(findings, keys)
         self.leases = Leases(findings)
@@ -66,6 +69,7 @@ class _Pass:
             Got: self._got,
             Wrote: self._wrote,
             WroteAgain: self._wrote_again,
+            WroteLate: self._wrote_late,
             Released: self._released,
             GaveUp: self._gave_up,
             Renewed: self._renewed,
@@ -83,6 +87,7 @@ class _Pass:
             *([self.reentries.got, self.faults.got] if has_faults else []),
             self.overlaps.got,  # first: it marks a lock that a thread left to the next one
             self.handovers.got,
+            *([self.idle_times.got] if self.idle_times.is_asked else []),
         ]
         self.at_release: list[Callable[[Grant], None]] = [
             self.waits.released,
@@ -90,6 +95,7 @@ class _Pass:
             self.curves.released,
             *([self.reentries.released, self.faults.released] if has_faults else []),
             self.handovers.released,
+            *([self.idle_times.released] if self.idle_times.is_asked else []),
             self.overlaps.released,
             self.leases.released,
             *([self.leavers.released] if is_left else []),
@@ -124,6 +130,14 @@ class _Pass:
         if grant is not None:
             self.writes.wrote_again(grant, event)
 
+    def _wrote_late(self, replica: str, event: WroteLate, grant: Grant | None) -> None:
+        grant = self.grants.unwritten.pop((replica, event.request, event.turn), None)
+        if grant is not None:
+            grant.confirmed(event)
+            self.writes.wrote(grant)
+            self.attribution.wrote(grant)
+            self.overlaps.wrote_late(grant)
+
     def _released(self, replica: str, event: Released, grant: Grant | None) -> None:
         if grant is not None:
             self.findings.sent += event.commands
@@ -137,6 +151,7 @@ class _Pass:
         self.leavers.gave_up(replica, event)
         self.reentries.gave_up(replica, event)
         self.nested_waits.gave_up(replica, event)
+        self.idle_times.gave_up(replica, event)
 
     def _renewed(self, replica: str, event: Renewed, grant: Grant | None) -> None:
         self.leases.renewed(event)
@@ -155,8 +170,10 @@ class _Pass:
 
     def close(self) -> None:
         """Settle the rest: all journals have been read."""
+        self.stalls.close()
         self.waits.close()
         self.handovers.close()
+        self.idle_times.close()
         self.faults.close()
         self.leavers.close()
         self.nested_waits.close()

@@ -18,6 +18,7 @@ from lab.text import counted
 
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 OVERTAKEN_LIMIT, OVERTAKEN_SHARE = 4, 0.1  # in a queue no request is overtaken; a busy machine holds up some
+STARVED = 5  # times the number of users: no machine holds up one request for so long
 RENEWED_BY_ANOTHER = "another renewed what it did not hold"
 
 
@@ -65,32 +66,57 @@ def _harm(claim: Claim, mechanism: Mechanism, losses: Losses, net: int, overlapp
 
 
 def stuck_after(
-    faults: Iterable[FaultOutcome], claim: Claim, mechanism: str, findings: Findings, limit_ms: float | None = None
+    faults: Iterable[FaultOutcome],
+    claim: Claim,
+    mechanism: str,
+    findings: Findings,
+    limit_ms: float | None = None,
+    *,
+    to_the_end: bool = False,
 ) -> Iterator[Violation]:
-    """Yield a violation for each fault after which no other request got the lock within limit_ms.
+    """Yield a violation for each fault after which no other request got the lock, and wrote, within limit_ms.
 
-    limit_ms: without it, the TTL and half a second. mechanism: the reason, unless another replica renewed the lock.
+    limit_ms: without it, the TTL and half a second. mechanism: the reason, unless another replica renewed the lock. to_the_end:
+    whether the lock must not be free for longer than that while a request waits, in all of the rest of the run: in a queue, those
+    who stood before an orphan still get the lock. Nothing is said of a lock that was free for so long before, with waiters.
     """
     limit_ms = findings.run.ttl_ms + PATIENCE_MS if limit_ms is None else limit_ms
     for fault in faults:
+        if serves_next_to_nobody(fault, findings, limit_ms):
+            continue
         why = RENEWED_BY_ANOTHER if fault.foreign_renewals else mechanism
         about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
+        after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
+        later = next((idle for idle in after if idle.ms > limit_ms), None)
         if fault.idle_ms is None:
             yield Violation(claim.name, why, f"{about} no other request ever got the lock again", [fault])
         elif fault.idle_ms > limit_ms:
             what = f"{about} it was {fault.idle_ms:.0f} ms until another request got the lock"
             yield Violation(claim.name, why, what, [fault])
+        elif later is not None:
+            what = f"{about} later the lock was free for {later.ms:.0f} ms while requests waited for it"
+            yield Violation(claim.name, why, what, [fault, later])
+
+
+def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, limit_ms: float) -> bool:
+    """Return whether the lock was often free for so long before the fault, with waiters: then it shows nothing after it."""
+    before = [idle.ms for idle in findings.idle_times if idle.got_ns < fault.record.at_ns]
+    return bool(before) and sorted(before)[len(before) // 2] > limit_ms / 2
 
 
 def overtaken_often(claim: Claim, mechanism: str, findings: Findings) -> Iterator[Violation]:
-    """Yield a violation if many requests were overtaken by later ones, where the scenario tests this claim."""
+    """Yield a violation if many requests were overtaken by later ones, or one again and again, where this claim is tested."""
+    worst = findings.overtaken
+    if findings.run.tests != claim.name or worst is None:
+        return
     often = sum(times > OVERTAKEN_LIMIT for times in findings.overtakes)
-    if findings.run.tests == claim.name and often > OVERTAKEN_SHARE * len(findings.overtakes) and findings.overtaken is not None:
+    starved = worst.overtaken > STARVED * findings.run.users > 0
+    if often > OVERTAKEN_SHARE * len(findings.overtakes) or starved:
         what = (
             f"{often} of {counted(len(findings.overtakes), 'request')} were overtaken more than {OVERTAKEN_LIMIT} times "
-            f"by requests that had asked later, one of them {counted(findings.overtaken.overtaken, 'time')}"
+            f"by requests that had asked later, one of them {counted(worst.overtaken, 'time')}"
         )
-        yield Violation(claim.name, mechanism, what, [findings.overtaken])
+        yield Violation(claim.name, mechanism, what, [worst])
 
 
 def waited_too_long(claim: Claim, mechanism: str, findings: Findings, limit_ms: float) -> Iterator[Violation]:

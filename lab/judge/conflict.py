@@ -16,7 +16,7 @@ from lab.judge.entitlement import can_take_away, shared_key, tenures
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
-from lab.judge.key_history import KeyHistory
+from lab.judge.key_history import BORN, KeyHistory
 from lab.judge.stall import Stall
 
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
@@ -139,7 +139,31 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     def never_asked(self, grant: Grant) -> bool:
         """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""
-        return self.asks_are_seen and bool(grant.key) and grant.went_in_unasked and not self._was_handed_over(grant)
+        unasked = self.sees_commands and bool(grant.key) and grant.went_in_unasked
+        return unasked and not self.was_set_for(grant) and not self._was_handed_over(grant)
+
+    @property
+    def sees_commands(self) -> bool:
+        """Return whether the lab sees what requests send to the store, all of it."""
+        return self.asks_are_seen and self.run.unseen is None
+
+    def was_set_for(self, grant: Grant) -> bool:
+        """Return whether the store reported that the key was made while the request waited: perhaps on its behalf.
+
+        Without a wait there was no time for it, and a report of something older can be late.
+        """
+        waited = grant.got_ns - grant.asked_ns > self.run.retry_ms * 1_000_000
+        return waited and self.keys.happened(BORN, grant.asked_ns, grant.got_ns, grant.key)
+
+    def explains_delay(self, grant: Grant) -> bool:
+        """Return whether a stall that the lock did not make itself held the grant up before its work."""
+        return any(
+            stall.replica == grant.replica
+            and not stall.own
+            and grant.granted_from_ns < stall.until_ns
+            and stall.since_ns < grant.got_ns
+            for stall in self.stalls
+        )
 
     def _was_handed_over(self, grant: Grant) -> bool:
         """Return whether a holder of the same process, which had asked for the lock, left it to this request."""

@@ -4,11 +4,17 @@ A holder is entitled to a key from its grant until the first of these:
 
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
-  sent. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A stage without a TTL has no such end.
-  A lease that a holder leaves to another request of its process goes on, but lasts at least half a TTL from then;
+  sent. A command that waits at the store grants when it is answered (``app/request_context.py``). Where the last command granted
+  nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A
+  stage without a TTL has no such end. A lease that a holder leaves to another request of its process goes on, but lasts at
+  least half a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, also where the number comes out right.
+The end of a lease is an excuse only where the scenario lets it end before the work does, by a fault or by long work
+(``RunFacts.stretched``). The time from the granting command to the work is the lock's own: a holder that begins its work when its
+lease is over held nothing. Where neither is so, the lease is shorter than an increment took, and the run proves nothing.
+
 A grant without a key promises what its write does, and not that others are kept out: nobody is entitled to it.
 """
 
@@ -16,9 +22,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_effect import AT_THE_STORE, Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
+from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 
 # These faults take a lock away only where they stop its renewal for as long as its lease.
 STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SILENT})
@@ -26,24 +34,23 @@ STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SI
 AT_A_REPLICA = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.SESSION_ENDS})
 # The lab takes this long at most to do its part of a fault. Until then, a lock may be granted and taken away again.
 DONE_WITHIN_NS = 200_000_000
-# These faults can take away the lock of any replica.
-AT_THE_STORE = frozenset(
-    {
-        Effect.STORE_SILENT,
-        Effect.STORE_RESTARTS,
-        Effect.POWER_LOST,
-        Effect.PRIMARY_DIES,
-        Effect.LEADER_DIES,
-        Effect.SERVERS_DIE,
-        Effect.SERVERS_RESTART,
-        Effect.CLOCKS_JUMP,
-        Effect.CLOCKS_FAST,
-    }
-)
-FOREVER_NS = 1 << 62
 # A lease can end this much earlier than the holder's clock says: Redis reads its clock once for several commands, in whole
 # milliseconds.
 EARLY_NS = 10_000_000
+
+
+REPORTED_WITHIN_NS = 200_000_000  # a busy machine receives the report of a change late
+LATE = 0.9  # of a lease
+
+
+def is_entitled(
+    now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None, taken_away: int | None = None
+) -> bool:
+    """Return whether a holder is entitled to its lock at a moment: from its grant until the first end, of which None never comes.
+
+    This is the statement above. The judge uses it in nanoseconds of the holder's clock, the explorer in milliseconds of its own.
+    """
+    return got <= now and all(end is None or now < end for end in (released, lease_ends, taken_away))
 
 
 class Tenure(NamedTuple):
@@ -56,9 +63,9 @@ class Tenure(NamedTuple):
     # when the lease ends
     lease_ends_ns: int
 
-    @property
-    def ends_ns(self) -> int:
-        return min(self.released_ns, self.lease_ends_ns)
+    def is_entitled(self, now_ns: int) -> bool:
+        """Return whether the holder could rely on its lock at a moment, as far as its release and its lease decide."""
+        return is_entitled(now_ns, self.got_ns, self.released_ns, self.lease_ends_ns)
 
 
 def held(grant: Grant) -> list[tuple[str, int, int]]:
@@ -78,6 +85,26 @@ def tenures(grant: Grant, lease_ns: int) -> list[Tenure]:
     """Return the tenures of a grant: of its key, and of the outer key where it nests two locks. lease_ns: 0 without a TTL."""
     starts_ns = ([grant.lease_from_ns] if grant.key else []) + ([grant.outer_lease_from_ns] if grant.outer_key else [])
     return [Tenure(*one, lease_end(from_ns, lease_ns)) for one, from_ns in zip(held(grant), starts_ns, strict=True)]
+
+
+def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
+    """Return from when the lease of a new grant counts, by the command that granted it."""
+    if run.unseen is not None and not grant.commands:
+        return grant.asked_ns  # the command that granted it was not seen
+    waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
+    if not waited_since or grant.agreed:
+        return grant.lease_from_ns
+    if grant.agreed is False:
+        return grant.got_ns
+    # the answer of a script: it granted the lock if the store reported that it changed something
+    is_silent = not keys.is_known(grant.key) or keys.was_mute(grant.lease_from_ns, grant.got_ns)
+    granted = is_silent or keys.happened(CHANGED, grant.lease_from_ns, grant.got_ns + REPORTED_WITHIN_NS, grant.key)
+    return grant.lease_from_ns if granted else grant.got_ns
+
+
+def began_its_work_late(grant: Grant, run: RunFacts) -> bool:
+    """Return whether the lease of a grant was nearly over when its work began, by what the lock itself had done since."""
+    return bool(grant.key) and 0 < run.lease_ns * LATE <= grant.got_ns - grant.granted_from_ns
 
 
 def lease_end(from_ns: int, lease_ns: int) -> int:
@@ -100,7 +127,8 @@ def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
         return one.key if max(one.got_ns, other.got_ns) < until_ns else ""
     for mine in tenures(one, lease_ns):
         for theirs in tenures(other, lease_ns):
-            if mine.key == theirs.key and max(mine.got_ns, theirs.got_ns) < min(mine.ends_ns, theirs.ends_ns):
+            later_ns = max(mine.got_ns, theirs.got_ns)
+            if mine.key == theirs.key and mine.is_entitled(later_ns) and theirs.is_entitled(later_ns):
                 return mine.key
     return ""
 

@@ -113,6 +113,14 @@ class Unwritten(msgspec.Struct, frozen=True, tag="unwritten", tag_field="what"):
     replica: str
 
 
+class RefusedAndWritten(msgspec.Struct, frozen=True, tag="refused_and_written", tag_field="what"):
+    """A request that was refused, and for which a replica wrote."""
+
+    request: str
+    # the HTTP status of the refusal
+    status: int
+
+
 class Refusals(msgspec.Struct, frozen=True, tag="refusals", tag_field="what"):
     """Writes that the resource refused."""
 

@@ -26,6 +26,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     granted_meanwhile: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
+    # when another request got the lock for the first time after the fault, whether it wrote or not; 0 if none did
+    got_ns: int = 0
     # requests that asked only then, with or without success: in the same replica, and in the others
     asked_here: int = 0
     asked_there: int = 0
@@ -51,10 +53,16 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
             self.asked_here += replica == self.record.replica
             self.asked_there += replica != self.record.replica
 
+    def got(self, request: str, replica: str, got_ns: int) -> None:
+        """Take note of a grant, before its work."""
+        if not self.got_ns and self.record.began_ns < got_ns and self._shows_free(request, replica):
+            self.got_ns = got_ns
+
     def granted(self, request: str, replica: str, asked_ns: int, got_ns: int) -> None:
-        """Take note of a grant."""
+        """Take note of a grant under which the resource was written: one that it refuses shows nothing."""
         self.granted_meanwhile += self.record.began_ns + SETTLED_NS < asked_ns and got_ns < self.record.recovering_ns
-        if not self.next_got_ns and self.record.began_ns < got_ns and self._shows_free(request, replica):
+        is_first = not self.next_got_ns or got_ns < self.next_got_ns
+        if is_first and self.record.began_ns < got_ns and self._shows_free(request, replica):
             self.next_got_ns, self.next_request = got_ns, request
 
     def released(self, request: str, released_ns: int) -> None:
@@ -66,7 +74,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         """Take note of a renewal."""
         if replica == self.record.replica:
             self.renewals += self.during(renewed_ns)
-        elif succeeded and self.record.began_ns < renewed_ns and not self.next_got_ns:
+        elif succeeded and self.record.began_ns < renewed_ns and not self.got_ns:
             self.foreign_renewals += 1
 
     def _shows_free(self, request: str, replica: str) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from app.failpoints import ACQUIRE
 from app.journal import GaveUp, Renewed
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_effect import AT_THE_STORE, Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.judge.entitlement import AT_THE_STORE
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
@@ -17,19 +16,27 @@ from lab.judge.grant import Grant
 class Faults:
     """Report each grant, release and renewal, in the order of time. The results are in the findings."""
 
-    def __init__(self, findings: Findings, records: Iterable[FaultRecord]) -> None:
+    def __init__(self, findings: Findings, records: Iterable[FaultRecord], known: Callable[[], Iterable[str]] = tuple) -> None:
+        """Take the records of the faults. known: returns the keys of which the store reported anything."""
+        self.known = known
+        self.keys: set[str] = set()  # that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.ttl_ns = findings.run.ttl_ms * 1_000_000
         self.measures = findings.measures
         findings.faults = self.outcomes
 
     def got(self, grant: Grant) -> None:
+        self.keys |= {grant.key, grant.outer_key} - {""}
         for outcome in self.outcomes:
             outcome.asked(grant.replica, grant.asked_ns)
             if grant.reentered:  # such a grant does not show that the lock was free
                 outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
             else:
-                outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
+                outcome.got(grant.request, grant.replica, grant.got_ns)
+
+    def _struck_beside(self, record: FaultRecord) -> bool:
+        """Return whether a fault struck a command that was not about the lock, although others were."""
+        return bool(record.keys) and not self.keys.isdisjoint(self.known()) and self.keys.isdisjoint(record.keys)
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         for outcome in self.outcomes:
@@ -38,6 +45,8 @@ class Faults:
     def released(self, grant: Grant) -> None:
         for outcome in self.outcomes:
             outcome.released(grant.request, grant.released_ns)
+            if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
+                outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
             self.measures["asked_while_struck"] += grant.wrote is not None and outcome.during(grant.asked_ns)
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
             self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)
@@ -49,7 +58,7 @@ class Faults:
     def close(self) -> None:
         """Measure: all journals have been read."""
         measures = self.measures
-        measures["struck"] = len(self.outcomes)
+        measures["struck"] = sum(not self._struck_beside(outcome.record) for outcome in self.outcomes)
         measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
         measures["votes"] = min((outcome.record.votes for outcome in self.outcomes), default=0)
         for outcome in self.outcomes:

@@ -10,13 +10,17 @@ from dataclasses import dataclass, field
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
 from lab.judge.concurrency import Concurrency
-from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, Repeated, TwoInside, Unwritten, Wait
+from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
 from lab.judge.net_losses import net_losses
 from lab.judge.stall import Stall
+from lab.judge.unseen import Unseen
+
+PAUSES_MS = {"same": 100, "crossed": 200}  # of a request that nests locks, while it holds the outer one (app/web.py)
+SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class RunFacts:
     wait_ms: int = 0
     # whether several servers vote on a lock
     has_votes: bool = False
-    # how many servers must have voted for the holder that the scenario's fault strikes; 0 where it does not matter
+    # how many servers must have voted for the holder to whom the scenario's fault is injected; 0 where it does not matter
     votes_needed: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
@@ -65,11 +69,20 @@ class RunFacts:
     values_on_record: bool = False
     # whether the run ended as planned
     is_complete: bool = True
+    # what the lab did not see of the lock's commands; None where it saw them all
+    unseen: Unseen | None = None
+    # how long the work of a request takes
+    work_ms: float = 0
 
     @property
     def lease_ns(self) -> int:
         """Return how long a lease lasts; 0 for a stage whose locks have no end."""
         return self.lease_ms * 1_000_000
+
+    @property
+    def stretched(self) -> bool:
+        """Return whether the scenario itself lets a lease end before the work does: by a fault, or by long work."""
+        return self.has_faults or self.work_ms + PAUSES_MS.get(self.nested, 0) > SHORT_WORK * self.lease_ms > 0
 
 
 @dataclass(frozen=True)
@@ -130,6 +143,9 @@ class Findings:
     # requests that were acknowledged, and for which no replica wrote; the first of them
     unwritten: int = 0
     first_unwritten: list[Unwritten] = field(default_factory=list)
+    # requests that were refused, and for which a replica wrote; the first of them
+    refused_and_written: int = 0
+    first_refused_and_written: list[RefusedAndWritten] = field(default_factory=list)
     # why ``losses.jsonl`` could not be written; empty if it was
     losses_unwritten: str = ""
     # where the load's record and the journals disagree: the first examples
@@ -144,6 +160,9 @@ class Findings:
     stalls: list[Stall] = field(default_factory=list)
     # whether a request was granted a lock: a stage without a lock names no key
     locked: bool = False
+    # the key of the grants that had conflicts, where the store never reported it, but others; the keys that it did report
+    strange_key: str = ""
+    known_keys: list[str] = field(default_factory=list)
     # how often a request got a key while another one still believed to hold it
     overlapping_beliefs: int = 0
     # commands outside any request that renew a lock
@@ -172,6 +191,9 @@ class Findings:
     # the length of each time in which the lock was free although a request waited; the longest of them
     idle_ns: array[int] = field(default_factory=lambda: array("q"))
     idlest: Idle | None = None
+    # where the scenario asks for it: each time in which the lock was free, from a release at which somebody waited to the next
+    # grant of anybody, in order
+    idle_times: list[Idle] = field(default_factory=list)
     # where the scenario tests fairness: how often each request was overtaken; the request that was overtaken most often
     overtakes: array[int] = field(default_factory=lambda: array("q"))
     overtaken: Overtaken | None = None
@@ -185,6 +207,8 @@ class Findings:
     # where a request takes its lock twice: how long each waited for the lock while it held the lock; the longest of them
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest_own: Wait | None = None
+    # requests that were never answered, although the load waited; where the scenario tests whether a try is answered at once
+    never_answered: int = 0
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
     in_vain: list[Wait] = field(default_factory=list)
@@ -218,8 +242,17 @@ class Findings:
     @property
     def is_never_written(self) -> bool:
         """Return whether acknowledged requests certainly wrote nothing: the values that were written add up without them."""
-        is_sure = not self.mismatches and not self.damage and not self.account.applied_unknowns and not self.account.disagreement
-        return bool(self.unwritten) and is_sure
+        return bool(self.unwritten) and not self.account.applied_unknowns and self._agrees
+
+    @property
+    def is_never_refused(self) -> bool:
+        """Return whether requests that were refused certainly wrote."""
+        return bool(self.refused_and_written) and self._agrees
+
+    @property
+    def _agrees(self) -> bool:
+        """Return whether the two accounts and the counter agree in everything else, and no evidence is damaged."""
+        return not self.mismatches and not self.damage and not self.account.disagreement
 
     def measure_shares(self, replicas: Sequence[str]) -> None:
         """Measure how many requests were acknowledged, and the least busy replica's share: of all, and of an even share."""

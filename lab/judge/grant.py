@@ -10,7 +10,7 @@ from operator import attrgetter
 
 import msgspec
 
-from app.journal import AnyEvent, Got, Refusal, Released, SoldOut, Writing, Wrote
+from app.journal import AnyEvent, Got, Refusal, Released, SoldOut, Writing, Wrote, WroteLate
 from lab.evidence.loss import GrantFacts
 
 # commands whose answer is the number of keys or rows that they deleted; what a script answers means nothing by itself
@@ -79,7 +79,11 @@ class Grant(msgspec.Struct, eq=False):
     outer_releasing_ns: int = 0
     # when the last command of the acquire was sent, or the lock was got, where a journal does not have it
     sent_ns: int = 0
-    # what the judge adds: whether the store had answered no command of this request by then, nor one that its process sent
+    # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
+    agreed: bool | None = None
+    # what the judge adds: from when its lease counted at its grant, before any renewal
+    granted_from_ns: int = 0
+    # whether the store had answered no command of this request by then, nor one that its process sent
     # outside all requests
     went_in_unasked: bool = False
     # from when the lease of the store counts, which a holder of its process left to it; 0 where the store granted the lock itself
@@ -90,6 +94,8 @@ class Grant(msgspec.Struct, eq=False):
     died_ns: int = 0
     # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)
     lost: LostLock | None = None
+    # whether a renewal of its own replica deleted the key: one with a TTL that was over at once
+    renewed_to_death: bool = False
     # the request whose release deleted this grant's lock
     robbed_by: Grant | None = None
     # the next grant of the same key, until the hand-over between the two has been measured
@@ -116,6 +122,7 @@ class Grant(msgspec.Struct, eq=False):
             got.held_from_ns,
             got.key_set_ns,
             sent_ns=got.sent_ns or got.got_ns,
+            agreed=got.agreed,
         )
 
     def writing(self, event: Writing) -> None:
@@ -125,7 +132,7 @@ class Grant(msgspec.Struct, eq=False):
         self.read = event.read
         self.value = event.value
 
-    def confirmed(self, event: Wrote) -> None:
+    def confirmed(self, event: Wrote | WroteLate) -> None:
         """Add the confirmed write."""
         self.writing_ns = event.writing_ns
         self.wrote_ns = event.wrote_ns
@@ -152,6 +159,11 @@ class Grant(msgspec.Struct, eq=False):
     def is_over(self) -> bool:
         """Return whether its release is on record."""
         return self.result != ""
+
+    @property
+    def release_unanswered(self) -> bool:
+        """Return whether the store answered no command of its release, or not the last one."""
+        return not self.release_commands or not self.answer or self.answer.startswith("error:")
 
     @property
     def unconfirmed(self) -> bool:
@@ -181,6 +193,8 @@ class Grants:
     def __init__(self) -> None:
         # the grants without a release, in the order in which they were got
         self.open: dict[Name, Grant] = {}
+        # those that were released before they wrote: their work may go on
+        self.unwritten: dict[Name, Grant] = {}
 
     def take(self, replica: str, event: AnyEvent) -> Grant | None:
         """Add the event to its grant, and return the grant. None: the event belongs to no grant, or to an unknown one."""
@@ -200,6 +214,8 @@ class Grants:
         elif isinstance(event, Released):
             grant.released(event)
             del self.open[name]
+            if grant.wrote is None and event.turn:
+                self.unwritten[name] = grant
         elif isinstance(event, Refusal):
             grant.refused = True
         elif isinstance(event, SoldOut):

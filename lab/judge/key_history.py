@@ -12,11 +12,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from lab.evidence.fault_effect import AT_THE_STORE
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
-from lab.judge.entitlement import AT_THE_STORE, FOREVER_NS
 
+FOREVER_NS = 1 << 62
 SET_OVER = "set over"  # a key was set while it was alive: not an event of the store, but two in a row
+BORN = "born"  # the first event of a key that was not there
+POPPED = "popped"  # a list was deleted because its last element was taken: so a waiter takes what it waited for
+CHANGED = "changed"  # any event but the end of a key and a new TTL
+ENDS = ("del", "expired", "rename_from", "evicted")
+POPS = ("lpop", "rpop")
 
 
 class KeyHistory:
@@ -26,6 +32,7 @@ class KeyHistory:
         """Take where to read, and the faults of the run."""
         self._history = history
         self._faults = [record for record in faults if record.effect in AT_THE_STORE]
+        self._names: dict[str, str] = {}  # at the store, by what grants call them
         self._times: defaultdict[tuple[str, str], array[int]] | None = None
 
     @property
@@ -34,8 +41,19 @@ class KeyHistory:
         return bool(self._read())
 
     def is_known(self, key: str) -> bool:
-        """Return whether the store reported any event of this key."""
-        return any(known == key for known, _ in self._read())
+        """Return whether the store reported any event of this key, or of the one key that has this name within its own."""
+        return self._at_the_store(key) in self._read_keys
+
+    def _at_the_store(self, key: str) -> str:
+        """Return the name of a key at the store: a library may add something to the name that a grant gives."""
+        if key not in self._names:
+            with_it = [] if key in self._read_keys else [known for known in self._read_keys if key and key in known]
+            self._names[key] = with_it[0] if len(with_it) == 1 else key
+        return self._names[key]
+
+    @cached_property
+    def _read_keys(self) -> frozenset[str]:
+        return frozenset(key for key, _ in self._read())
 
     def was_mute(self, since_ns: int, until_ns: int) -> bool:
         """Return whether the store may have reported nothing for a part of that time, because of a fault."""
@@ -52,8 +70,21 @@ class KeyHistory:
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""
-        times = self._read().get((key, event), ())
+        times = self._read().get((self._at_the_store(key), event), ())
         return bisect_right(times, until_ns) > bisect_left(times, since_ns)
+
+    def went(self, since_ns: int, until_ns: int, key: str) -> bool:
+        """Return whether the key was deleted or renamed in that time; that its TTL ran out does not count."""
+        return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
+
+    def prolonged(self, since_ns: int, until_ns: int, key: str) -> bool:
+        """Return whether the key was given a new TTL in that time, and was there before."""
+        return self.happened("expire", since_ns, until_ns, key) and not self.happened(BORN, since_ns, until_ns, key)
+
+    @property
+    def known(self) -> list[str]:
+        """Return the keys of which the store reported anything."""
+        return sorted(self._read_keys)
 
     def _may_have_lost(self, since_ns: int, until_ns: int) -> bool:
         """Return whether a fault of the store can have taken away a key that was set then, without a report."""
@@ -65,14 +96,23 @@ class KeyHistory:
             # a list of numbers would need five times the memory of an array
             times: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array("q"))
             living: dict[tuple[str, str], int] = {}  # when the store reported last that the key was set
+            last: dict[tuple[str, str], str] = {}  # the last event of each key that is there
             for key_event in self._history.key_events():
-                event, key = key_event.event, key_event.key
+                event, key, at_ns = key_event.event, key_event.key, key_event.at_ns
                 name = key_event.node, key
-                is_over = event == "set" and name in living and not self._may_have_lost(living[name], key_event.at_ns)
-                times[key, SET_OVER if is_over else event].append(key_event.at_ns)
-                if event in ("set", "hincrby"):
-                    living[name] = key_event.at_ns
-                elif event in ("del", "expired"):
+                is_over = event == "set" and name in living and not self._may_have_lost(living[name], at_ns)
+                is_popped = event == "del" and last.get(name) in POPS
+                times[key, SET_OVER if is_over else POPPED if is_popped else event].append(at_ns)
+                if event in ENDS:
                     living.pop(name, None)
+                    last.pop(name, None)
+                    continue
+                if event != "expire":
+                    times[key, CHANGED].append(at_ns)
+                if name not in last:
+                    times[key, BORN].append(at_ns)
+                last[name] = event
+                if event in ("set", "hincrby"):
+                    living[name] = at_ns
             self._times = times
         return self._times

@@ -29,5 +29,5 @@ class Leases:
             findings.freed_first = findings.freed_first or grant
 
     def _ended(self, grant: Grant) -> bool:
-        """Return whether the lease can have ended before the release began, counted from asking for the lock."""
-        return bool(self.ttl_ns) and grant.releasing_ns - grant.asked_ns > self.ttl_ns
+        """Return whether the lease can have ended before the outer release began, counted from asking for the lock."""
+        return bool(self.ttl_ns) and max(grant.releasing_ns, grant.outer_releasing_ns) - grant.asked_ns > self.ttl_ns

@@ -18,7 +18,7 @@ from app.failpoints import ACQUIRE
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import lease_end
+from lab.judge.entitlement import began_its_work_late, lease_end
 from lab.judge.findings import NO_LOCK
 from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
@@ -43,8 +43,12 @@ def _worked_again(conflict: Conflict) -> bool:
 
 
 def _refused_by_store(conflict: Conflict) -> bool:
-    """Return whether one of the two went in although the store had set nothing: the lock was there already."""
-    return conflict.elder.told_no or conflict.younger.told_no
+    """Return whether one of the two went in although the store had set nothing: the lock was there already.
+
+    A request that was refused can have been handed the lock since. So an ended lease, or a fault, explains the conflict first.
+    """
+    told_no = conflict.elder.told_no or conflict.younger.told_no
+    return told_no and conflict.run.unseen is None and conflict.entitled_at_once
 
 
 def _taken(effect: Effect) -> Callable[[Conflict], bool]:
@@ -97,23 +101,33 @@ def _inner_release_freed(conflict: Conflict) -> bool:
         and conflict.entitled_at_once
         and 0 < elder.releasing_ns < conflict.younger.got_ns
         and conflict.younger is not elder
+        and not conflict.store_reported("expired")
     )
 
 
 def _never_asked(conflict: Conflict) -> bool:
     """Return whether one of the two went in without an answer of the store: it was never granted anything."""
-    return conflict.never_asked(conflict.elder) or conflict.never_asked(conflict.younger)
+    return conflict.entitled_at_once and any(conflict.never_asked(grant) for grant in conflict.both)
 
 
 def _different_keys(conflict: Conflict) -> bool:
     return conflict.share_no_key and conflict.entitled_at_once
 
 
-def _released_early(conflict: Conflict) -> bool:
-    """Return whether one of the two sent nothing for its release, and the release was right all the same.
+def _worked_on(conflict: Conflict) -> bool:
+    """Return whether one of the two wrote after its release had been answered."""
+    return any(0 < grant.released_ns < grant.wrote_ns for grant in conflict.both)
 
-    A key that the store never heard of was not released early: it was never locked.
+
+def _released_early(conflict: Conflict) -> bool:
+    """Return whether one of the two wrote after its release, or sent nothing for it, and the release was right all the same.
+
+    A key that the store never heard of was not released early: it was never locked. Where the lab sees no command, none says so.
     """
+    if _worked_on(conflict):
+        return True
+    if not conflict.sees_commands:
+        return False
     is_reported = conflict.run.reports_keys or conflict.keys.is_reported
     if is_reported and not conflict.keys.is_known(conflict.key):
         return False
@@ -136,8 +150,14 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     It may have done so in its acquire: then the store reported the deletion while the elder held the lock.
     """
     since_ns, until_ns = conflict.elder.got_ns, conflict.younger.got_ns + RECEIVED_AT_ONCE_NS
-    reported = conflict.keys.happened("del", since_ns, until_ns, conflict.key)
+    # of several servers, one that had not voted for the elder may have lost the vote of another request
+    counts = conflict.sees_commands and not conflict.run.has_votes
+    reported = counts and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
     return conflict.entitled_at_once and (reported or thief_of(conflict) is not None)
+
+
+def _renewed_to_death(conflict: Conflict) -> bool:
+    return conflict.entitled_at_once and any(grant.renewed_to_death for grant in conflict.both)
 
 
 def _stalled(conflict: Conflict) -> bool:
@@ -166,7 +186,17 @@ def _late_vote(conflict: Conflict) -> bool:
 
 
 def _lease_ended(conflict: Conflict) -> bool:
-    return conflict.lease_ended and not conflict.entitled_at_once
+    return conflict.run.stretched and conflict.lease_ended and not conflict.entitled_at_once
+
+
+def _began_late(conflict: Conflict) -> bool:
+    """Return whether the lease of one of the two was over when its work began, although nothing of the scenario takes long."""
+    late = [grant for grant in conflict.both if began_its_work_late(grant, conflict.run) and not conflict.explains_delay(grant)]
+    return bool(late) and conflict.sees_commands and not conflict.run.stretched and not conflict.entitled_at_once
+
+
+def _lease_too_short(conflict: Conflict) -> bool:
+    return conflict.sees_commands and conflict.lease_ended and not conflict.entitled_at_once
 
 
 @dataclass(frozen=True)
@@ -184,6 +214,8 @@ class Mechanism:
 
 
 STALLED = "stopped by something outside the lab"
+TOO_SHORT = "the TTL ran out, although nothing of the scenario takes long"
+EARLY = "released before the end of the work"
 UNREAD = "wrote over what it had not read"
 BY_FAULT = (
     # faults that take a lock away
@@ -211,12 +243,12 @@ MECHANISMS = (
     # no store: the lock, if there is any, is inside the process
     Mechanism(NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
     Mechanism("process-local lock", Claim.exclusive, _process_local, overlap_is_harm=True),
-    # requests that never got the lock
     Mechanism("worked again without the lock", Claim.exclusive, _worked_again, overlap_is_harm=True),
-    Mechanism("entered although the store had refused", Claim.exclusive, _refused_by_store, overlap_is_harm=True),
-    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
     *BY_FAULT,
     Mechanism(STALLED, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
+    # requests that never got the lock
+    Mechanism("entered although the store had refused", Claim.exclusive, _refused_by_store, overlap_is_harm=True),
+    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
     # thefts whose root the scenario brought about
     Mechanism("expired between check and delete", Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
     Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),
@@ -225,12 +257,15 @@ MECHANISMS = (
     Mechanism("locked different keys", Claim.exclusive, _different_keys, overlap_is_harm=True),
     Mechanism("granted twice", Claim.exclusive, _set_over, overlap_is_harm=True),
     Mechanism("the key expired before its TTL had passed", Claim.exclusive, _expired_early, overlap_is_harm=True),
-    Mechanism("released before the end of the work", Claim.exclusive, _released_early, overlap_is_harm=True),
+    Mechanism(EARLY, Claim.exclusive, _released_early, overlap_is_harm=True),
+    Mechanism("its own renewal deleted it", Claim.exclusive, _renewed_to_death, overlap_is_harm=True),
     Mechanism("deleted by a request that did not hold it", Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
     # the lease of one of the two had ended
     Mechanism("granted after its validity had ended", Claim.exclusive, _late_vote, overlap_is_harm=True),
     Mechanism("the TTL ran out in the acquire", Claim.survives_a_slow_acquire, _granted_late),
     Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
+    Mechanism("the TTL ran out before the work", Claim.exclusive, _began_late, overlap_is_harm=True),
+    Mechanism(TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with such a loss proves nothing
     # nothing else is known: both were inside, and the lock let them in
     Mechanism("granted to two holders at once", Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from app.journal import GaveUp
-from lab.judge.entitlement import FOREVER_NS
 from lab.judge.examples import Idle, Wait, short
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
+from lab.judge.key_history import FOREVER_NS
 
 
 class NestedWaits:

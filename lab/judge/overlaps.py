@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 from app.journal import Renewed
 from lab.evidence.fault_effect import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import held, lease_end
+from lab.judge.entitlement import held, lease_begins, lease_end
 from lab.judge.examples import EXAMPLES, TwoInside
 from lab.judge.findings import Findings, Overlapped
 from lab.judge.grant import Grant, Name
 from lab.judge.grants_of_key import GrantsOfKey
-from lab.judge.key_history import KeyHistory
+from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.mechanisms import explain
 from lab.judge.sent_outside import SentOutside
-from lab.judge.thefts import Thefts, acquired_ns
+from lab.judge.thefts import EXPIRES, Thefts, acquired_ns, keys_of
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
+REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
+LATE_NS = 1_000_000_000  # a thread that releases has done so by then
+GOT = attrgetter("got_ns")
 SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
 
 
@@ -38,6 +42,13 @@ class Session:
 def _renews(renewed: str, key: str) -> bool:
     """Return whether the renewal of something renews this key: it is the key itself, its session, or a place in its queue."""
     return bool(key) and (renewed == key or renewed.partition(" ")[0] == SESSION or key in renewed.split("/"))
+
+
+def _wrote_beside(one: Grant, other: Grant) -> bool:
+    """Return whether two grants of different keys were in force at once, and wrote to the same part of the resource."""
+    if one.key == other.key or one.part != other.part or one.wrote is None or keys_of(one) & keys_of(other):
+        return False
+    return max(one.got_ns, other.got_ns) < min(one.releasing_ns or FOREVER_NS, other.releasing_ns or FOREVER_NS)
 
 
 class Overlaps:
@@ -62,6 +73,13 @@ class Overlaps:
         self.session_of: dict[str, Session] = {}
         # by replica and key: the last grant
         self.last_of: dict[tuple[str, str], Grant] = {}
+        # by replica and key: the last grant that was released
+        self.released_of: dict[tuple[str, str], Grant] = {}
+        # by part of the resource: the key of the first grant that wrote to it; the parts that were written under several keys
+        self.key_of_part: dict[str, str] = {}
+        self.parts_of_several_keys: set[str] = set()
+        # the key of a conflict that the store never reported, although it reports others
+        self.strange_key = ""
         # by replica: when its processes started
         self.started_ns: dict[str, list[int]] = {}
         # whether any request sent a command before its grant, as far as the lab sees
@@ -78,14 +96,14 @@ class Overlaps:
         """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
         grant.went_in_unasked = grant.commands == 0 and self.sent_outside.answered_ns[grant.replica] < grant.asked_ns
-        if self.findings.run.leases_begin_before:
-            grant.lease_from_ns = self._began_ns(grant)
+        run = self.findings.run
+        grant.lease_from_ns = self._began_ns(grant) if run.leases_begin_before else lease_begins(grant, run, self.keys)
         before = self.last_of.get((grant.replica, grant.key))
-        if not grant.commands and not self.asks_are_seen:
-            self.sent_outside.acquired(grant)
-        elif not grant.commands and before is not None:
+        asked_outside = not grant.commands and self.sent_outside.acquired(grant)
+        if not grant.commands and not asked_outside and self.asks_are_seen and before is not None:
             grant.left_lease_from_ns = before.at_store_from_ns
             grant.lease_from_ns = min(grant.lease_from_ns, self._left_from_ns(grant))
+        grant.granted_from_ns = grant.sent_ns if run.leases_begin_before else grant.lease_from_ns
         self.last_of[grant.replica, grant.key] = grant
         if self.thefts.recent_thieves:
             self.thefts.got(grant)
@@ -106,10 +124,16 @@ class Overlaps:
 
         A session renews the grants that it has seen begin. Those from before belong to a session that has ended.
         """
-        sent = self.sent_outside.answered(replica, event, can_acquire=not self.asks_are_seen)
+        began, prolonged = self._did(event)
+        sent = self.sent_outside.answered(replica, event, can_have_acquired=began or (prolonged and not self.asks_are_seen))
         sent_ns = sent.sent_ns
         since_ns = self._session_began_ns(replica, event, sent_ns)
-        if not event.succeeded:
+        self._released_outside(replica, event)
+        if event.command in EXPIRES and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
+            for grant in self.open_grants.values():
+                grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
+            return
+        if not prolonged:
             return
         for grant in self.open_grants.values():
             if grant.replica != replica:
@@ -120,6 +144,48 @@ class Overlaps:
                 grant.left_lease_from_ns = grant.left_lease_from_ns and max(grant.left_lease_from_ns, sent_ns)
             if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
+
+    def _did(self, event: Renewed) -> tuple[bool, bool]:
+        """Return whether a command outside all requests began a lease, and whether it prolonged one.
+
+        What a script did, its answer does not state: the store reports a new TTL, and a key that was not there before.
+        """
+        if not event.script or not self.keys.is_known(event.key):
+            return event.began, event.succeeded
+        since_ns, until_ns = event.sent_ns or event.renewed_ns, event.renewed_ns + REPORTED_AT_ONCE_NS
+        born = self.keys.happened(BORN, since_ns, until_ns, event.key)
+        return born, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
+
+    def _released_outside(self, replica: str, event: Renewed) -> None:
+        """Take a command outside all requests for the late release of a holder that had sent none."""
+        grant = self._may_have_released(replica, event)
+        if grant is None or grant.release_commands or grant.result != "ok":
+            return
+        if self.thefts.released_outside(grant, event) and grant.lost is not None:
+            self.lost_locks.append(grant)
+
+    def _may_have_released(self, replica: str, event: Renewed) -> Grant | None:
+        """Return the holder whose release a command may be: the one that began its thread, or the last one of its replica."""
+        sent_ns = event.sent_ns or event.renewed_ns
+        last = self.released_of.get((replica, event.key))
+        of_replica = [grant for grant in self.open_grants.values() if grant.replica == replica and grant.key == event.key]
+        if event.begun_by:
+            if any(grant.request == event.begun_by for grant in of_replica):
+                return None  # it releases its own lock, before the end of its work
+            recent = (grant for grant in reversed(self.releases) if grant.request == event.begun_by and grant.key == event.key)
+            own = next(recent, None)
+            if own is not None and sent_ns < own.released_ns + LATE_NS:
+                return own
+        if last is None or any(grant.got_ns < sent_ns for grant in of_replica):
+            return None  # the next holder of this replica may have sent it
+        return last
+
+    def wrote_late(self, grant: Grant) -> None:
+        """Look for a request that got the lock between the release of this one and the end of its work."""
+        if grant.key and grant.releasing_ns:
+            other = self.grants_of_key[grant.key].first_of_another(grant.request, grant.releasing_ns, grant.wrote_ns)
+            if other is not None:
+                self.pending.append((self.number_released, grant, other))
 
     def _left_from_ns(self, grant: Grant) -> int:
         """Return from when a lease counts that a holder of the same process left to this one: it goes on, it does not begin anew.
@@ -160,6 +226,8 @@ class Overlaps:
         """Look for a grant of the same key in the time in which this holder was entitled to it, or believed to hold it."""
         self.number_released += 1
         self.releases.append(grant)
+        self.released_of[grant.replica, grant.key] = grant
+        self._look_at_part(grant)
         self.thefts.released(grant)
         if grant.lost is not None:
             self.lost_locks.append(grant)
@@ -175,6 +243,8 @@ class Overlaps:
         while self.pending:
             self._explain(*self.pending.popleft()[1:])
         self.findings.thefts = self.thefts.number
+        if self.strange_key and self.findings.run.stretched:
+            self.findings.strange_key, self.findings.known_keys = self.strange_key, self.keys.known
 
     def _death_of(self, grant: Grant) -> int:
         """Return when a grant without a release ended with its process; 0 if the process lives.
@@ -201,6 +271,22 @@ class Overlaps:
         if found is not None:
             self.number_in_one_process += found.replica == grant.replica
             self.pending.append((self.number_released, grant, found))
+
+    def _look_at_part(self, grant: Grant) -> None:
+        """Look for a request that wrote to the same part of the resource meanwhile, under another key.
+
+        Where each part has one key, there is nothing to look for.
+        """
+        if grant.wrote is None or not grant.key:
+            return
+        key = self.key_of_part.setdefault(grant.part, grant.key)
+        if key != grant.key and not grant.outer_key:
+            self.parts_of_several_keys.add(grant.part)
+        if grant.part in self.parts_of_several_keys:
+            for other in self.releases:
+                if other is not grant and _wrote_beside(other, grant):
+                    self.pending.append((self.number_released, *sorted((grant, other), key=GOT)))  # type: ignore[arg-type] # two
+                    return
 
     def _forget(self, grants: GrantsOfKey) -> None:
         """Forget the grants before every open grant: no release will look for them."""
@@ -230,6 +316,8 @@ class Overlaps:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
         key = elder.key
+        if findings.run.reports_keys and key and self.keys.is_reported and not self.keys.is_known(key):
+            self.strange_key = key
         if younger.robbed_by and acquired_ns(younger, key, self.keys) < acquired_ns(elder, key, self.keys):
             elder, younger = younger, elder  # its lock is the older one, although its acquire returned later
         return Conflict(

@@ -20,6 +20,8 @@ from lab.judge.violation import Evidence, Violation
 # Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
 NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
 
+NAMED = 3  # keys in a message
+
 
 def doubts(findings: Findings) -> list[str]:
     """Return what makes the evidence doubtful, as sentences without their full stops."""
@@ -58,3 +60,19 @@ def _shows(evidence: Evidence, findings: Findings, journals_gone: bool) -> bool:
         case Repeated():
             return evidence.request not in findings.doubtful
     return False
+
+
+def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
+    """Return whether a violation rests on the key that grants name, and the store never reported that key.
+
+    Then nobody knows who deleted the lock, and the end of a lease, or a theft, may excuse it. Where nothing of the scenario can
+    have ended a lease, no excuse is needed.
+    """
+    by_key = any(isinstance(one, Loss | TwoInside) for one in violation.evidence)
+    return by_key and bool(findings.strange_key) and findings.run.stretched
+
+
+def strange(findings: Findings) -> str:
+    """Return that the grants name another key than the store knows, as a sentence without its full stop."""
+    known = " and ".join(findings.known_keys[:NAMED]) + (" …" if len(findings.known_keys) > NAMED else "")
+    return f"the grants name {findings.strange_key}, of which the store never reported anything; it did of {known}"

@@ -1,9 +1,10 @@
 """Collect requests that entered a lock which a failed request of the same replica had left behind.
 
-A lock is left behind where its release, or the work before it, ended with an error. Until its lease is over, the key can end
-only by a deletion, and the store reports each deletion. Where it reports none until then, a grant is a re-entry: the lock took
-the request for its owner. Only a store that reports its keys can show this, and only while it runs: a store that was stopped or
-killed reports nothing until the lab listens to it again.
+A lock is left behind where its release failed: the store answered no command of it. Work that fails leaves none behind, where the
+release after it was answered: a lock can be freed without a deletion, by a value or by a field. Until the lease of such a lock is
+over, its key can end only by a deletion, and the store reports each deletion. Where it reports none until then, a grant is a
+re-entry: the lock took the request for its owner. Only a store that reports its keys can show this, and this key among them, and
+only while it runs: a store that was stopped or killed reports nothing until the lab listens to it again.
 
 A report can be late, and never early. The deletion by the request before can be reported when the failed request is in its work.
 So reports count from the end of that work, and the scenario gives the work some time.
@@ -36,7 +37,8 @@ class Reentries:
         if (
             left.robbed_by is None
             and not self.keys.was_mute(since_ns, until_ns)
-            and not self.keys.happened("del", since_ns, until_ns, grant.key)
+            and self.keys.is_known(grant.key)
+            and not self.keys.went(since_ns, until_ns, grant.key)
         ):
             grant.reentered = True
             self.findings.measures["reentered"] += 1
@@ -45,7 +47,8 @@ class Reentries:
                 self.findings.reentered.append(example)
 
     def released(self, grant: Grant) -> None:
-        if self.findings.run.reports_keys and grant.result.startswith("error") and grant.key:
+        failed = grant.result.startswith("error") and grant.release_unanswered
+        if self.findings.run.reports_keys and failed and grant.key:
             self.left[grant.replica, grant.key] = grant
 
     def gave_up(self, replica: str, event: GaveUp) -> None:

@@ -33,27 +33,28 @@ class SentOutside:
         self.answered_ns: defaultdict[str, int] = defaultdict(int)
         self._agreed: defaultdict[tuple[str, str], deque[Sent]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
 
-    def answered(self, replica: str, event: Renewed, *, can_acquire: bool) -> Sent:
-        """Take note of a command, and return what is known of it. can_acquire: whether it may be the acquire of a request."""
+    def answered(self, replica: str, event: Renewed, *, can_have_acquired: bool) -> Sent:
+        """Take note of a command, and return what is known of it."""
         self.answered_ns[replica] = event.renewed_ns
         sent = Sent(event.sent_ns or event.renewed_ns, event.renewed_ns)
-        if can_acquire and (event.succeeded or event.began):
+        if can_have_acquired:
             self._agreed[replica, event.key].append(sent)
         return sent
 
-    def acquired(self, grant: Grant) -> None:
+    def acquired(self, grant: Grant) -> bool:
         """Count the lease of a grant from the command that acquired it: the last one that was answered while it waited.
 
-        Leases that the command had seemed to prolong count as before.
+        Return whether there is one. Leases that the command had seemed to prolong count as before.
         """
         agreed = self._agreed.get((grant.replica, grant.key), ())
         own = next(
             (sent for sent in reversed(agreed) if grant.asked_ns <= sent.sent_ns and sent.answered_ns <= grant.got_ns), None
         )
         if own is None:
-            return
+            return False
         grant.sent_ns = grant.lease_from_ns = own.sent_ns
         for other, from_ns in own.prolonged:
             if other.lease_from_ns == own.sent_ns:  # nothing has prolonged it since
                 other.lease_from_ns = from_ns
         own.prolonged = []
+        return True

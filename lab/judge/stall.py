@@ -13,6 +13,8 @@ class Stall(NamedTuple):
     until_ns: int
     # whether something outside stopped the process: it used little processor time, and hardly waited for any
     stopped: bool
+    # whether the process made it itself, by a call that keeps the interpreter: no signal had stopped it, and it was not busy
+    own: bool = False
 
     @property
     def lasted_ns(self) -> int:

@@ -30,7 +30,20 @@ class Stalls:
                 return
             since_ns = max(since_ns, over_ns)  # the fault explains the gap until its recovery, and no longer
         busy_ns = event.ran_ns + (event.queued_ns or 0)
-        stall = Stall(replica, since_ns, until_ns, stopped=2 * busy_ns < event.until_ns - event.since_ns)
+        idle = 2 * busy_ns < event.until_ns - event.since_ns
+        own = idle and event.stopped is False
+        stall = Stall(replica, since_ns, until_ns, stopped=idle and not own, own=own)
         self.findings.stalls.append(stall)
+        if own:
+            return
         measures = self.findings.measures
         measures["stalled_ms"] = max(measures["stalled_ms"], stall.lasted_ns // 1_000_000)
+
+    def close(self) -> None:
+        """Where all replicas stood still at once, no stall was of their own making: the machine was frozen, or a container."""
+        stalls = self.findings.stalls
+        replicas = {*self.findings.starts, *(stall.replica for stall in stalls)}
+        for number, stall in enumerate(stalls):
+            together = {other.replica for other in stalls if other.since_ns < stall.until_ns and stall.since_ns < other.until_ns}
+            if stall.own and len(replicas) > 1 and together == replicas:
+                stalls[number] = stall._replace(own=False, stopped=True)

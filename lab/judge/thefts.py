@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
+from app.journal import Renewed
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import FOREVER_NS, can_take_away, lease_end, tenures
+from lab.judge.entitlement import can_take_away, lease_end, tenures
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import DELETIONS, Grant, LostLock
-from lab.judge.key_history import KeyHistory
+from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 
 NO = ("0", "None", "False", "-1")  # answers of a command that deleted nothing
 REPORTED_WITHIN_NS = 1_000_000_000  # a busy machine receives the report of a deletion late
+# a key whose TTL is over at once is reported when the store notices it, up to 100 ms late
+EXPIRED_WITHIN_NS = 250_000_000
+EXPIRES = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})
+FLUSHES = frozenset({"FLUSHDB", "FLUSHALL"})  # the store reports no key that they delete
 RECENT = 64  # releases that ended just before, and can have begun later
 
 
@@ -50,6 +55,20 @@ class Thefts:
             for other in (*self.held(), *self.recent):
                 self._rob(other, grant)
         self.recent.append(grant)
+
+    def released_outside(self, grant: Grant, event: Renewed) -> bool:
+        """Let a command outside all requests count as the release of a grant that sent none. Return whether it freed the lock.
+
+        A lock may be released by a thread of its own, after the answer to the request.
+        """
+        before = grant.released_ns, grant.release_commands, grant.command, grant.answer
+        grant.released_ns, grant.release_commands = max(grant.released_ns, event.renewed_ns), 1
+        grant.command, grant.answer = event.command, event.answer
+        if can_have_deleted(grant, grant.key, self.keys):
+            self.released(grant)
+            return True
+        grant.released_ns, grant.release_commands, grant.command, grant.answer = before
+        return False
 
     def _rob(self, other: Grant, thief: Grant) -> None:
         """Note the thief if its release can have deleted a lock that the other request held at that time."""
@@ -134,10 +153,11 @@ def never_held(grant: Grant) -> bool:
 
 
 def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
-    """Return whether the release of a grant can have deleted a key.
+    """Return whether the release of a grant can have freed a key.
 
-    The answer to a plain deletion decides. What a script answers means nothing by itself: then the store must have reported the
-    deletion of this very key. A store that reports nothing leaves the answer.
+    A lock is freed by a deletion, by a TTL that is over at once, by another value, name or field. The answer to a plain deletion
+    decides. What a script answers means nothing by itself: then the store must have reported what became of this very key. A
+    store that reports nothing leaves the answer.
     """
     # the answer on record is the last one: of two nested locks that of the outer one
     answer = "" if grant.outer_key not in ("", key) else grant.answer
@@ -145,7 +165,12 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
         return False
     if not keys.is_reported or keys.was_mute(grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS):
         return not answer or answer not in NO
-    return keys.happened("del", grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key)
+    if grant.command in FLUSHES or keys.went(grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key):
+        return True
+    if grant.command in EXPIRES:
+        return answer not in NO and keys.happened("expired", grant.releasing_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
+    is_change = grant.command not in DELETIONS
+    return is_change and keys.happened(CHANGED, grant.releasing_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
 
 
 def thief_of(conflict: Conflict) -> Grant | None:

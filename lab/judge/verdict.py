@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.lock import Claim
 from lab.evidence import run_folder, seal
 from lab.evidence.damage import Damage
 from lab.evidence.history import History, Outcome
@@ -27,15 +28,25 @@ from lab.evidence.loss import LossFile
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.evidence.seal import VERDICT, Seal
 from lab.judge import analysis, analysis_without_clock, completeness
+from lab.judge.check import PATIENCE_MS, serves_next_to_nobody
 from lab.judge.checks import checks
-from lab.judge.checks.counts_once import NEVER_DONE
+from lab.judge.checks.counts_once import DONE_ALL_THE_SAME, NEVER_DONE
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
-from lab.judge.mechanisms import STALLED
+from lab.judge.mechanisms import STALLED, TOO_SHORT
 from lab.judge.net_losses import net_losses
-from lab.judge.proof import doubts, stands
+from lab.judge.proof import doubts, rests_on_the_key, stands, strange
+from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
 from lab.text import counted
+
+# claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
+ABOUT_FREEING = frozenset(
+    {claim.name for claim in Claim if claim.name.startswith("freed_")}
+    | {Claim.acquires_atomically.name, Claim.survives_a_lost_reply.name}
+)
+HELD = "the stage does not promise it, and it held all the same: its lock was renewed"
+CONTRADICTED = (NEVER_DONE, DONE_ALL_THE_SAME)  # answers that say the contrary of what was done: no stage need promise it
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
@@ -74,7 +85,8 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | N
     left_out = frozenset(one.file for one in damage)
     with contextlib.closing(LossFile(folder)) as losses:
         analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
-        findings = analyse(History(folder, left_out), _run_facts(record), losses.add)
+        history = History(folder, left_out)
+        findings = analyse(history, _run_facts(record, unseen(record, history)), losses.add)
     findings.left_out = left_out
     findings.damage += [*damage, *completeness.missing(folder, record, findings)]
     findings.losses_unwritten = losses.failure
@@ -83,9 +95,11 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | N
     return judgement, findings
 
 
-def _run_facts(record: RunRecord) -> RunFacts:
+def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
     scenario = record.scenario
     return RunFacts(
+        unseen=not_seen,
+        work_ms=scenario.get("work_ms") or 0,
         has_store=record.has_store,
         final=None if record.final is None else record.parts or {"": record.final},
         ttl_ms=scenario["ttl_ms"] or 0,
@@ -114,9 +128,11 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     """Return the judgement on the findings. A pure function."""
     claim = record.scenario["tests"]
     claimed = claim in record.stage["claims"]
-    violations = [one for check in checks().values() for one in check(findings) if stands(one, findings, record.stage["claims"])]
+    found = [one for check in checks().values() for one in check(findings) if stands(one, findings, record.stage["claims"])]
+    violations = [one for one in found if not rests_on_the_key(one, findings)]
     danger = _danger(record, findings)
-    verdict, why = _verdict(record, findings, claim, violations, danger)
+    rests = [one for one in found if one not in violations and one.claim in (claim, *record.stage["claims"])]
+    verdict, why = _verdict(record, findings, claim, violations, danger, [strange(findings)] if rests else [])
     account = findings.account
     return Judgement(
         run=record.run,
@@ -187,12 +203,31 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
         reasons.append("requests were still inside the replicas when the counter was read")
     reasons += [f"the evidence is damaged: {', '.join(map(str, findings.damage))}"] if findings.damage else []
     reasons += _doubts(record, findings)[len(findings.damage) :]
+    if findings.run.unseen is not None:
+        reasons.append(str(findings.run.unseen))
+    if TOO_SHORT in findings.losses:
+        ms = findings.run.lease_ms
+        reasons.append(
+            f"the lease of {ms} ms is shorter than an increment takes here: requests lost it, and nothing else had failed"
+        )
     if STALLED in findings.losses:
         longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
         reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")
+    if unfree := _hardly_ever_free(record, findings):
+        reasons.append(unfree)
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
         reasons.append(f"{record.scenario['tests']} is judged by one clock, and {record.clocks} machines stamped this history")
     return reasons
+
+
+def _hardly_ever_free(record: RunRecord, findings: Findings) -> str:
+    """Return why nothing can be said of a lock after a fault, if it served next to nobody before; empty otherwise."""
+    if record.scenario["tests"] not in ABOUT_FREEING or not findings.faults:
+        return ""
+    limit_ms = findings.run.ttl_ms + PATIENCE_MS
+    if not all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults):
+        return ""
+    return "the lock serves next to nobody without a fault: it was free for as long, with waiters, before the fault as after it"
 
 
 def _doubts(record: RunRecord, findings: Findings) -> list[str]:
@@ -201,6 +236,8 @@ def _doubts(record: RunRecord, findings: Findings) -> list[str]:
     few = [f"{sent} requests are on record instead of {wanted}"] if sent != wanted and record.ended == "complete" else []
     unwritten = () if findings.is_never_written else findings.first_unwritten
     missing = [f"{one.request} was acknowledged, but no replica wrote for it" for one in unwritten]
+    refused = () if findings.is_never_refused else findings.first_refused_and_written
+    missing += [f"{one.request} was refused with {one.status}, but a replica wrote for it" for one in refused]
     return doubts(findings) + missing + few
 
 
@@ -215,7 +252,8 @@ def _others(findings: Findings) -> Iterator[str]:
 
 
 def _broke(violation: Violation, claims: list[str]) -> str:
-    promised = f"claimed {violation.claim}, but " if violation.claim in claims else ""
+    words = Claim[violation.claim].value.removesuffix(".")
+    promised = f'claimed {violation.claim} ("{words}"), but ' if violation.claim in claims else ""
     return f"{promised}{violation.what}: {violation.mechanism}"
 
 
@@ -238,15 +276,20 @@ def _no_reason(findings: Findings) -> str:
 
 
 def _verdict(
-    record: RunRecord, findings: Findings, claim: str, violations: list[Violation], danger: dict[str, Measure]
+    record: RunRecord,
+    findings: Findings,
+    claim: str,
+    violations: list[Violation],
+    danger: dict[str, Measure],
+    unproved: list[str],
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
-    broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism == NEVER_DONE]
+    broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism in CONTRADICTED]
     if broken and not record.unwritten:  # where a file could not be written, nothing is proved by the rest
         wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
         damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
         return Verdict.BROKEN, "; ".join([*(_broke(violation, claims) for violation in broken), *damage])
-    if void := _void_reasons(record, findings):
+    if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, "; ".join(void)
     own = [violation for violation in violations if violation.claim == claim]
     if own:
@@ -254,7 +297,15 @@ def _verdict(
     short = [f"{name} was {measure.seen}, needed {measure.needed}" for name, measure in danger.items() if not measure.reached]
     if short:
         return Verdict.VOID, "the danger was never reached: " + "; ".join((*short, _what_was_missing(findings)))
-    return _nothing_broke(findings) if claim in claims else (Verdict.UNSEEN, Verdict.UNSEEN.meaning)
+    if claim in claims:
+        return _nothing_broke(findings)
+    return Verdict.UNSEEN, HELD if _outlasted_by_renewals(findings, claim) else Verdict.UNSEEN.meaning
+
+
+def _outlasted_by_renewals(findings: Findings, claim: str) -> bool:
+    """Return whether a lock outlasted its TTL because it was renewed, although its stage does not promise that."""
+    about_leases = (Claim.held_to_the_end.name, Claim.held_past_an_explicit_lease.name, Claim.survives_a_failed_renewal.name)
+    return claim in about_leases and findings.renewals > 0 and findings.measures["outlasted_ttl"] > 0
 
 
 def _nothing_broke(findings: Findings) -> tuple[Verdict, str]:

@@ -13,6 +13,7 @@ from lab.judge.examples import (
     Overtaken,
     Reentered,
     Refusals,
+    RefusedAndWritten,
     Repeated,
     TwoInside,
     Unwritten,
@@ -31,6 +32,7 @@ Evidence = (
     | FreedEarly
     | Reentered
     | Refusals
+    | RefusedAndWritten
     | TwoInside
     | Unwritten
     | OldEvidence

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from app.lock import Claim
 from lab.evidence.damage import Damage, Flaw, Flaws
 from lab.evidence.history import REQUESTS, Outcome, Request, journal_of
-from lab.judge.examples import EXAMPLES, Unwritten
+from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
 from lab.judge.written import Written
@@ -44,6 +45,8 @@ class Witnesses:
         wrote = last is not None or request.id in self.written
         self.matched += wrote
         findings.outcomes[request.outcome] += 1
+        if not request.status and findings.run.tests == Claim.answers_a_try_at_once.name and not findings.run.has_faults:
+            findings.never_answered += 1
         if request.outcome is Outcome.ACKNOWLEDGED:
             findings.acknowledged_by_replica[request.replica] += 1
             if wrote:
@@ -55,7 +58,9 @@ class Witnesses:
                 request.id, f"{request.replica} answered {request.id} that nothing is left, and journaled no such thing"
             )
         elif request.outcome is Outcome.FAILED and wrote:
-            self._mismatch(request.id, f"{request.id} was refused with {request.status}, but a replica wrote for it")
+            findings.refused_and_written += 1
+            if len(findings.first_refused_and_written) < EXAMPLES:
+                findings.first_refused_and_written.append(RefusedAndWritten(request.id, request.status))
         return True
 
     def close(self) -> None:

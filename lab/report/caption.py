@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from lab.evidence.fault_effect import Effect
-from lab.judge.entitlement import AT_THE_STORE
+from lab.evidence.fault_effect import AT_THE_STORE, Effect
 from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 from lab.text import counted, thousands

@@ -11,8 +11,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from lab.evidence.fault_effect import Effect
-from lab.judge.entitlement import AT_THE_STORE
+from lab.evidence.fault_effect import AT_THE_STORE, Effect
 from lab.judge.mechanisms import UNREAD
 from lab.report.timeline_leases import RECEIVED_WITHIN_US
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Timeline

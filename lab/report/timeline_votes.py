@@ -11,8 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 
+from lab.evidence.fault_effect import AT_THE_STORE
 from lab.evidence.history import KeyEvent
-from lab.judge.entitlement import AT_THE_STORE
 from lab.report.timeline_model import NEVER, DrawnGrant, Timeline, Vote
 
 NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote

@@ -144,6 +144,7 @@ def _run(
             record.unwritten = why.replace(f"{folder.path}/", "")
             if record.unwritten and not record.interrupted:
                 record.ended = f"a part of the evidence could not be written: {record.unwritten}"
+            record.clients = system.clients()
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # after the commands are counted: this reading is not one of them
             record.final = None if parts is None else sum(parts.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
+from lab.evidence.client_facts import ClientFacts
 from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
@@ -136,6 +137,14 @@ class Cluster:
             if self.counter_redis:
                 counts["counter"] = stores()["redis"].commands([self.counter_redis])
         return counts
+
+    def clients(self) -> list[ClientFacts]:
+        """Return who is connected to the lock's store now, where the store reports it."""
+        with contextlib.suppress(OSError):
+            if self.stage.store and self.lock_store:
+                ask: Callable[..., list[ClientFacts]] = getattr(stores()[self.stage.store], "clients", lambda _: [])
+                return ask(self.lock_store)
+        return []
 
 
 @contextlib.contextmanager

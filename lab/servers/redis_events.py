@@ -14,6 +14,7 @@ from redis.retry import Retry
 
 from app.journal import LineFile
 from lab.evidence.history import KeyEvent
+from lab.servers.programs.redis import LABS_OWN
 from lab.servers.server import LOOPBACK
 
 CHANNELS = "__keyevent@0__:*"
@@ -31,7 +32,9 @@ class RedisEvents:
         subscription follows when it does.
         """
         # no retries: they would take seconds after the server has ended, and the thread looks again by itself
-        self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True, retry=Retry(NoBackoff(), 0))
+        self._client = redis.Redis(
+            host, port, socket_timeout=None, decode_responses=True, retry=Retry(NoBackoff(), 0), client_name=LABS_OWN
+        )
         self._subscription = self._client.pubsub()
         self._subscribed = False
         if not killed:
@@ -78,6 +81,4 @@ class RedisEvents:
 
     def _write(self, message: dict[str, Any]) -> None:
         event = message["channel"].rpartition(":")[2]
-        if event not in ("set", "expire", "hincrby", "del", "expired"):
-            return
         self._file.append(self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")

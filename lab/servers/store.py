@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from lab.evidence.client_facts import ClientFacts
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
@@ -50,6 +51,9 @@ class Store(Protocol):
         """Return how often each command ran on the servers since they started, without the lab's
         own. Raises OSError.
         """
+
+    def clients(self, running: Sequence[Server]) -> list[ClientFacts]:
+        """Return who is connected to the servers now. Only a store has it that reports them. Raises OSError."""
 
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
         """Connect the servers to each other for the duration of the block. Yield the links to replicas. Raises NotReady."""

@@ -146,7 +146,7 @@ BROKEN = {
 # a part of the reason.
 NOT_BELIEVED = {
     "answers_with_another_value": "was acknowledged with",
-    "answers_before_the_work": "was acknowledged, but no replica wrote",
+    "answers_before_the_work": "was acknowledged with",  # its writes come later, and are on record
     "fails_after_the_work": "were not served",
 }
 # far more hand-overs between replicas than the hundred that the scenario demands; more users would only poll more

@@ -8,11 +8,12 @@ from uuid import uuid4
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, InjectedError, Injection, RequestContext, request_context
+from app.failpoints import Failpoints, InjectedError, Injection
 from app.increment import Increment
 from app.journal import Journal
 from app.lock import NotAcquired
 from app.locks import stages
+from app.request_context import RequestContext, request_context
 from app.resources.read_then_write import Counter
 from app.settings import Settings
 from app.stores import lock_store
@@ -28,7 +29,7 @@ class Spy(Failpoints):
         super().__init__(folder, "replica-1")
         self.reached: list[str] = []
 
-    def reach(self, phase: str, moment: str, request: str) -> None:
+    def reach(self, phase: str, moment: str, request: str, command: str = "", keys=()) -> None:
         self.reached.append(f"{phase}.{moment}")
 
 
@@ -83,7 +84,7 @@ def test_before_last_of_a_release(increment, activate, tmp_path):
     seen = []
 
     class Watching(Spy):
-        def reach(self, phase, moment, request):
+        def reach(self, phase, moment, request, command="", keys=()):
             if (phase, moment) == ("release", "before_last"):
                 seen.append(request_context.commands)
 

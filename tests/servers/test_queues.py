@@ -9,10 +9,11 @@ import psutil
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, Injection, RequestContext, request_context
+from app.failpoints import Failpoints, Injection
 from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
+from app.request_context import RequestContext, request_context
 from app.settings import Settings
 from app.stores import lock_store
 from lab.servers.stores import stores

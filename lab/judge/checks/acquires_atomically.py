@@ -15,4 +15,6 @@ from lab.judge.violation import Violation
 def violations(findings: Findings) -> Iterator[Violation]:
     failed = [fault for fault in findings.faults if fault.record.effect in (Effect.PROCESS_DIES, Effect.REQUEST_FAILS)]
     faults = [fault for fault in failed if fault.record.phase == ACQUIRE]
-    return stuck_after(faults, Claim.acquires_atomically, "it went wrong in the middle of getting the lock", findings)
+    return stuck_after(
+        faults, Claim.acquires_atomically, "it went wrong in the middle of getting the lock", findings, to_the_end=True
+    )

@@ -16,4 +16,5 @@ def violations(findings: Findings) -> Iterator[Violation]:
     for fault in findings.faults:
         if not fault.granted_meanwhile:
             what = f"no request that asked after the server had died ({fault.record.failpoint}) got the lock before it was back"
-            yield Violation(Claim.available_with_a_node_down.name, "its only store was gone", what, [fault])
+            mechanism = "one of its stores was gone" if findings.run.has_votes else "its only store was gone"
+            yield Violation(Claim.available_with_a_node_down.name, mechanism, what, [fault])

@@ -1,4 +1,4 @@
-"""A request did its work more than once, or was acknowledged although its work was never done."""
+"""A request did its work more than once, or its answer says the contrary of what was done."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lab.text import counted
 
 MECHANISM = "the work was done again"
 NEVER_DONE = "acknowledged, but the work was never done"
+DONE_ALL_THE_SAME = "was refused, and yet a replica wrote"
 
 
 def violations(findings: Findings) -> Iterator[Violation]:
@@ -20,3 +21,6 @@ def violations(findings: Findings) -> Iterator[Violation]:
     if findings.is_never_written:
         what = f"{counted(findings.unwritten, 'request')} acknowledged without a write"
         yield Violation(Claim.counts_once.name, NEVER_DONE, what, list(findings.first_unwritten))
+    if findings.is_never_refused:
+        what = f"{counted(findings.refused_and_written, 'request')} refused, and done all the same"
+        yield Violation(Claim.counts_once.name, DONE_ALL_THE_SAME, what, list(findings.first_refused_and_written))

@@ -13,6 +13,7 @@ from lab.judge.findings import Findings
 from lab.judge.violation import Evidence, Violation
 from lab.text import counted
 
+STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
 INNER_RELEASE = "the inner release freed it"
 
 
@@ -21,7 +22,9 @@ def violations(findings: Findings) -> Iterator[Violation]:
     if findings.run.nested == "same":
         limit_ms = findings.run.ttl_ms / 2
         waited = list(_waited_for_itself(findings, limit_ms))
-        yield from waited or _stayed(findings, limit_ms)  # a request that waits for itself holds the outer lock meanwhile
+        yield from waited or _stayed(
+            findings, max(limit_ms, STAYS_MS)
+        )  # a request that waits for itself holds the outer lock meanwhile
         if findings.freed_first is not None and INNER_RELEASE not in findings.overlaps:
             what = f"{counted(findings.freed_early, 'request')} took the lock twice and found nothing at the outer release"
             evidence = FreedEarly(**asdict(findings.freed_first.facts()))

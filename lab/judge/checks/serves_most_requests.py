@@ -18,6 +18,10 @@ def violations(findings: Findings) -> Iterator[Violation]:
     run = findings.run
     # work that does not fit into the TTL is given up by a lock that looks at its lease: that request was not refused
     refused = findings.outcomes[Outcome.FAILED] - findings.measures["outlasted_ttl"]
+    if findings.outcomes[
+        Outcome.ACKNOWLEDGED
+    ]:  # a lock that fails for some has an answer of its own; one that fails for all cannot run
+        refused += min(findings.outcomes[Outcome.UNKNOWN], findings.gave_up)
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
     if refused > (1 - LEAST_SHARE) * findings.requests:

@@ -16,4 +16,4 @@ SHARE_OF_TTL = 0.7  # a sound lock is handed on after the work, which is a small
 def violations(findings: Findings) -> Iterator[Violation]:
     faults = [fault for fault in findings.faults if fault.record.effect is Effect.REPLY_LOST]
     limit_ms = findings.run.ttl_ms * SHARE_OF_TTL
-    return stuck_after(faults, Claim.survives_a_lost_reply, "locked out by its own lock", findings, limit_ms)
+    return stuck_after(faults, Claim.survives_a_lost_reply, "locked out by its own lock", findings, limit_ms, to_the_end=True)

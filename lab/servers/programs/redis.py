@@ -11,6 +11,8 @@ from typing import Any
 
 from lab.servers.server import LOOPBACK
 
+LABS_OWN = "lab"  # the name of the lab's own connections
+
 
 @dataclass(frozen=True)
 class Redis:
@@ -67,6 +69,13 @@ def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
         return dict(client.info(section))
 
 
+def connected(port: int, host: str = LOOPBACK) -> list[dict[str, str]]:
+    """Return who is connected to a server, without the lab and other servers. Raises OSError when it does not answer."""
+    with _asking(port, host) as client:
+        everyone = client.client_list()
+    return [one for one in everyone if one["name"] != LABS_OWN and not {"S", "M"} & set(one["flags"])]
+
+
 @contextmanager
 def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
     """Yield a client that tries once: by default, it needs four seconds to notice that no server listens. Raises OSError."""
@@ -74,7 +83,7 @@ def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
-    client = redis.Redis(host, port, socket_timeout=2.0, retry=Retry(NoBackoff(), 0))
+    client = redis.Redis(host, port, socket_timeout=2.0, retry=Retry(NoBackoff(), 0), client_name=LABS_OWN)
     try:
         yield client
     except redis.RedisError as error:

@@ -15,9 +15,10 @@ from pathlib import Path
 import redis
 
 from app.stores.redis import PRIMARY
+from lab.evidence.client_facts import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import Program
-from lab.servers.programs.redis import Redis, info
+from lab.servers.programs.redis import Redis, connected, info
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.programs.shifted_redis import ShiftedRedis
 from lab.servers.redis_events import RedisEvents
@@ -64,6 +65,17 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
             if command not in LABS_OWN:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
     return calls
+
+
+def clients(running: Sequence[Server]) -> list[ClientFacts]:
+    """Return who is connected now, as each server reports it."""
+    return [
+        ClientFacts(port=int(one["addr"].rpartition(":")[2]), name=one["name"], command=one["cmd"])
+        for server in running
+        if not server.killed and not is_sentinel(server)
+        for one in connected(server.port, server.host)
+        if one["addr"].rpartition(":")[2].isdigit() and not one["name"].startswith(SENTINEL)
+    ]
 
 
 def is_sentinel(server: Server) -> bool:

@@ -21,9 +21,9 @@ from lab.servers.redis_events import RedisEvents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores.redis import commands, followed, is_sentinel
+from lab.servers.stores.redis import clients, commands, followed, is_sentinel
 
-__all__ = ["commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
+__all__ = ["clients", "commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
 
 NUMBERS = range(1, REDIS_NODES + 1)
 

@@ -10,7 +10,8 @@ import pytest
 
 from app import fault_files
 from app.answer import Meaning
-from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection, RequestContext
+from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection
+from app.request_context import RequestContext
 
 NAMES = [f"wait-{number}" for number in range(200)]
 
@@ -191,7 +192,7 @@ class Recorded(Failpoints):
         super().__init__(folder, "replica-1")
         self.reached: list[str] = []
 
-    def reach(self, phase: str, moment: str, request: str) -> None:
+    def reach(self, phase: str, moment: str, request: str, command: str = "", keys=()) -> None:
         self.reached.append(f"{phase}.{moment}")
 
 

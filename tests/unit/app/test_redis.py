@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.stores.redis_commands import key, lease, meaning, script, unpacked, waits_s, words
+from app.stores.redis_commands import keys, lease, meaning, script, unpacked, waits_s, words
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_meaning(command, answer, means):
 
 def test_key_and_script():
     """A script is known by its hash, its text or its name; its first key comes after the number of keys."""
-    assert (script(("EVALSHA", "hash", 1, "k", "v")), key(("EVALSHA", "hash", 1, "k", "v"))) == ("hash", "k")
-    assert (script(("GET", "k")), key(("GET", "k"))) == ("", "k")
-    assert key(("PING",)) == ""
+    assert (script(("EVALSHA", "hash", 1, "k", "v")), keys(("EVALSHA", "hash", 1, "k", "v"))) == ("hash", ("k",))
+    assert (script(("GET", "k")), keys(("GET", "k"))) == ("", ("k",))
+    assert keys(("PING",)) == ()
 
 
 def test_words():
@@ -76,10 +76,15 @@ def test_waits(command, seconds):
         (("SETNX", "lock", "token"), {"began"}),
         (("SET", "lock", "NX", "XX", "PX", 300), {"prolonged"}),
         (("PEXPIRE", "lock", 300), {"prolonged"}),
-        (("EVALSHA", "hash", 1, "lock"), {"prolonged"}),
+        (("GETEX", "lock", "PX", 300), {"prolonged"}),
+        (("EVALSHA", "hash", 1, "lock"), {"prolonged", "script"}),
+        (("EVALSHA_RO", "hash", 1, "lock"), set()),
+        (("PEXPIRETIME", "lock"), set()),
+        (("SET", "lock", "token", "XX", "KEEPTTL"), set()),
+        (("HSET", "lock", "progress", 1), set()),
         (("DEL", "lock"), set()),
     ],
 )
 def test_what_a_command_does_to_a_lease(command, did):
-    """A command that sets an absent key begins a lease; a deletion ends one; what else the store agreed to can prolong one."""
-    assert {name for name, holds in lease([command]).items() if holds} == did
+    """A command that sets an absent key begins a lease; a deletion ends one; only what sets a TTL prolongs one."""
+    assert {name for name, holds in lease([command], agreed=True).items() if holds} == did

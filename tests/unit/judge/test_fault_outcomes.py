@@ -227,7 +227,17 @@ def test_reentry_after_a_lost_reply(made):
 @pytest.fixture
 def left(made):
     """A request whose release failed 4 ms after its acquire was sent; its lock has a TTL of 300 ms."""
-    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: ConnectionError: not sent", sent_ns=0)
+    made.increment(
+        "left",
+        0,
+        0,
+        at=(1, 2, 3, 4),
+        released=5,
+        result="error: ConnectionError: not sent",
+        sent_ns=0,
+        release_commands=0,
+        answer="",
+    )
     made.fault("fail_command", "left", 4, 4, "release.before_last")
     return made
 
@@ -349,7 +359,17 @@ def test_overtaken_again_and_again(made, overtaken, at, tests, expected):
             f"late{number}", 12 + number, 12 + number, at=(start, start + 1, start + 2, start + 3), asked=0, replica=at
         )
 
-    assert found(made.analyse(final=12 + overtaken, tests=tests, users=2)) == expected
+    assert found(made.analyse(final=12 + overtaken, tests=tests, users=3)) == expected
+
+
+def test_one_request_is_starved(made):
+    """No machine holds up one request while each user gets the lock five times."""
+    for number in range(12):
+        start = 10 * number + 35
+        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
+    made.increment("late", 12, 12, at=(200, 201, 202, 203), asked=0)
+
+    assert found(made.analyse(final=13, tests="fair", users=2)) == [("fair", FAIR)]
 
 
 def test_order_of_requests_that_ask_at_once(made):

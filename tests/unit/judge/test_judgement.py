@@ -21,6 +21,7 @@ from lab.judge.examples import (
     Overtaken,
     Reentered,
     Refusals,
+    RefusedAndWritten,
     Repeated,
     TwoInside,
     Unwritten,
@@ -47,6 +48,7 @@ ALL_EVIDENCE: list[Evidence] = [
     FreedEarly(**msgspec.structs.asdict(FACTS)),
     Reentered("r2", "r1", "replica-1", 10, 20),
     Refusals(4),
+    RefusedAndWritten("r1", 503),
     TwoInside(FACTS, FACTS),
     Unwritten("r1", "replica-1"),
     OldEvidence({"longest_ms": "3"}),
@@ -122,7 +124,7 @@ def test_speed_counts_what_was_kept(acknowledged, writes, lost, duration_s, spee
 
 @pytest.mark.parametrize(
     "evidence",
-    [one for one in ALL_EVIDENCE if not isinstance(one, (Reentered, TwoInside, Unwritten))],
+    [one for one in ALL_EVIDENCE if not isinstance(one, (Reentered, RefusedAndWritten, TwoInside, Unwritten))],
     ids=lambda one: type(one).__name__,
 )
 def test_schema_1_evidence(evidence):

@@ -46,7 +46,8 @@ def test_reason_has_net_figures():
     judgement = weigh(record_of_ten(["exclusive"]), found)
 
     assert judgement.verdict == "BROKEN"
-    assert "claimed exclusive, but 3 increments lost: granted twice" in judgement.why
+    assert "claimed exclusive (" in judgement.why
+    assert "), but 3 increments lost: granted twice" in judgement.why
     assert "3 writes overwrote other increments, and later writes brought them back" in judgement.why
     assert "destroyed" not in judgement.why
 

@@ -61,7 +61,9 @@ def test_waiter_that_slept_on(made):
 
 def test_lock_that_was_left(made):
     """The caption names the request that failed, and what became of the lock that it left."""
-    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent").key_event("hincrby", 1)
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="").key_event(
+        "hincrby", 1
+    )
     made.fault("fail_command", "left", 4, 4, "release.before_last")
     made.increment("next", 1, 1, at=(350, 351, 352, 353)).key_event("expired", 345)
 
@@ -72,7 +74,9 @@ def test_lock_that_was_left(made):
 
 
 def test_lock_that_was_entered(made):
-    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent").key_event("hincrby", 1)
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="").key_event(
+        "hincrby", 1
+    )
     made.fault("fail_command", "left", 4, 4, "release.before_last")
     made.increment("next", 1, 1, at=(20, 21, 22, 23)).key_event("hincrby", 20)
 

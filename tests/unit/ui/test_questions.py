@@ -10,7 +10,7 @@ from app.lock import Claim
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome
 from lab.judge.checks import checks
-from lab.judge.examples import Overtaken, Wait
+from lab.judge.examples import Idle, Overtaken, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Verdict
@@ -123,7 +123,7 @@ def test_late_lock_is_answered_by_its_delay():
     ("claim", "facts", "figures", "choice", "number"),
     [
         ("answers_a_try_at_once", {"in_vain_ns": array("q", [700 * MS] * 3)}, {"failed": 30}, 1, "700 ms"),
-        ("prompt_handover", {"idle_ns": array("q", [60 * MS] * 3)}, {}, 1, "60 ms"),
+        ("prompt_handover", {"idle_times": [Idle("r0", "r1", 0, 60 * MS)] * 3}, {}, 1, "60 ms"),
         ("fair", {"overtakes": array("q", [0, 73]), "overtaken": Overtaken("r1", "replica-1", 73, 1, 2)}, {}, 1, "73"),
         ("counts_once", {"duplicated": 9}, {"duplicated": 9}, 1, "9"),
         ("breaks_deadlock", {"gave_up": 2}, {"failed": 2}, 1, "2"),

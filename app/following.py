@@ -1,0 +1,64 @@
+"""Let the context of a request follow it into threads, and into what it hands to a pool of threads.
+
+Tasks of asyncio, ``asyncio.to_thread`` and what is sent to the event loop of another thread need no help: Python copies the
+context variables for them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from app.request_context import PLACE, Place
+
+START = threading.Thread.start
+SUBMIT = ThreadPoolExecutor.submit
+
+
+def follow() -> None:
+    """Let contexts follow, from now on, in this whole process: neither has a hook for it."""
+    threading.Thread.start = _start  # type: ignore[method-assign, assignment]
+    ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
+
+
+@contextmanager
+def for_nobody() -> Iterator[None]:
+    """While the block runs, begin threads for no request: those that a store's client keeps for the whole process."""
+    place = PLACE.get()
+    PLACE.set(None)
+    try:
+        yield
+    finally:
+        PLACE.set(place)
+
+
+def _start(thread: threading.Thread) -> None:
+    if (place := _handed_on()) is not None:
+        thread.run = partial(_at, place, thread.run)  # type: ignore[method-assign]
+    START(thread)
+
+
+def _submit(pool: ThreadPoolExecutor, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    place = _handed_on()
+    with for_nobody():  # a thread that the pool starts now will serve other requests as well
+        return SUBMIT(pool, call if place is None else partial(_at, place, call), *args, **kwargs)
+
+
+def _handed_on() -> Place | None:
+    """Return the place of what this thread begins now; None where it works for no request."""
+    if (place := PLACE.get()) is None or place.context.is_over:
+        return None
+    return Place(place.context, place.begun_in or place.context.phase)
+
+
+def _at(place: Place, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call at this place. A thread of a pool goes back to no request."""
+    PLACE.set(place)
+    try:
+        return call(*args, **kwargs)
+    finally:
+        PLACE.set(None)

@@ -1,0 +1,326 @@
+"""Where a request is, and what it has sent to the lock's store in its present phase: its context.
+
+A context follows its request: into threads that the request starts, into what it hands to a pool of threads, and into tasks of
+asyncio (``app/following.py``). All of them share the one context of the request. ``request_context`` is the context of who
+asks for it: that of a request, or one of its own where it works for none.
+
+A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
+or releases, belongs to no request, and to the phase ``renew``. Only who does the work itself goes on with it from phase to phase.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic_ns
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, cast
+
+from app.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed
+from app.failpoints import (
+    ACQUIRE,
+    AFTER,
+    AFTER_FIRST,
+    AFTER_SECOND,
+    BEFORE,
+    BEFORE_LAST,
+    READ,
+    RELEASE,
+    RENEW,
+    CommandFailed,
+    Failpoints,
+)
+
+# by key, when a phase set it: of a phase that has set no key
+NONE_SET: Mapping[str, int] = MappingProxyType({})
+
+
+class RequestContext:
+    """In which phase a request is, and what it has sent to the lock's store in that phase."""
+
+    # of the whole process; None while no fault is prepared
+    failpoints: ClassVar[Failpoints | None] = None
+    # whether what this thread or task sends belongs to a lock; False while a resource uses the lock's store
+    counting: bool = True
+    # empty outside a request
+    request: str = ""
+    # the same, and it stays when the request is over
+    name: str = ""
+    phase: str = RENEW
+    # whether the request has its answer: work that goes on after that reaches no failpoint
+    is_over: bool = False
+    # how many commands were sent in this phase
+    commands: int = 0
+    # those of them that are about the lock's keys, as far as that is known (app/lock_keys.py)
+    of_the_lock: int = 0
+    # the keys of the acquire and of the release; only noted while a fault is prepared
+    touched: frozenset[str] = frozenset()
+    # when the last of these commands was sent; 0 without any
+    sent_ns: int = 0
+    # when the first command since the last refusal was sent that set something: the key can be held from then on; 0 without one
+    agreed_from_ns: int = 0
+    # by key: when the first of these commands that set this key was sent, as far as the store's client knows the key
+    set_from_ns: Mapping[str, int] = NONE_SET
+    # the name of the last of these commands
+    command: str = ""
+    # what the store answered to it
+    answer: object = ""
+    # whether the last answer that means something was a yes; None where only the lock knows what it means
+    last_agreed: bool | None = None
+    # whether the store agreed to any of these commands
+    said_yes: bool = False
+    # whether the store refused any of these commands
+    refused: bool = False
+    # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
+    may_have_agreed: bool = False
+    # the last script of this phase, empty without one or where a later command agreed, and what it answered
+    script: str = ""
+    script_answer: object = ""
+    # of nested locks: what the outer lock locked, when the last command of its acquire was sent, and when it was granted
+    outer_key: str = ""
+    outer_sent_ns: int = 0
+    outer_got_ns: int = 0
+    # when the release of the outer lock began; 0 before that
+    outer_releasing_ns: int = 0
+
+    def begin(self, request: str) -> RequestContext:
+        """Start a request: it is about to ask for its lock. Return its context."""
+        self.request = self.name = request
+        self.outer_key = ""
+        self.outer_sent_ns = self.outer_got_ns = self.outer_releasing_ns = 0
+        self.is_over = False
+        self.enter(ACQUIRE)
+        return self
+
+    def enter(self, phase: str) -> None:
+        """Start the next phase of this request."""
+        if self.is_over:
+            return
+        if (failpoints := self.failpoints) is not None:
+            if self.of_the_lock:
+                failpoints.usual_commands[self.phase] = self.of_the_lock
+            if phase is READ and self.script:
+                failpoints.learn(self.script, self.script_answer)
+            failpoints.reach(self.phase, AFTER, self.request)
+        self.phase = phase
+        self._forget()
+        if failpoints is not None and phase is not RENEW:
+            failpoints.reach(phase, BEFORE, self.request)
+
+    def _forget(self) -> None:
+        """Forget what was sent in the phase before."""
+        self.commands = self.of_the_lock = self.sent_ns = self.agreed_from_ns = 0
+        self.set_from_ns = NONE_SET
+        self.answer = self.script_answer = self.command = self.script = ""
+        self.said_yes = self.refused = self.may_have_agreed = False
+        self.last_agreed = None
+
+    def fail_work(self) -> str:
+        """Let the release begin after work that failed: no failpoint is there. Return the phase in which the work failed."""
+        failed_in = self.phase
+        if failed_in not in (ACQUIRE, RELEASE, RENEW):
+            self.phase = RELEASE
+            self._forget()
+        return failed_in
+
+    def granted(self, key: str) -> None:
+        """Note the key of a grant: it shows which of the keys that the acquire was about are those of the lock."""
+        if self.failpoints is not None:
+            self.failpoints.keys.learn(key, self.touched)
+
+    def sending(
+        self, command: str = "", commands: int = 1, error: type[Exception] = CommandFailed, keys: Sequence[str] = ()
+    ) -> None:
+        """Note that a command is about to be sent to the lock's store; of several at once, ``command`` is the last.
+
+        error: what the client raises if a fault lets the command fail. keys: what the command is about, where that is known.
+        """
+        if (failpoints := self.failpoints) is not None:
+            is_about_it = failpoints.keys.are_of_the_lock(keys, self.phase is RENEW)
+            renewing = is_about_it and self.phase is RENEW
+            last = is_about_it and self.of_the_lock < failpoints.usual_commands.get(self.phase, 0) <= self.of_the_lock + commands
+            if renewing or last:
+                try:
+                    for moment in (*[BEFORE] * renewing, *[BEFORE_LAST] * last):
+                        failpoints.reach(self.phase, moment, self.request, command, keys)
+                except CommandFailed as failed:
+                    self.command, self.answer = command, f"error: {failed}"  # the one before it may have been answered
+                    raise error(str(failed)) from failed
+            self.of_the_lock += commands * is_about_it
+            if self.phase in (ACQUIRE, RELEASE):
+                self.touched |= frozenset(keys)
+        self.commands += commands
+        self.command, self.answer = command, ""
+        self.sent_ns = monotonic_ns()
+
+    def answered(
+        self,
+        command: str,
+        answer: object,
+        meaning: Meaning = OPEN,
+        script: str = "",
+        keys: Sequence[str] = (),
+        granted_now: bool = False,
+    ) -> None:
+        """Note that the lock's store has answered a command, and the keys that it is about.
+
+        ``script`` names a script: only the lock knows its answers. granted_now: the command waited at the store, so what it
+        granted was granted just now, and not when it was sent.
+        """
+        self.command, self.answer = command, answer
+        if granted_now:
+            self.sent_ns = monotonic_ns()
+        self._take(meaning, keys)
+        if script:
+            self.script, self.script_answer = script, answer
+        failpoints = self.failpoints
+        if not self.said_yes and self._is_yes(answer, meaning, script) and _is_of_the_lock(failpoints, keys):
+            self.said_yes = True
+            if failpoints is not None:
+                failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
+        if self.commands == 2 and failpoints is not None:
+            failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
+
+    def _take(self, meaning: Meaning, keys: Sequence[str]) -> None:
+        """Note what an answer means for the lock."""
+        if meaning is NOTHING:
+            return
+        self.last_agreed = {AGREED: True, REFUSED: False}.get(meaning)
+        if meaning is REFUSED:
+            self.refused = True
+            self.agreed_from_ns = 0
+            self.set_from_ns = NONE_SET
+            return
+        self.may_have_agreed = True
+        if meaning is AGREED:  # this command grants the lock, and not the script before it
+            self.script = ""
+            self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
+            if keys and self.phase is ACQUIRE and keys[0] not in self.set_from_ns:
+                self.set_from_ns = {**self.set_from_ns, keys[0]: self.sent_ns}
+
+    def unanswered(self, command: str, error: BaseException) -> None:
+        """Note that no answer came to a command. The store may have carried it out."""
+        self.command = command
+        self.answer = f"error: {type(error).__name__}"
+        self.may_have_agreed = True
+
+    def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
+        if script and self.failpoints is not None:
+            return self.failpoints.is_yes(script, answer)
+        return agreed(answer, meaning)
+
+    @property
+    def told_no(self) -> bool:
+        """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
+        return self.refused and not self.may_have_agreed
+
+    @property
+    def held_from_ns(self) -> int:
+        """Return when the request can have begun to hold its key, if that was before its last command; 0 if it was not."""
+        return self.agreed_from_ns if 0 < self.agreed_from_ns < self.sent_ns else 0
+
+    def key_set_ns(self, key: str) -> int:
+        """Return when the command that set this key was sent, if it was not the last one; 0 if it was, or is not known."""
+        set_ns = self.set_from_ns.get(key, 0)
+        return set_ns if set_ns < self.sent_ns else 0
+
+    def got_outer(self, key: str) -> None:
+        """Note that the outer of two nested locks was granted."""
+        self.outer_key, self.outer_sent_ns, self.outer_got_ns = key, self.sent_ns, monotonic_ns()
+
+    def releasing_outer(self) -> None:
+        """Note that the release of the outer lock begins."""
+        self.outer_releasing_ns = monotonic_ns()
+
+    def end(self) -> None:
+        """End the request: what this thread sends from here on belongs to no request."""
+        self.enter(RENEW)
+        if self.failpoints is not None:
+            self.failpoints.keys.learn("", self.touched)
+        self.request = ""
+        self.is_over = True
+
+
+def _is_of_the_lock(failpoints: Failpoints | None, keys: Sequence[str]) -> bool:
+    return failpoints is None or failpoints.keys.are_of_the_lock(keys)
+
+
+class Place(NamedTuple):
+    """For which request a thread or a task works."""
+
+    context: RequestContext
+    # the phase in which it was begun; empty for the thread that serves the request, and for who does its work
+    begun_in: str = ""
+    # whether it is within the work
+    working: bool = False
+
+
+class _Alone(threading.local):
+    """The context of a thread for what it sends outside all requests."""
+
+    def __init__(self) -> None:
+        self.context = RequestContext()
+
+
+PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
+COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
+_alone = _Alone()
+
+
+def _here() -> RequestContext:
+    """Return the context to which this thread or task sends at this moment."""
+    if (place := PLACE.get()) is None:
+        return _alone.context
+    context, begun_in, working = place
+    if begun_in:
+        return context if context.phase is begun_in else _alone.context
+    if context.is_over or not (working or context.phase is ACQUIRE or context.phase is RELEASE):
+        return _alone.context
+    return context
+
+
+def begun_by() -> str:
+    """Return the request that began this thread or task; empty where none did."""
+    place = PLACE.get()
+    return place.context.name if place is not None and place.begun_in else ""
+
+
+class _Here:
+    """Stands for the context of who asks."""
+
+    def __getattr__(self, name: str) -> Any:
+        return COUNTING.get() if name == "counting" else getattr(_here(), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "counting":
+            COUNTING.set(value)
+        else:
+            setattr(_here(), name, value)
+
+    def begin(self, request: str) -> RequestContext:
+        """Start a request in this thread, and return its context."""
+        context = RequestContext()
+        PLACE.set(Place(context))
+        return context.begin(request)
+
+    def end(self) -> None:
+        """End the request of this thread."""
+        if (place := PLACE.get()) is not None:
+            place.context.end()
+            PLACE.set(None)
+
+
+@contextmanager
+def working(context: RequestContext) -> Iterator[None]:
+    """While the block runs, do the work of a request in this thread or task, whichever request it was begun for."""
+    before = PLACE.get()
+    PLACE.set(Place(context, working=True))
+    try:
+        yield
+    finally:
+        PLACE.set(Place(context) if before is None or before.context is context else before)
+
+
+request_context = cast(RequestContext, _Here())

@@ -1,0 +1,108 @@
+"""What this process has sent to the lock's store, by the name of each command: the lab compares it with the store's own count.
+
+A command that the store ran and no process has sent came from a client that the lab does not see. So everything counts that goes
+over a connection of the lab's seam: also what a resource sends, and what belongs to no request.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from functools import partial
+from hashlib import sha1
+from time import monotonic_ns
+from typing import Any
+
+from app.journal import Journal, Sent
+
+FUNCTION = "function"
+ANY_CALL = re.compile(r"\bp?call\b")
+CALLS = re.compile(r"""\bp?call\s*\(?\s*(['"])(\w+)\1""")  # a command with its name in a script
+
+
+class _Own(threading.local):
+    """The counts of one thread: adding to them needs no lock."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        with _mutex:
+            _all.append(self.counts)
+
+
+_mutex = threading.Lock()
+_all: list[Counter[str]] = []  # of all threads that ever sent something
+_own = _Own()
+_ran: set[str] = set()  # the scripts that ran, by their hashes; ``function`` for functions
+_scripts: dict[str, list[str]] = {}  # by script: the commands that it may run; ``*`` where it hides their names
+_ports: set[int] = set()  # of the connections on which commands were sent, on this side
+_written: Counter[str] = Counter()
+
+
+def note(command: str, times: int = 1) -> None:
+    """Count a command that is sent."""
+    _own.counts[command] += times
+
+
+def note_script(text: str) -> None:
+    """Note which commands a script may run: the store counts those as well."""
+    if (name := hashed(text)) not in _scripts:
+        _scripts[name] = _commands(text)
+
+
+def hashed(text: str) -> str:
+    """Return the name that Redis gives to a script."""
+    return sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def note_functions(text: str) -> None:
+    """Note which commands a library of functions may run."""
+    _scripts[FUNCTION] = sorted({*_scripts.get(FUNCTION, ()), *_commands(text)})
+
+
+def note_run(script: str) -> None:
+    """Note that a script runs, by its hash or its text, or a function."""
+    if script not in _ran:
+        _ran.add(script)
+
+
+def _commands(text: str) -> list[str]:
+    calls = CALLS.findall(text)
+    hides = len(ANY_CALL.findall(text)) > len(calls)
+    return sorted({name.lower() for _, name in calls} | ({"*"} if hides else set()))
+
+
+def note_connection(connection: Any) -> None:
+    """Note the port of a connection, to distinguish it from those of other clients."""
+    sock: Any = getattr(connection, "_sock", None)
+    if sock is None and (writer := getattr(connection, "_writer", None)) is not None:
+        sock = writer.get_extra_info("socket")
+    try:
+        name = sock.getsockname()
+    except (OSError, AttributeError):
+        return
+    if isinstance(name, tuple):
+        _ports.add(name[1])
+
+
+def write(journal: Journal) -> None:
+    """Journal what was sent since the last time."""
+    with _mutex:
+        total: Counter[str] = Counter()
+        for counts in _all:
+            for _ in range(9):
+                try:
+                    total.update(dict(counts))
+                    break
+                except RuntimeError:  # its thread has sent its first command of a name meanwhile
+                    continue
+        fresh = {name.lower(): number for name, number in (total - _written).items()}
+        if fresh:
+            _written.update(total - _written)
+            about = {"counts": fresh, "ran": sorted(_ran), "scripts": dict(_scripts), "ports": sorted(_ports)}
+            journal.record(Sent(request="", sent_ns=monotonic_ns(), **about))  # type: ignore[arg-type] # checked when it is read
+
+
+def writer(journal: Journal) -> partial[None]:
+    """Return a function that journals what was sent since the last time."""
+    return partial(write, journal)

@@ -1,0 +1,165 @@
+"""What the judge makes of locks that nobody here wrote: what it sees, and what it excuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.journal import GaveUp, Got, Released, Renewed, Sent, Writing, Wrote, WroteLate
+from lab.evidence.client_facts import ClientFacts
+from lab.evidence.history import History
+from lab.judge.unseen import Unseen, unseen
+from tests.builders import MS, found, record_of
+
+UNSEEN = Unseen({"set": 9}, ())
+JOURNAL = "journal/replica-1.jsonl"
+
+
+def renewed(made, sent: int, answered: int, **about):
+    """Add a command that replica-1 sent outside all requests."""
+    fields = {"key": "lock", "answer": "1", "command": "EVALSHA", "prolonged": True, "script": True} | about
+    made.line(JOURNAL, Renewed(request="", sent_ns=sent * MS, renewed_ns=answered * MS, **fields))
+
+
+def overlapping(made, **culprit):
+    """Add a holder from 1 to 7 ms, and a request that reads at 5 ms and destroys its increment."""
+    made.increment("victim", 0, 0, at=(0, 1, 7, 8), key="lock")
+    return made.increment("culprit", 0, 1, at=(5, 6, 9, 10), **({"replica": "replica-2"} | culprit))
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([], "the TTL ran out in the work"),  # the script only looked
+        ([("hset", 101)], "the TTL ran out in the work"),  # it noted its progress
+        ([("expire", 101)], "deleted by a request that did not hold it"),  # it set a new TTL
+    ],
+)
+def test_a_script_renews_where_the_store_says_so(made, events, expected):
+    """What a script did outside all requests, only the store knows: a positive answer prolongs no lease."""
+    made.key_event("set", 1).key_event("expire", 1)
+    made.increment("a", 0, 0, at=(0, 1, 160, 161), key="lock")
+    renewed(made, 100, 101)
+    for event in events:
+        made.key_event(*event)
+    made.key_event("del", 140).increment("b", 0, 1, at=(149, 150, 170, 171), key="lock", replica="replica-2")
+
+    assert [mechanism for _, mechanism in found(made.analyse(final=1, ttl_ms=120))] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("ttl_ms", "work_ms", "expected"),
+    [
+        (300, 300, [("held_to_the_end", "the TTL ran out in the work")]),
+        (300, 10, [("held_to_the_end", "the TTL ran out, although nothing of the scenario takes long")]),
+    ],
+)
+def test_the_end_of_a_lease_needs_a_cause(made, ttl_ms, work_ms, expected):
+    """A lease that ends is an excuse where the scenario lets it end. Elsewhere such a loss makes the run void."""
+    made.increment("a", 0, 0, at=(0, 1, 701, 702)).increment("b", 0, 1, at=(400, 401, 800, 801), replica="replica-2")
+
+    assert found(made.analyse(final=1, ttl_ms=ttl_ms, work_ms=work_ms)) == expected
+
+
+def test_time_before_the_work_is_the_locks_own(made):
+    """A holder that begins its work when its lease is over held nothing, where nothing of the scenario takes long."""
+    made.increment("a", 0, 0, at=(310, 311, 330, 331), sent_ns=1, agreed=True)
+    made.increment("b", 0, 1, at=(320, 321, 340, 341), replica="replica-2", sent_ns=319, agreed=True)
+
+    assert found(made.analyse(final=1, ttl_ms=300, work_ms=10)) == [("exclusive", "the TTL ran out before the work")]
+
+
+@pytest.mark.parametrize(("agreed", "expected"), [(True, "held_to_the_end"), (False, "exclusive")])
+def test_a_lease_counts_from_what_granted_it(made, agreed, expected):
+    """A command that was refused granted nothing: what came later did, and the lease counts from the grant."""
+    made.increment("a", 0, 0, at=(250, 251, 400, 401), sent_ns=1, agreed=agreed)
+    made.increment("b", 0, 1, at=(340, 350, 410, 411), replica="replica-2")
+
+    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300))] == [expected]
+
+
+def test_two_keys_of_one_resource(made):
+    """Two that lock different keys, and write to one part of a resource that loses nothing, were inside at once all the same."""
+    made.increment("a", 0, 0, at=(0, 1, 20, 21), key="stripe 1")
+    made.increment("b", 1, 1, at=(5, 6, 25, 26), key="stripe 2", replica="replica-2")
+
+    assert found(made.analyse(final=2)) == [("exclusive", "locked different keys")]
+
+
+def test_two_keys_of_two_parts(made):
+    """Two that lock different keys, and write to different parts, keep out of each other's way."""
+    for number, got in ((1, 0), (2, 5)):
+        about = {"request": f"r{number}"}
+        times = [moment * MS for moment in (got, got + 1, got + 20, got + 21, got + 22)]
+        made.line(JOURNAL, Got(**about, key=f"stripe {number}", asked_ns=times[0], got_ns=times[0], commands=1))
+        made.line(JOURNAL, Writing(**about, reading_ns=times[1], read_ns=times[1], read=0, value=1))
+        made.line(JOURNAL, Wrote(**about, wrote_ns=times[2], value=1, overwrote=0, part=str(number)))
+        made.line(JOURNAL, Released(**about, releasing_ns=times[3], released_ns=times[4], result="ok", commands=1))
+
+    assert found(made.analyse(final=None)) == []
+
+
+@pytest.mark.parametrize("changes", [{"commands": 0}, {"told_no": True}, {"release_commands": 0}])
+def test_no_accusation_rests_on_unseen_commands(made, changes):
+    """Where the lab does not see the lock's client, it says of no request that it never asked, or released early."""
+    overlapping(made, **changes)
+
+    assert found(made.analyse(final=1, unseen=UNSEEN)) == [("exclusive", "granted to two holders at once")]
+
+
+def test_work_that_goes_on_after_its_release(made):
+    """A request releases, and its work writes later: the holder in between was not alone."""
+    made.line(JOURNAL, Got(request="a", key="lock", asked_ns=0, got_ns=1 * MS, commands=1))
+    made.line(JOURNAL, Released(request="a", releasing_ns=5 * MS, released_ns=6 * MS, result="error: late", commands=1))
+    made.increment("b", 0, 0, at=(10, 11, 12, 13), replica="replica-2")
+    made.line(JOURNAL, WroteLate(request="a", writing_ns=14 * MS, wrote_ns=15 * MS, value=2, overwrote=1))
+
+    assert ("exclusive", "released before the end of the work") in found(made.analyse(final=2))
+
+
+def test_its_own_renewal_deleted_it(made):
+    """A renewal with a TTL of zero deletes the key of its own holder."""
+    made.key_event("set", 1).increment("a", 0, 0, at=(0, 1, 60, 61), key="lock")
+    renewed(made, 30, 31, command="PEXPIRE", script=False)
+    made.key_event("del", 31).increment("b", 0, 1, at=(40, 41, 70, 71), key="lock", replica="replica-2")
+
+    assert found(made.analyse(final=1, ttl_ms=300)) == [("exclusive", "its own renewal deleted it")]
+
+
+@pytest.mark.parametrize(
+    ("ran", "seen", "expected"),
+    [
+        ({"set": 40}, {"set": 40}, None),
+        ({"set": 40}, {}, {"set": 40}),
+        ({"set": 40, "evalsha": 20, "get": 20}, {"set": 40, "evalsha": 20}, None),  # a script ran the last
+        ({"set": 40, "eval": 20, "get": 20}, {"set": 40, "evalsha": 20}, {"eval": 20}),
+        ({"set": 40, "info": 9}, {"set": 40}, None),
+    ],
+)
+def test_what_no_replica_sent(made, ran, seen, expected):
+    """The store's own count shows commands that no replica has sent; those that a script may run say nothing."""
+    sent = Sent(request="", sent_ns=1, counts=seen, ran=["hash"], scripts={"hash": ["get", "del"]}, ports=[7])
+    made.line(JOURNAL, sent)
+    record = record_of(commands={"lock": ran}, clients=[ClientFacts(7), ClientFacts(8, command="get")], lock_servers=1)
+
+    missing = unseen(record, History(made.folder))
+
+    assert (missing and missing.commands) == expected
+    assert missing is None or [client.port for client in missing.clients] == [8]
+
+
+def test_the_lock_stays_free_behind_an_orphan(made):
+    """After an acquire that failed, those who stood in the queue are served, and then nobody: the lock is stuck all the same."""
+    made.increment("r0", 0, 0, at=(0, 1, 10, 11)).fault("kill", "r1", 12, 13, "acquire.after_first")
+    made.increment("r2", 1, 1, at=(5, 20, 30, 31), replica="replica-2")
+    made.line(JOURNAL, GaveUp(request="r3", asked_ns=15 * MS, gave_up_ns=3000 * MS, why="not free", commands=1))
+
+    assert "acquires_atomically" in [claim for claim, _ in found(made.analyse(final=2, ttl_ms=100, has_faults=True))]
+
+
+def test_a_lock_that_serves_next_to_nobody(made):
+    """A lock that is free for seconds, with waiters, before any fault shows nothing by being free after one."""
+    made.increment("r0", 0, 0, at=(0, 1, 10, 11)).fault("kill", "r1", 3003, 3004, "read.before")
+    made.increment("r1", 1, 1, at=(3000, 3001, 3002, 3003), asked=5, replica="replica-2")
+    made.increment("r2", 2, 2, at=(9000, 9001, 9002, 9003), asked=6, replica="replica-2")
+
+    assert found(made.analyse(final=3, ttl_ms=300, has_faults=True)) == []
