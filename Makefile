@@ -44,7 +44,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test
+.PHONY: help setup setup-all setup-dev scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test trial
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -121,3 +121,6 @@ unit: # the tests that need no server
 
 test: check ## check, and the tests with real servers and a real browser
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/servers tests/browser
+
+trial: setup-dev # the whole of what the tests have a sample of: some hours
+	@.venv/bin/pytest -q -m trial tests

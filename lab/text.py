@@ -8,9 +8,9 @@ import textwrap
 WIDTH = 80  # of a terminal, and of what is printed into a pipe
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 write``, ``2 writes``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun: ``1 write``, ``2 writes``. nouns: the plural, where it is not made with an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
 
 
 def thousands(number: float) -> str:

@@ -1,8 +1,8 @@
-"""A schedule with every kind of mark, as the explorer keeps it: no server is needed to draw it."""
+"""A schedule with every kind of mark, and a search, as the explorer keeps them: no server is needed to draw them."""
 
 from __future__ import annotations
 
-from lab.explore.scene import Doing, Held, Scene, Story
+from lab.explore.story.scene import Doing, Held, Scene, Story
 
 RUNS, WORKS, LATE, PAUSED, OVER = (
     Doing("runs", ""),
@@ -37,3 +37,15 @@ LOST = Story(
               breaks=("one increment is lost: A worked after a pause between its last look at the lock and its write",)),
     ),
 )  # fmt: skip
+
+
+def kept_search(schedules, breaks=(), holds=(), faults=(), **about):
+    """What is kept of a search of two replicas that is decided. about: what differs."""
+    found = {"replicas": 2, "at_once": 1, "in_turn": 1, "nested": False, "ends": False, "work_ms": 0, "wait_ms": None}
+    found |= {"nap_ms": 100, "faults": dict(faults), "until_ms": 7000, "needed": True, "decided": True, "cut": 0}
+    return found | {"schedules": schedules, "breaks": dict(breaks), "holds": list(holds)} | about
+
+
+def breaks(schedules, schedule="A"):
+    """What is kept of a claim that so many schedules break."""
+    return {"harm": "lost", "events": 10, "schedule": schedule, "why": "paused_late", "schedules": schedules}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -77,6 +78,8 @@ def stage(name: str) -> Stage:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be read as a Python file")
     module = importlib.util.module_from_spec(spec)
+    if str(path.parent) not in sys.path:  # last: a file next to it hides no module of Python or of a library
+        sys.path.append(str(path.parent))
     spec.loader.exec_module(module)
     return _checked(_stage(module, path.stem, lookup=str(path)))
 

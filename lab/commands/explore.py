@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.lock import Claim, Stage
-from lab.errors import BadInput, ExitStatus, LabError
+from lab.commands import explored_words as words
+from lab.commands.confirm_on_cluster import Confirmed, confirmed_on_cluster
+from lab.commands.explore_certificate import certify
+from lab.errors import BadInput, ExitStatus, LabError, choose_from
 from lab.explore import schedule as schedule_files
-from lab.explore.budget import Budget
-from lab.explore.connection import NotExplored
-from lab.explore.decision import TTL_MS, Decision, Question, decide, questions, within_s
-from lab.explore.event import short
-from lab.explore.lanes import rows
-from lab.explore.program import Program
-from lab.explore.replay import Differs, Stalled
-from lab.explore.replica import NeverWaits
-from lab.explore.result import as_data, claims, sentence
-from lab.explore.scene import Story, staged
-from lab.explore.search import Broken
-from lab.explore.server_table import RealRedis
-from lab.explore.state import Move
+from lab.explore.code.program import servers_of
+from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.decision import Decision, Explorer, Undecided
+from lab.explore.questions import TTL_MS, Asked, Question, decidable
+from lab.explore.result import as_data
+from lab.explore.search.event import short
+from lab.explore.search.replay import Differs, NotPossible
+from lab.explore.search.search import Broken
+from lab.explore.search.state import Move
+from lab.explore.search.world import World
+from lab.explore.server import servers as redis_servers
+from lab.explore.store.others import is_other
+from lab.explore.store.real_redis import RealRedis, Stalled
+from lab.explore.story.lanes import rows
+from lab.explore.story.scene import Story, staged
 from lab.explore.unexplored import INSTEAD, why_not
-from lab.explore.votes import restarted, servers_of
+from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
-from lab.servers import process
-from lab.servers.programs.redis import Redis
-from lab.servers.supervisor import Supervisor
 
 DECISION = "decision.json"
+# where no other time is given: a lock on several servers has more orders, and to replay a history takes longer than a state
+WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 240.0
 
 
 class Unexplored(LabError):  # noqa: N818 - states what is so
@@ -46,16 +51,33 @@ class Unexplored(LabError):  # noqa: N818 - states what is so
     exit_status = ExitStatus.NOTHING_SHOWN
 
 
-@contextlib.contextmanager
-def redis_server() -> Iterator[RealRedis]:
-    """Start a Redis server for the explorer alone, and end it."""
-    with tempfile.TemporaryDirectory(prefix="lab-explore-") as folder, contextlib.closing(Supervisor()) as supervisor:
-        running = process.start(Redis("explored-redis"), supervisor, Path(folder)).wait()
-        real = RealRedis(running.host, running.port)
-        try:
-            yield real
-        finally:
-            real.close()
+class Wanted(NamedTuple):
+    """What ``lab explore`` was asked to print and to keep."""
+
+    only: Claim | None = None
+    show: Claim | None = None
+    as_json: bool = False
+    # the folder for the decision and for the schedules
+    out: Path | None = None
+    # the folder of schedules that are run first, and where those that break a promise are kept
+    keep_failing: Path | None = None
+    # whether a broken promise is run again on real replicas
+    confirm: bool = True
+    # does something with the schedules, and reports it line by line
+    then: Callable[[Sequence[Shortest], Explorer], Iterable[str]] | None = None
+    # the file for what holds, as a certificate
+    certificate: Path | None = None
+
+
+class Shortest(NamedTuple):
+    """A shortest schedule that breaks a claim, run again from an empty server."""
+
+    claim: Claim
+    broken: Broken
+    question: Question
+    world: World
+    moves: list[Move]
+    story: Story
 
 
 def check_servers(stage: Stage, servers: int | None) -> None:
@@ -72,157 +94,179 @@ def explored(name: str) -> Stage:
     return stage
 
 
-def explore(
-    name: str,
-    clients: int,
-    ttl_ms: int | None,
-    work_ms: int | None,
-    budget: Budget | None,
-    budget_s: float | None,
-    only: str | None,
-    as_json: bool,
-    out: Path | None = None,
-    nested: bool = False,
-    servers: int | None = None,
-    then: Callable[[Sequence[Shortest], RealRedis], Iterable[str]] | None = None,
-) -> int:
-    """Decide a stage, print what was decided, and return the exit status: 1 if a claim of the stage breaks.
+def within_s(stage: Stage, budget_s: float | None) -> float:
+    """Return how long all searches may take: as long as is given, or what fits the stage."""
+    return budget_s or (WITHIN_S if servers_of(stage) == 1 and not is_other(stage.store) else WITHIN_OF_SEVERAL_S)
 
-    out: the folder for the decision and for the schedules. nested: each request takes the lock twice. servers: how many the
-    lock asks, if not as many as the lab runs. then: does something with the schedules, and reports it line by line.
+
+def claim_of(name: str | None, stage: Stage) -> Claim | None:
+    """Return the claim of an option. Raises BadInput where there is none of this name, or no search looks at it."""
+    if name is None:
+        return None
+    choose_from("claim", name, [claim.name for claim in Claim])
+    if Claim[name] not in decidable(servers_of(stage)):
+        raise BadInput(f"no search looks at the claim {name}: {words.instead(Claim[name], stage)}")
+    return Claim[name]
+
+
+def explore(stage: Stage, asked: Asked, budget_s: float | None, wanted: Wanted, of_servers: int | None = None) -> int:
+    """Decide a stage, print what was decided, and return the exit status.
+
+    1 if a promise breaks, 0 if every promise that the searches can decide was decided and holds, 3 otherwise.
     """
-    stage = explored(name)
-    check_servers(stage, servers)
-    ttl_ms = ttl_ms or TTL_MS
-    budget = budget or (Budget() if nested else None)
-    asked = questions(clients, ttl_ms, work_ms, None if budget is None else [budget])
-    for one in asked:
-        one.nested = nested
-    console = terminal() if not as_json else Console(file=sys.stderr)
-    decision = Decision(stage, clients, ttl_ms, "", asked, of_servers=servers)
-    printed = Printed(console, decision, Claim[only] if only else None)
-    status = ExitStatus.GOOD
-    with redis_server() as real:
-        try:
-            decision = decide(
-                stage,
-                clients,
-                ttl_ms,
-                asked,
-                real,
-                within_s(stage, budget_s),
-                lambda one: None if as_json else printed.question(one),
-                servers,
-            )
-        except (NotExplored, NeverWaits) as error:
-            raise Unexplored(f"{stage.name} is not explored: {error}.") from None
-        except (Differs, Stalled) as error:
-            sys.stderr.write(f"error: nothing is decided: {error}\n")
-            return ExitStatus.NOTHING_SHOWN
-        except Interrupted:
-            status = ExitStatus.INTERRUPTED
-        decision.redis = decision.redis or real.version
-        shortest = list(found_shortest(decision, printed.only, real)) if out or then or not as_json else []
-        if out is not None:
-            keep(decision, shortest, out)
-        if as_json:
-            sys.stdout.write(_as_json(decision).decode())
-        else:
-            printed.schedules(shortest, out)
-            console.print(f"\n{sentence(decision)}", style="dim")
-        console.print(
-            *(then(shortest, real) if then else ()), sep="\n", end="\n" if then else "", highlight=False, soft_wrap=True
-        )
-    if status is not ExitStatus.GOOD:
-        return status
-    if [claim for claim in decision.broken_promises if only in (None, claim.name)]:
-        return ExitStatus.BROKEN
-    return ExitStatus.GOOD if any(one.found and one.found.complete for one in decision.questions) else ExitStatus.NOTHING_SHOWN
+    check_servers(stage, of_servers)
+    servers, ttl_ms = of_servers or servers_of(stage), asked.ttl_ms or TTL_MS
+    questions = [one for one in asked.questions(stage) if wanted.only is None or wanted.only in one.tests(servers)]
+    if not questions:
+        raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
+    console = terminal() if not wanted.as_json else Console(file=sys.stderr)
+    limit_s = within_s(stage, budget_s)
+    interrupted = False
+    with redis_servers(min(MOST_WORKERS, os.cpu_count() or 1), stage.store) as running:
+        real = RealRedis(running[0].host, running[0].port)
+        with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
+            again = run_kept(explorer, wanted.keep_failing, console)
+            decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=wanted.only)
+            try:
+                with _progress(console, stage, len(questions), limit_s) as on_answer:
+                    decide(decision, running, limit_s, on_answer)
+            except Interrupted:
+                interrupted = True
+            decision.redis = decision.redis or real.version
+            shortest = list(found_shortest(decision, explorer, wanted.only)) if _needs_schedules(decision, wanted) else []
+            report(console, decision, shortest, wanted)
+            if wanted.out is not None:
+                keep(decision, shortest, real.version, wanted.out)
+            promised = [one for one in shortest if one.claim in stage.claims]
+            keep_failing(promised, real.version, wanted.keep_failing)
+            lines = wanted.then(shortest, explorer) if wanted.then else ()
+            console.print(*lines, sep="\n", end="\n" if wanted.then else "", highlight=False, soft_wrap=True)
+            seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
+            certified = certify(decision, real, wanted.certificate, console) if wanted.certificate else ExitStatus.GOOD
+    if interrupted:
+        return ExitStatus.INTERRUPTED
+    return (status_of(decision, seen) or certified) if again is ExitStatus.GOOD else again
 
 
-class Printed:
-    """A decision on the terminal."""
-
-    def __init__(self, console: Console, decision: Decision, only: Claim | None) -> None:
-        self.console = console
-        self.decision = decision
-        self.only = only
-        self.broken: set[str] = set()
-
-    def question(self, question: Question) -> None:
-        """Print what one search has decided; of a pair of faults only what no single fault has shown."""
-        found = question.found
-        work = f"work of {question.work_ms} ms, " if question.work_ms else ""
-        work += "the lock taken twice, " if question.nested else ""
-        self.console.print(f"\n[bold]{work}{question.budget.in_words(restarted(self.decision.servers))}[/bold]", end="  ")
-        if found is None or not found.complete:
-            self.console.print(f"not decided: {question.undecided}", style="yellow")
-        else:
-            self.console.print(f"{found.schedules:,} schedules, {found.states:,} states, {found.seconds:.1f} s", style="dim")
-        decided = claims(question, found, self.decision) if found else {}
-        decided = {name: one for name, one in decided.items() if self.only is None or self.only.name == name}
-        for name, one in decided.items():
-            if "breaks" in one and not (sum(question.budget) > 1 and name in self.broken):
-                self.breaks(name, one)
-        self.broken |= {name for name, one in decided.items() if "breaks" in one}
-        asked = self.decision.stage.claims if self.only is None else {self.only}
-        if holds := [name for name, one in decided.items() if one.get("holds") and Claim[name] in asked]:
-            self.console.print(f"  [green]holds in all schedules[/green]  {', '.join(holds)}")
-
-    def breaks(self, name: str, decided: dict[str, object]) -> None:
-        """Print that a claim breaks."""
-        promised = Claim[name] in self.decision.stage.claims
-        colour, word = ("red", "breaks") if promised else ("yellow", "breaks, and was not promised")
-        share = f" in {decided['schedules']:,} of {decided['of']:,} schedules" if "of" in decided else ""
-        self.console.print(f"  [{colour}]{word}[/{colour}]  {name}{share}; shortest: {decided['breaks']} events", highlight=False)
-
-    def schedules(self, shortest: Sequence[Shortest], out: Path | None) -> None:
-        """Print the shortest schedule of each claim that breaks, and how it is run again."""
-        for one in shortest:
-            work = f" --work-ms {one.program.work_ms}" if one.program.work_ms else ""
-            work += " --nested" if one.program.nested else ""
-            work += f" --servers {one.program.other_servers}" if one.program.other_servers else ""
-            again = (
-                str(out / f"{one.broken.claim.name}.json")
-                if out
-                else f"{one.program.stage.lookup}:{short(one.broken.events)}{work}"
-            )
-            self.console.print(f"\n[bold]{one.broken.claim.name}[/bold]", highlight=False)
-            print_story(self.console, one.story)
-            self.console.print(f"  again: lab replay {again}", style="dim", soft_wrap=True)
+def status_of(decision: Decision, seen: Confirmed | None = None) -> int:
+    """Return the exit status. seen: what real replicas have shown of the broken promises; None where they were not asked."""
+    if decision.claims & decision.stage.claims & decision.broken().keys():
+        return ExitStatus.NOTHING_SHOWN if seen is Confirmed.CONTRADICTED else ExitStatus.BROKEN
+    return ExitStatus.GOOD if decision.is_whole else ExitStatus.NOTHING_SHOWN
 
 
-class Shortest(NamedTuple):
-    """A shortest schedule that breaks a claim, run again from an empty server."""
+@contextlib.contextmanager
+def _progress(console: Console, stage: Stage, number: int, limit_s: float) -> Iterator[Callable[..., None]]:
+    """Print at once what is done, and on a terminal how far it is."""
+    console.print(words.begins(stage, number, limit_s), style="dim", highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        yield lambda place, answer: None
+        return
+    done: set[int] = set()
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True) as progress:
+        bar = progress.add_task(words.progress(0, number))
 
-    broken: Broken
-    program: Program
-    horizon_ms: int
-    moves: list[Move]
-    story: Story
+        def on_answer(place: int, _: object) -> None:
+            done.add(place)
+            progress.update(bar, description=words.progress(len(done), number))
 
-
-def found_shortest(decision: Decision, only: Claim | None, real: RealRedis) -> Iterator[Shortest]:
-    """Run the shortest schedule of each claim that breaks again, the cheapest faults first."""
-    shown: set[Claim] = set()
-    for question in decision.questions:
-        for broken in question.found.broken.values() if question.found else ():
-            if broken.claim not in shown and only in (None, broken.claim):
-                shown.add(broken.claim)
-                program = Program(decision.stage, decision.ttl_ms, question.work_ms, real, question.nested, decision.of_servers)
-                about = program, decision.clients, broken.events, question.horizon_ms, real
-                story, moves = staged(*about, broken.claim.name)
-                yield Shortest(broken, program, question.horizon_ms, moves, story)
+        yield on_answer
 
 
-def keep(decision: Decision, shortest: Sequence[Shortest], out: Path) -> None:
+def _needs_schedules(decision: Decision, wanted: Wanted) -> bool:
+    """Return whether schedules are printed, kept, or run."""
+    broken = decision.broken().keys()
+    return bool(
+        wanted.out or wanted.then or wanted.keep_failing or wanted.show or broken & (decision.claims | decision.stage.claims)
+    )
+
+
+def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = None) -> Iterator[Shortest]:
+    """Run the shortest schedule of each claim that breaks again, the cheapest faults first.
+
+    A schedule that cannot be run, or that breaks nothing when it is, is not believed: the next search is asked.
+    """
+    for claim in [claim for claim in decision.broken() if only in (None, claim)]:
+        while claim in (broken := decision.broken()):
+            question, its = broken[claim]
+            try:
+                world = explorer.world(question.task, question.replicas)
+                story, moves = staged(world, its.events, question.horizon_ms, claim.name)
+            except Stalled as error:
+                decision.disbelieve(question, claim, Undecided.STALLED, str(error))
+            except (NotPossible, Differs, NotExplored, NeverWaits) as error:
+                decision.disbelieve(question, claim, Undecided.DIFFERS, str(error))
+            else:
+                if any(one.claim is claim for move in moves for one in move.found):
+                    yield Shortest(claim, its, question, world, moves, story)
+                    break
+                decision.disbelieve(
+                    question, claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again"
+                )
+
+
+def report(console: Console, decision: Decision, shortest: Sequence[Shortest], wanted: Wanted) -> None:
+    """Print what was decided: the promises first."""
+    if wanted.as_json:
+        sys.stdout.write(_as_json(decision).decode())
+        return
+    for line, style in words.verdict(decision):
+        console.print(line, style=style, highlight=False, soft_wrap=True)
+    promised = [one for one in shortest if one.claim in decision.stage.claims]
+    asked = [one for one in shortest if wanted.show is one.claim or wanted.only is one.claim]
+    if wanted.show is not None and not asked:
+        console.print(f"\n{words.nothing_to_show(wanted.show)}", highlight=False)
+    for one in asked or promised[:1]:
+        console.print(f"\n[bold]{one.claim.name}[/bold]", highlight=False)
+        print_story(console, one.story)
+        console.print(f"  {words.again(decision.stage, one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)
+    for line in words.closing(decision, promised):
+        console.print(line, style="dim", highlight=False, soft_wrap=True)
+
+
+def keep(decision: Decision, shortest: Sequence[Shortest], redis: str, out: Path) -> None:
     """Write the decision and the file of each schedule."""
     out.mkdir(parents=True, exist_ok=True)
     (out / DECISION).write_bytes(_as_json(decision))
     for one in shortest:
-        claim = one.broken.claim.name
-        about = decision.clients, one.horizon_ms, decision.redis, claim, one.broken.mechanism
-        schedule_files.write(schedule_files.of_moves(one.program, one.moves, *about), out / f"{claim}.json")
+        schedule_files.write(as_schedule(one, redis), out / f"{one.claim.name}.json")
+
+
+def as_schedule(one: Shortest, redis: str) -> schedule_files.Schedule:
+    """Return a schedule as its file has it."""
+    about = one.world.program, one.moves, one.question, redis, one.claim.name, one.broken.finding.harm.value
+    return schedule_files.of_moves(*about)
+
+
+def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
+    """Run the schedules again that broke a promise before. Return 1 if one still does, and print it."""
+    for path in sorted(folder.glob("*.json")) if folder is not None and folder.is_dir() else ():
+        schedule = schedule_files.read(path)
+        if schedule.stage not in (explorer.stage.lookup, explorer.stage.name):
+            continue
+        try:
+            world = explorer.world(schedule.task, schedule.clients)
+            story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
+        except (NotPossible, Stalled, NotExplored, NeverWaits):
+            console.print(words.kept_is_impossible(path), style="dim", highlight=False, soft_wrap=True)
+            continue
+        broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims
+        if broken:
+            console.print(words.kept_breaks(path, broken), highlight=False, soft_wrap=True)
+            print_story(console, story)
+            return ExitStatus.BROKEN
+        console.print(words.kept_holds(path), style="dim", highlight=False, soft_wrap=True)
+    return ExitStatus.GOOD
+
+
+def keep_failing(promised: Sequence[Shortest], redis: str, folder: Path | None) -> None:
+    """Keep the schedules that break a promise: the next exploration runs them first."""
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in promised:
+        name = f"{one.world.program.stage.name}-{one.claim.name}.json"
+        schedule_files.write(as_schedule(one, redis), folder / name)
 
 
 def _as_json(decision: Decision) -> bytes:

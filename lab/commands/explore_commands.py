@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from lab.commands.out_option import out_option
-from lab.errors import BadInput, choose_from
+from lab.errors import BadInput
 from lab.paths import new_folder
 
 SERVERS = click.IntRange(2, 7)
+CLIENTS = click.IntRange(2, 8)
 
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
@@ -21,33 +22,46 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", type=click.IntRange(0, 3), help=f"At most this many {what}.")
 
 
+def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]:
+    """Add an option for a duration in milliseconds."""
+    return click.option(f"--{name}", type=click.IntRange(least_ms, 60_000), help=what)
+
+
 @click.command()
 @click.argument("stage", required=False)
+@click.option("--claim", "only", metavar="NAME", help="Decide this claim only.")
+@click.option("--show", metavar="NAME", help="Print the shortest schedule that breaks this claim.")
+@click.option("--clients", type=CLIENTS, help="Number of replicas.  [default: 2, and 3 while there is time]")
 @click.option(
-    "--clients",
-    type=click.IntRange(2, 4),
-    default=2,
-    show_default=True,
-    help="Number of replicas; each does one increment.",
+    "--requests",
+    type=click.IntRange(1, 4),
+    help="Number of requests of each replica, one after the other and at once.  [default: 1, and 2 in one replica]",
 )
-@click.option("--claim", "only", metavar="NAME", help="Report this claim only.")
-@click.option(
-    "--work-ms", type=click.IntRange(0, 60_000), help="Duration of the work.  [default: 0, and once longer than the TTL]"
-)
-@click.option("--ttl-ms", type=click.IntRange(300, 60_000), help="Time to live of the lock, a multiple of 100.  [default: 3000]")
+@click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
+@duration_option("ttl-ms", 300, "Time to live of the lock, a multiple of 100.  [default: 3000]")
+@duration_option("work-ms", 0, "Duration of the work.  [default: 0, and once longer than the TTL]")
+@duration_option("wait-ms", 0, "How long a request waits for the lock.  [default: for ever, and once shorter than the TTL]")
+@duration_option("nap-ms", 100, "How long a waiter naps between two tries, at least.  [default: 100; with long work 700]")
 @fault_option("pauses", "replicas that are paused and resumed")
 @fault_option("crashes", "replicas that are killed")
 @fault_option("lost-replies", "commands of which the command or its reply is lost")
 @fault_option("resends", "commands that are sent twice, because the reply was lost")
 @fault_option("restarts", "restarts of the store without its data")
+@fault_option("failures", "requests whose work fails")
+@click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
 @click.option(
     "--budget",
     "budget_s",
     type=click.FloatRange(0.1, 3600),
-    help="Seconds after which no new state is looked at.  [default: 30; for a lock on several servers 120]",
+    help="Seconds for all searches.  [default: 30; for a lock on several servers 240]",
 )
-@click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
-@click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
+@click.option("--no-confirm", is_flag=True, help="Do not run the schedule of a broken promise on real replicas.")
+@click.option(
+    "--keep-failing",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Folder of the schedules that broke a promise: they are run first.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
@@ -58,46 +72,64 @@ def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     metavar="PATH",
     help="Folder for the schedules as scenarios, as far as a failpoint can express them.",
 )
+@click.option(
+    "--certificate",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="File for all states and events of what holds: lab/explore/check_certificate.py checks it without the lab.",
+)
 def explore(
-    stage: str | None, only: str | None, budget_s: float | None, as_json: bool, keep: bool, scenarios: Path | None, **given: Any
+    stage: str | None, only: str | None, show: str | None, keep: bool, scenarios: Path | None, no_confirm: bool, **given: Any
 ) -> int:
     """Decide every order of commands and faults for a stage.
 
-    The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. For each claim the command
-    reports that it holds in all schedules, or a shortest schedule that breaks it. Without an option for faults, it begins
-    with no fault. It goes on with work that outlasts the TTL, one fault of each kind, and pairs, while there is time.
+    The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. Each promise of the stage holds
+    in every order, or the command finds a shortest schedule that breaks it, and runs that on real replicas as well.
+
+    The default searches begin with no fault. They go on with long work, short waits, one fault of each kind, three clients and
+    pairs of faults, while there is time. An option that chooses a search replaces them.
+
+    The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
     """
-    from app.lock import Claim
+    from lab.commands.explore import Wanted, claim_of, explored
     from lab.commands.explore import explore as run_explore
     from lab.commands.explore_scenarios import write_scenarios
     from lab.commands.keep_decisions import keep_decisions
-    from lab.explore.budget import Budget
+    from lab.explore.questions import Asked
+    from lab.explore.search.budget import Budget
 
+    budget_s = given.pop("budget_s")
+    faults = {name: given.pop(name) for name in Budget._fields}
+    as_json, out, keep_failing, servers = (given.pop(name) for name in ("as_json", "out", "keep_failing", "servers"))
+    certificate = given.pop("certificate")
+    budget = Budget(**{name: number or 0 for name, number in faults.items()})
+    asked = Asked(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if scenarios or as_json or only or any(value for name, value in given.items() if name != "clients"):
+        if (only, show, scenarios, as_json, out, keep_failing, servers, asked) != (*[None] * 3, False, *[None] * 3, Asked()):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
         raise click.MissingParameter(param_type="argument", param_hint="STAGE")
-    if only is not None:
-        choose_from("claim", only, [claim.name for claim in Claim])
-    faults = {name: given.pop(name) for name in Budget._fields}
-    budget = (
-        Budget(**{name: number or 0 for name, number in faults.items()})
-        if any(one is not None for one in faults.values())
-        else None
+    found = explored(stage)
+    wanted = Wanted(
+        only=claim_of(only, found),
+        show=claim_of(show, found),
+        as_json=as_json,
+        out=out,
+        keep_failing=keep_failing,
+        confirm=not no_confirm,
+        then=partial(write_scenarios, folder=scenarios) if scenarios else None,
+        certificate=certificate,
     )
-    then = partial(write_scenarios, clients=given["clients"], folder=scenarios) if scenarios else None
-    return run_explore(stage, budget=budget, budget_s=budget_s, only=only, as_json=as_json, then=then, **given)
+    return run_explore(found, asked, budget_s, wanted, servers)
 
 
 @click.command()
 @click.argument("schedule")
-@click.option("--work-ms", type=click.IntRange(0, 60_000), help="Duration of the work.  [default: 0]")
-@click.option("--ttl-ms", type=click.IntRange(300, 60_000), help="Time to live of the lock.  [default: 3000]")
-@click.option(
-    "--clients", type=click.IntRange(2, 4), help="Number of clients.  [default: as many as the schedule names, at least 2]"
-)
+@duration_option("work-ms", 0, "Duration of the work.  [default: 0]")
+@duration_option("ttl-ms", 300, "Time to live of the lock.  [default: 3000]")
+@duration_option("nap-ms", 100, "How long a waiter naps between two tries, at least.  [default: 100]")
+@click.option("--clients", type=CLIENTS, help="Number of clients.  [default: as many as the schedule names, at least 2]")
 @click.option("--nested", is_flag=True, help="Each request takes the lock twice.")
 @click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the schedule into a file.")

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lab.commands.explore import Shortest
-from lab.explore import schedule as schedule_files
+from lab.commands.explore import Shortest, as_schedule
 from lab.explore.as_scenario import NotExpressible, as_scenario
-from lab.explore.phase import commands_alone, walked
-from lab.explore.server_table import RealRedis
+from lab.explore.decision import Explorer
+from lab.explore.story.phase import commands_alone, walked
+from lab.explore.story.words import of_finding
 
 
-def write_scenarios(shortest: Sequence[Shortest], real: RealRedis, clients: int, folder: Path) -> Iterator[str]:
+def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Path) -> Iterator[str]:
     """Write a scenario for each claim that breaks. Yield a line about each: its command, or why there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in shortest:
-        claim, stage = one.broken.claim.name, one.program.stage
-        about = clients, one.horizon_ms, real.version, claim, one.broken.mechanism
-        schedule = schedule_files.of_moves(one.program, one.moves, *about)
-        walk = walked(one.program, schedule, real)
+        claim, stage = one.claim.name, explorer.stage
+        schedule = as_schedule(one, explorer.real.version)
+        walk = walked(one.world, schedule.parsed, schedule.until_ms)
+        alone = commands_alone(explorer.world(one.question.task, 1))
         try:
-            text = as_scenario(walk, schedule, commands_alone(one.program, real), has_ttl=stage.ttl_ms is not None)
+            text = as_scenario(walk, schedule, alone, has_ttl=stage.ttl_ms is not None, how=of_finding(one.broken.finding))
         except NotExpressible as reason:
             yield f"{claim} has no scenario: {reason}"
             continue

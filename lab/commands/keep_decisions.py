@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 from app.lock import Stage
 from app.locks import stages
-from lab.commands.explore import explored, found_shortest, redis_server
+from lab.commands.explore import explored, found_shortest, within_s
 from lab.errors import ExitStatus, choose_from
 from lab.explore import kept
-from lab.explore.connection import NotExplored
-from lab.explore.decision import TTL_MS, decide, questions, within_s
-from lab.explore.replay import Differs, Stalled
-from lab.explore.replica import NeverWaits
-from lab.explore.server_table import RealRedis
+from lab.explore.decision import Decision, Explorer
+from lab.explore.questions import TTL_MS, by_default
+from lab.explore.server import servers
+from lab.explore.store.real_redis import RealRedis
 from lab.explore.unexplored import why_not
+from lab.explore.workers import MOST_WORKERS, decide
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
-
-CLIENTS = 2
+from lab.servers.server import Server
 
 
 def keep_decisions(name: str | None, budget_s: float | None) -> int:
-    """Decide one stage, or all that can be explored, for two clients. Keep what was decided, truthfully where it is nothing.
+    """Decide one stage, or all that can be explored. Keep what was decided, truthfully where it is nothing.
 
     Only a stage of the ladder is kept, or a lock of ``docs/slips``. Raises BadInput.
     """
@@ -31,13 +31,14 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
         choose_from("stage", name, stages())
     slips = [one for one in map(find_stage, map(str, kept.slips().values())) if commands(one)]
     chosen = [explored(name)] if name else [*(one for one in stages().values() if not why_not(one)), *slips]
-    with redis_server() as real:
-        for stage in chosen:
-            found = _decided(stage, within_s(stage, budget_s), real)
+    for stage in chosen:
+        with servers(MOST_WORKERS, stage.store) as running:
+            found = _decided(stage, within_s(stage, budget_s), running)
             path = kept.write(found, kept.folder_of(stage))
-            done = sum(one["complete"] for one in found.budgets)
-            words = found.why or f"{done} of {len(found.budgets)} searches are complete"
-            terminal().print(f"{stage.name}: {words}; kept {path.name}", highlight=False)
+            done = sum(one["decided"] for one in found.searches)
+            terminal().print(
+                f"{stage.name}: {done} of {len(found.searches)} searches are decided; kept {path.name}", highlight=False
+            )
     return ExitStatus.GOOD
 
 
@@ -52,11 +53,10 @@ def ttl_ms(stage: Stage) -> int:
     return int(given[0]) if given else TTL_MS
 
 
-def _decided(stage: Stage, budget_s: float, real: RealRedis) -> kept.Kept:
+def _decided(stage: Stage, budget_s: float, running: list[Server]) -> kept.Kept:
     lives_ms = ttl_ms(stage)
-    try:
-        decision = decide(stage, CLIENTS, lives_ms, questions(CLIENTS, lives_ms, None, None), real, budget_s)
-        stories = {one.broken.claim.name: one.story for one in found_shortest(decision, None, real)}
-    except (NotExplored, NeverWaits, Differs, Stalled) as error:
-        return kept.Kept(stage=stage.name, sha256=kept.fingerprint_of(stage), why=str(error))
+    decision = decide(Decision(stage, lives_ms, by_default(stage, lives_ms)), running, budget_s)
+    real = RealRedis(running[0].host, running[0].port)
+    with closing(real), closing(Explorer(stage, real)) as explorer:
+        stories = {one.claim.name: one.story for one in found_shortest(decision, explorer)}
     return kept.of(decision, stories, budget_s)

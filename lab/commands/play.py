@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.lock import Stage
-from lab.commands.explore import Unexplored, explored, redis_server
+from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
-from lab.explore.connection import NotExplored
-from lab.explore.replay import Differs, Stalled
-from lab.explore.replica import NeverWaits
-from lab.explore.server_table import RealRedis
-from lab.explore.votes import servers_of
+from lab.explore.code.program import servers_of
+from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.search.replay import Differs
+from lab.explore.server import redis_server
+from lab.explore.store.others import is_other
+from lab.explore.store.real_redis import RealRedis, Stalled
 from lab.language.choice import Language, of_environment
 from lab.paths import REPORTS, shown
 from lab.play.chinese import chinese
@@ -35,6 +36,9 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     stages = [explored(name) for name in names]
     if several := [stage.name for stage in stages if servers_of(stage) > 1]:
         raise Unexplored(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
+    if other := [stage for stage in stages if is_other(stage.store)]:
+        why = f"it asks {other[0].store}. `lab explore {other[0].name}` decides its orders"
+        raise Unexplored(f"{other[0].name} has no page: {why}.")
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-from app.lock import Stage
-from lab.commands.explore import check_servers, explored, print_story, redis_server
+from lab.commands.explore import check_servers, explored, print_story
 from lab.commands.replay_on_cluster import replay_all, replay_on_cluster
 from lab.enact.enact import script_of
 from lab.enact.enactment import not_possible
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
-from lab.explore.decision import TTL_MS, horizon_ms
-from lab.explore.event import CLOCK
-from lab.explore.picture import draw
-from lab.explore.program import Program
-from lab.explore.replay import NotPossible, Stalled
-from lab.explore.scene import staged
+from lab.explore.code.program import servers_of
+from lab.explore.code.replica import GRID_MS, NeverWaits, NotExplored
+from lab.explore.decision import Explorer
+from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule
-from lab.explore.server_table import RealRedis
-from lab.explore.votes import servers_of
+from lab.explore.search.event import CLOCK
+from lab.explore.search.replay import NotPossible
+from lab.explore.server import redis_server
+from lab.explore.store.others import is_other
+from lab.explore.store.real_redis import Stalled
+from lab.explore.story.picture import draw
+from lab.explore.story.scene import staged
 from lab.report.terminal import terminal
+
+SERVER_BY_SERVER = "several servers is not run on a cluster, server by server"
+NO_TURNS = "{} is not run on a cluster, command by command"
 
 
 def replay(
@@ -33,11 +40,12 @@ def replay(
     on_cluster: bool = False,
     nested: bool = False,
     servers: int | None = None,
+    nap_ms: int | None = None,
 ) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
     text: STAGE:EVENTS, or what ``lab explore --out`` wrote: the path of a file, or of the folder. out: the file for its picture.
-    on_cluster: run it on real replicas as well, and return the exit status of that run.
+    on_cluster: run it on real replicas as well; then the exit status is 0 if both saw the same, and 3 otherwise.
     """
     if text and Path(text).is_dir():
         if not on_cluster:
@@ -46,57 +54,67 @@ def replay(
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
     if schedule_files.is_file(text):
-        if (ttl_ms, work_ms, clients, servers) != (None, None, None, None):
-            raise BadInput(f"{text} has its own TTL, work, clients and servers: give no option for them")
+        if any(one is not None for one in (ttl_ms, work_ms, clients, servers, nap_ms)):
+            raise BadInput(f"{text} has its own TTL, work, naps, clients and servers: give no option for them")
         schedule = schedule_files.read(Path(text))
     else:
-        schedule = typed(text, ttl_ms or TTL_MS, work_ms or 0, clients)
+        schedule = typed(text, ttl_ms or TTL_MS, work_ms or 0, clients, nap_ms or GRID_MS)
     schedule.nested = schedule.nested or nested
     schedule.servers = servers or schedule.servers
     if on_cluster and schedule.nested:
         raise BadInput("a request that takes the lock twice is not run on a cluster")
     stage = explored(schedule.stage)
     check_servers(stage, schedule.servers or None)
-    if on_cluster and servers_of(stage) > 1:
-        raise BadInput(f"a lock on several servers is not run on a cluster, server by server: lab replay {text}")
+    if on_cluster and (servers_of(stage) > 1 or is_other(stage.store)):
+        where = SERVER_BY_SERVER if servers_of(stage) > 1 else NO_TURNS.format(stage.store)
+        raise BadInput(f"a lock on {where}: lab replay {text}")
     if on_cluster and (why := not_possible(schedule.parsed)):
         raise BadInput(f"the schedule is not possible on a cluster: {why}")
-    with redis_server() as real:
-        status = _replayed(stage, schedule, real, out)
+    with redis_server(stage.store) as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
+        status = _replayed(explorer, schedule, out)
         if not on_cluster or status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
             return status
-        script = script_of(Program(stage, schedule.ttl_ms, schedule.work_ms, real), schedule, real)
+        script = script_of(explorer, schedule)
     return replay_on_cluster(stage, schedule, script, f"lab replay {text} --cluster")
 
 
-def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None) -> Schedule:
+def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int = GRID_MS) -> Schedule:
     """Return the schedule of a short form. Raises BadInput."""
     name, colon, events = text.rpartition(":")
     if not colon or not name:
         raise BadInput(
             f"{text!r} is no schedule; write it as STAGE:EVENTS, as in uuid:A4BpAt3000BrAA, or give a file of `lab explore --out`"
         )
-    schedule = Schedule(stage=name, clients=clients or 2, ttl_ms=ttl_ms, work_ms=work_ms, until_ms=0, events=events)
+    about: Any = {
+        "stage": name,
+        "clients": clients or 2,
+        "ttl_ms": ttl_ms,
+        "work_ms": work_ms,
+        "nap_ms": nap_ms,
+        "events": events,
+    }
+    schedule = Schedule(schema=schedule_files.SCHEMA, until_ms=0, **about)
     parsed = schedule.parsed
     schedule.clients = clients or max(2, max((event.client for event in parsed), default=0) + 1)
     latest_ms = max((event.number for event in parsed if event.kind is CLOCK), default=0)
-    schedule.until_ms = max(horizon_ms(schedule.clients, ttl_ms, work_ms), latest_ms)
+    schedule.until_ms = max(schedule.question.horizon_ms, latest_ms)
     return schedule
 
 
-def _replayed(stage: Stage, schedule: Schedule, real: RealRedis, out: Path | None) -> int:
-    program = Program(stage, schedule.ttl_ms, schedule.work_ms, real, schedule.nested, schedule.servers or None)
-    changed = schedule.sha256 not in ("", schedule_files.fingerprint(program))
+def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
+    stage = explorer.stage
+    world = explorer.world(schedule.task, schedule.clients)
+    changed = schedule.sha256 not in ("", schedule_files.fingerprint(world.program))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:
-        story, moves = staged(program, schedule.clients, schedule.parsed, schedule.until_ms, real, schedule.claim)
+        story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
     except NotPossible as error:
         if changed:
             sys.stderr.write(f"the schedule cannot happen any more: {error}\n")
             return ExitStatus.NOTHING_SHOWN
         raise BadInput(f"the schedule cannot happen: {error}") from None
-    except Stalled as error:
+    except (Stalled, NotExplored, NeverWaits) as error:
         sys.stderr.write(f"error: nothing is decided: {error}\n")
         return ExitStatus.NOTHING_SHOWN
     console = terminal()
@@ -104,7 +122,7 @@ def _replayed(stage: Stage, schedule: Schedule, real: RealRedis, out: Path | Non
     if out is not None:
         _write(out, draw(story))
     broken = {finding.claim for move in moves for finding in move.found}
-    if differs := schedule_files.difference(schedule.steps, schedule_files.steps(program, moves)):
+    if differs := schedule_files.difference(schedule.steps, schedule_files.steps(world.program, moves)):
         console.print(f"  it differs from the file at {differs}", highlight=False, soft_wrap=True)
     if schedule.claim and schedule.claim not in {claim.name for claim in broken}:
         console.print(f"  {schedule.claim} does not break any more", highlight=False)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from app.lock import Stage
-from lab.commands.explore import DECISION, explored, redis_server
+from lab.commands.explore import DECISION, explored
 from lab.enact.enact import enact, script_of
 from lab.enact.enactment import Script, not_possible
 from lab.errors import BadInput, ExitStatus
 from lab.explore import schedule as schedule_files
-from lab.explore.program import Program
-from lab.explore.replay import NotPossible, Stalled
+from lab.explore.code.program import servers_of
+from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
-from lab.explore.server_table import RealRedis
-from lab.explore.votes import servers_of
+from lab.explore.search.replay import NotPossible
+from lab.explore.server import redis_server
+from lab.explore.store.others import is_other
+from lab.explore.store.real_redis import RealRedis, Stalled
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervised import one_supervisor, supervised
@@ -22,14 +26,17 @@ from lab.text import counted
 
 
 def replay_on_cluster(stage: Stage, schedule: Schedule, script: Script, command: str) -> int:
-    """Run a schedule on real replicas, judge the run, and print whether both saw the same. Return the exit status."""
+    """Run a schedule on real replicas, judge the run, and print whether both saw the same.
+
+    Return 0 if they did, and 3 otherwise.
+    """
     console = terminal()
     with supervised() as supervisor:
         done = enact(supervisor, stage, schedule, script, command)
     summarise(console, done.conducted.judgement, done.conducted.findings)
     console.print(f"On the cluster: {done.sentence}.", highlight=False, style="" if done.same else "yellow")
     where_to_look(console, finish(done.conducted, draw=False))
-    return done.exit_status
+    return ExitStatus.GOOD if done.same else ExitStatus.NOTHING_SHOWN
 
 
 def replay_all(folder: Path) -> int:
@@ -57,11 +64,14 @@ def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str)
     """Return whether the cluster saw the same as the explorer, and the sentence about it."""
     if servers_of(stage) > 1:
         return False, "a lock on several servers is not run on a cluster, server by server"
+    if is_other(stage.store):
+        return False, f"a lock on {stage.store} is not run on a cluster, command by command"
     if why := not_possible(schedule.parsed):
         return False, f"not possible on a cluster: {why}"
     try:
-        script = script_of(Program(stage, schedule.ttl_ms, schedule.work_ms, real), schedule, real)
-    except (NotPossible, Stalled) as error:
+        with closing(Explorer(stage, real)) as explorer:
+            script = script_of(explorer, schedule)
+    except (NotPossible, Stalled, NotExplored, NeverWaits) as error:
         return False, f"the schedule cannot happen: {error}"
     with supervised() as supervisor:
         done = enact(supervisor, stage, schedule, script, command)

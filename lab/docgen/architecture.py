@@ -28,7 +28,7 @@ LETTERS = 38  # of a line of small text in a box
 def layers() -> list[list[str]]:
     """Return the folders and modules of ``lab`` by layer, the highest first, as the contract in pyproject.toml has them."""
     contracts = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    (found,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    found = next(contract["layers"] for contract in contracts if contract.get("containers") == ["lab"])
     return [[name.strip() for name in layer.split("|")] for layer in found]
 
 

@@ -14,17 +14,22 @@ from app.lock import Claim, Stage
 from app.locks import stages
 from lab.docgen.figures import LIST
 from lab.errors import choose_from
-from lab.explore import kept, picture
+from lab.explore import kept
+from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.kept import Kept
-from lab.explore.narrative import sentences, title
-from lab.explore.scene import Story
-from lab.explore.summary import Summary, conditions, in_short, of_claims
+from lab.explore.questions import ALWAYS, PAIR, TTL_MS, Question, by_default
+from lab.explore.story import picture
+from lab.explore.story.narrative import sentences, title
+from lab.explore.story.scene import Story
+from lab.explore.summary import Summary, conditions, of_claims
 from lab.paths import HOME
 from lab.report import matrix, reference
-from lab.text import thousands
+from lab.text import counted, thousands
 
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
+REENTERS, FAULTS_OF_A_PAIR = "reentrant", 2
+SEARCHES = "../explore.md#what-is-searched"  # from a chapter
 
 
 @cache
@@ -71,7 +76,7 @@ def _schedule(name: str) -> str:
     schedule, claim = "[schedule](../explore.md#events)", f"[`{story.claim}`](../stages.md#the-claims)"
     not_promised = "" if Claim[story.claim] in stage.claims else f", which `{name}` does not promise"
     return (
-        f"**Every order.** `lab explore {name}` decides all orders of the commands of two clients. "
+        f"**Every order.** `lab explore {name}` decides every order of commands and faults. "
         f"This is a shortest {schedule} that breaks {claim}{not_promised}.{share}\n\n"
         f"{_image(story, UP)}"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
@@ -92,12 +97,13 @@ def _drawn(name: str) -> str:
 
 def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
     """Return what was decided where a chapter draws no schedule."""
-    number = sum(one["schedules"] for one in found.budgets if one["complete"])
-    undecided = len(found.budgets) - sum(one["complete"] for one in found.budgets)
+    number = sum(one.get("schedules") or 0 for one in found.searches if one["decided"])
+    done = sum(one["decided"] for one in found.searches)
+    undecided = len(found.searches) - done
     promised = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim in stage.claims]
     others = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim not in stage.claims]
-    done = in_short([conditions(one, found.servers) for one in found.budgets if one["complete"]])
-    decided = f"`lab explore {stage.name}` decided {thousands(number)} schedules of two clients: {done}."
+    orders = f"{thousands(number)} schedules" if number else "every order"
+    decided = f"`lab explore {stage.name}` decided {orders} in {counted(done, '[search', '[searches')}]({SEARCHES})."
     words = [
         f"{decided} None of them breaks a promise of `{stage.name}`." if not promised else f"{decided} {'; '.join(promised)}."
     ]
@@ -129,4 +135,29 @@ def _in_runs(stage: str, claim: Claim) -> str:
     return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells) or "not tried"
 
 
-PARTS: dict[str, Callable[..., str]] = {"schedule": _schedule, "drawn": _drawn, "evidence": _evidence}
+def _searches() -> str:
+    """Return what is searched by default of a lock on one server that may be taken again, and what each search decides."""
+    asked = by_default(stages()[REENTERS], TTL_MS)
+    pairs = sum(sum(one.budget) == FAULTS_OF_A_PAIR for one in asked)
+    of_three = [one for one in asked if one.replicas > PAIR and sum(one.budget) == 1]
+    lines = ["| search | always | claims, besides `exclusive` and `counts_once` |", "| --- | --- | --- |"]
+    for one in asked:
+        if sum(one.budget) < FAULTS_OF_A_PAIR and one not in of_three:
+            claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
+            lines.append(f"| {_in_words(one)} | {'yes' if one.needed else ''} | {claims} |")
+    lines.append(f"| three clients, one of {len(of_three)} faults | | those of the fault |")
+    return "\n".join([*lines, f"| {pairs} pairs of faults | | those of both faults |", ""])
+
+
+def _in_words(question: Question) -> str:
+    task, faults = question.task, question.budget._asdict()
+    wait_ms = task.wait_ms if task.wait_ms < FOR_EVER_MS else None
+    return conditions({**task._asdict(), "wait_ms": wait_ms, "replicas": question.replicas, "faults": faults})
+
+
+PARTS: dict[str, Callable[..., str]] = {
+    "schedule": _schedule,
+    "drawn": _drawn,
+    "evidence": _evidence,
+    "searches": _searches,
+}

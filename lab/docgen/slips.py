@@ -8,12 +8,12 @@ from app.lock import Claim, Stage
 from app.locks import stage as stage_of
 from lab.errors import BadInput, choose_from
 from lab.explore import kept
-from lab.explore.decision import TTL_MS
 from lab.explore.kept import Kept
-from lab.explore.narrative import capital, sentences
-from lab.explore.summary import conditions, in_short, of_claims
+from lab.explore.questions import TTL_MS
+from lab.explore.story.narrative import capital, sentences
+from lab.explore.summary import of_claims
 from lab.paths import HOME
-from lab.text import thousands
+from lab.text import counted, thousands
 
 
 def _slip(name: str, claim: str = "") -> str:
@@ -59,11 +59,12 @@ def _kept_promises(found: Kept, stage: Stage) -> str:
     answers = of_claims(found)
     if broken := [claim.name for claim, one in answers.items() if one.broken and claim in stage.claims]:
         raise BadInput(f"{stage.name} breaks {', '.join(broken)}: the part has to name the claim")
-    complete = [one for one in found.budgets if one["complete"]]
-    number = sum(one["schedules"] for one in complete)
+    decided = [one for one in found.searches if one["decided"]]
+    number = sum(one["schedules"] or 0 for one in decided)
+    searches = f"{counted(len(decided), '[search', '[searches')}](explore.md#what-is-searched)"
     return (
-        f"**Every order.** {thousands(number)} schedules of two clients are decided, each under one of these conditions: "
-        f"{in_short([conditions(one, found.servers) for one in complete])}. None of them breaks a claim that this lock makes."
+        f"**Every order.** {thousands(number)} schedules are decided, in {searches}. "
+        "None of them breaks a claim that this lock makes."
     )
 
 

@@ -10,13 +10,13 @@ from app.lock import Claim, Stage
 from lab.enact.controller import Controller
 from lab.enact.enactment import Enactment, Script
 from lab.enact.faults import Injected
-from lab.errors import ExitStatus
-from lab.explore.phase import Walk, places, walked
-from lab.explore.program import RETRY_MS, Program
-from lab.explore.rules import STUCK, THEFT
+from lab.explore.code.program import RETRY_MS
+from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
-from lab.explore.server_table import RealRedis
-from lab.explore.state import Move
+from lab.explore.search.harm import Finding, Harm
+from lab.explore.search.state import Move
+from lab.explore.story.phase import Walk, places, walked
+from lab.explore.story.words import of_finding
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import cluster
@@ -38,15 +38,11 @@ class Enacted(NamedTuple):
     # whether each command and each reply was that of the explorer
     followed: bool
 
-    @property
-    def exit_status(self) -> int:
-        """Return the exit status of the run; where the schedule could not be followed, nothing is shown."""
-        return self.conducted.exit_status if self.followed else ExitStatus.NOTHING_SHOWN
 
-
-def script_of(program: Program, schedule: Schedule, real: RealRedis) -> Script:
+def script_of(explorer: Explorer, schedule: Schedule) -> Script:
     """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
-    return Script(*walked(program, schedule, real), real.scripts)
+    world = explorer.world(schedule.task, schedule.clients)
+    return Script(*walked(world, schedule.parsed, schedule.until_ms), tuple(explorer.real.scripts.values()))
 
 
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
@@ -101,24 +97,29 @@ def _claim(schedule: Schedule, moves: Sequence[Move]) -> Claim:
 
 def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
     """Compare what the judge found with what the explorer found."""
-    mechanisms = dict.fromkeys(finding.mechanism for move in moves for finding in move.found if finding.claim is claim)
-    if not mechanisms:
+    found = list(dict.fromkeys(finding for move in moves for finding in move.found if finding.claim is claim))
+    if not found:
         return Enacted(
             done, not done.judgement.violations, "each command and each reply was the same, and nothing was to break", True
         )
-    explored = f"{claim.name}: {'; '.join(mechanisms)}"
+    explored = f"{claim.name}: {'; '.join(dict.fromkeys(map(of_finding, found)))}"
     judged = [one for one in done.judgement.violations if one.claim == claim.name]
     if judged:
         lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""
-        found = "; ".join(f"{one.what}: {one.mechanism}" for one in judged)
-        return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {found}{lost})", True)
+        seen = "; ".join(f"{one.what}: {one.mechanism}" for one in judged)
+        return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {seen}{lost})", True)
     others = ", ".join(one.claim for one in done.judgement.violations)
-    if THEFT in mechanisms and done.findings.thefts and not others:
-        return Enacted(done, True, f"same theft: {explored} (it destroyed no increment of the others)", True)
-    if STUCK in mechanisms and done.findings.gave_up and not others:
+    if _has(found, Harm.THEFT) and done.findings.thefts:
+        also = f"what was lost breaks {others}" if others else "it destroyed no increment of the others"
+        return Enacted(done, True, f"same theft: {explored} ({also})", True)
+    if _has(found, Harm.STUCK, Harm.LOCKED, Harm.ASLEEP) and done.findings.gave_up and not others:
         waited = counted(done.findings.gave_up, "request")
         return Enacted(
             done, True, f"same harm: {explored} ({waited} waited in vain; the judge has no claim for this fault)", True
         )
     sentence = f"same commands and replies, but the judge finds {others or 'no claim'} broken, and the explorer {explored}"
     return Enacted(done, False, sentence, True)
+
+
+def _has(found: Sequence[Finding], *harms: Harm) -> bool:
+    return any(one.harm in harms for one in found)

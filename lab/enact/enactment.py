@@ -17,10 +17,12 @@ from lab.enact.clients import Client
 from lab.enact.controller import Controller, Held
 from lab.enact.faults import Injected
 from lab.enact.names import Names
-from lab.explore.event import (
+from lab.explore.code.operation import Command, Listen, Nap
+from lab.explore.search.event import (
     CHOICE,
     CLOCK,
     CRASH,
+    FAILURE,
     LOST_COMMAND,
     LOST_REPLY,
     PAUSE,
@@ -31,10 +33,10 @@ from lab.explore.event import (
     Event,
     letter_of,
 )
-from lab.explore.operation import Command, Listen
-from lab.explore.parking import PARKED
-from lab.explore.state import RUNS, Move, State
-from lab.explore.world import World
+from lab.explore.search.one_server import SUBSCRIBING
+from lab.explore.search.state import RUNS, Move, State
+from lab.explore.search.world import World
+from lab.explore.store.resp import Reply
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import health
 from lab.servers.server import Server
@@ -71,6 +73,8 @@ def not_possible(events: Sequence[Event]) -> str:
     for number, event in enumerate(events, 1):
         if event.kind is CHOICE:
             return f"event {number}, {event}: a real replica draws its own random numbers"
+        if event.kind is FAILURE:
+            return f"event {number}, {event}: the counter of a real replica answers"
     return ""
 
 
@@ -151,6 +155,9 @@ class Enactment:
         if move.command is None:
             self.controller.order(self._held(event.client, event.thread, MESSAGE, None, WITHIN_S))
             return
+        if move.command.words[0] in SUBSCRIBING:
+            self._subscribe(event.client, move.command)
+            return
         thread = self._held(event.client, event.thread, COMMAND, move.command, WITHIN_S)
         if event.kind is not STEP:
             self.injected.begin(place, thread.replica, thread.pid, thread.request)
@@ -159,12 +166,25 @@ class Enactment:
             raise Differs("no reply came")
         if event.kind is not STEP:
             self.injected.recovered(place)
-        if event.kind in (STEP, RESEND) and not self.names.same_reply(move.reply, thread.replies[0]):
-            raise Differs(f"the reply was {thread.replies[0]!r}, and in the search {move.reply!r}")
+        expected = move.reply.value if isinstance(move.reply, Reply) else move.reply
+        if event.kind in (STEP, RESEND) and not self.names.same_reply(expected, thread.replies[0]):
+            raise Differs(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
+
+    def _subscribe(self, client: int, command: Command) -> None:
+        """Let a replica subscribe. The thread sends the command that asks for it; in the explorer it is the one that listens."""
+        self.controller.wait_until(lambda: bool(self._at_subscription(client)), SETTLE_S)
+        for thread in self._at_subscription(client):
+            if self.names.same_command(command.words, thread.words):
+                self.controller.order(thread)
+
+    def _at_subscription(self, client: int) -> list[Held]:
+        """Return the threads of a replica that are held at the command of a subscription."""
+        mine = [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
+        return [thread for thread in mine if thread.words[0].encode() in SUBSCRIBING]
 
     def _held(self, client: int, number: int, at: str, command: Command | None, within_s: float) -> Held:
         """Wait until a thread of a replica is held, at this command if one is given. Raises Differs."""
-        self.controller.wait_until(lambda: self._find(client, number, at, command) is not None, within_s)
+        self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, within_s)
         thread = self._find(client, number, at, command)
         wanted = _words(command.words) if command else at
         if thread is None:
@@ -174,6 +194,13 @@ class Enactment:
                 f"{letter_of(client, number > 0)} sends {' '.join(map(self.names.plain, thread.words))}, and not {wanted}"
             )
         return thread
+
+    def _come(self, client: int, number: int, at: str, command: Command | None) -> Held | None:
+        """Return the thread of a replica that is held there. In the explorer nobody waits until a channel is left."""
+        for thread in self._at_subscription(client) if command is not None else ():
+            if thread.request and number == 0:
+                self.controller.order(thread)
+        return self._find(client, number, at, command)
 
     def _find(self, client: int, number: int, at: str, command: Command | None) -> Held | None:
         known = self.threads.get((client, number))
@@ -198,11 +225,11 @@ class Enactment:
             return
         node = self.script.world.node(state, client)
         for number, operation in enumerate(node.pending):
-            if isinstance(operation, Command):
+            if isinstance(operation, Command) and operation.words[0] not in SUBSCRIBING:
                 self._held(client, number, COMMAND, operation, within_s)
             elif operation is not None and not isinstance(operation, Listen):
                 self.controller.pass_time(SETTLE_S)
-        if node.ended and not self.controller.wait_until(lambda: not self.clients[client].is_alive(), within_s):
+        if all(node.ended) and not self.controller.wait_until(lambda: not self.clients[client].is_alive(), within_s):
             raise Differs(f"the request of {letter_of(client)} did not end")
 
     # time
@@ -228,7 +255,11 @@ class Enactment:
         before, after = self.script.states[place], self.script.states[place + 1]
         mover = self.script.moves[place].event.client
         everyone = (client for client in range(self.script.clients) if client != mover and before.modes[client] == RUNS)
-        return [client for client in everyone if before.parked[client] == PARKED != after.parked[client]]
+        return [client for client in everyone if self._naps(before, client) and before.nodes[client] != after.nodes[client]]
+
+    def _naps(self, state: State, client: int) -> bool:
+        """Return whether a client sleeps between two tries."""
+        return isinstance(self.script.world.node(state, client).pending[0], Nap)
 
     def _try_in_vain(self, place: int) -> None:
         """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
@@ -245,7 +276,7 @@ class Enactment:
         """Return whether a thread that slept comes to a command, or ends its request, when this time has passed."""
         for client in range(self.script.clients):
             old, new = self.script.world.node(before, client), self.script.world.node(after, client)
-            if before.modes[client] != RUNS or before.parked[client] == PARKED or old is new:
+            if before.modes[client] != RUNS or self._naps(before, client) or old is new:
                 continue
             if new.ended != old.ended or any(isinstance(one, Command) for one in new.pending if one not in old.pending):
                 return True

@@ -13,7 +13,7 @@ import msgspec
 from app.failpoints import AFTER_FIRST, BEFORE
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import FAULTS
-from lab.explore.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
+from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 

@@ -6,11 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from lab.explore.operation import Failure, Reply
-from lab.explore.program import KEY, NUMBER
+from lab.explore.code.program import KEY, NUMBER
+from lab.explore.store.resp import Failure
 
 A_NUMBER = re.compile(r"-?\d+")
-MADE = re.compile(r"\d{4}")  # a word that a replica made, and no stage wrote: an owner, a token
+MADE = re.compile(  # a word that a replica made, and no stage wrote: an owner, a token
+    r"\d{4}"
+    r"|(?<![\da-f])(?=[a-f-]*\d)[\da-f-]{8,}"  # hexadecimal
+    r"|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"  # base 64
+)
 A_PROCESS = re.compile(r"100[1-4]")  # as the explorer numbers them
 MARGIN_MS = 500  # what a key has left to live differs by the time that the events before took
 LEAST_MS = 100  # a smaller number is no time
@@ -35,7 +39,7 @@ class Names:
         pairs = list(zip(map(_text, expected), map(self.plain, real), strict=False))
         return len(expected) == len(real) and all(self._same(*pair) for pair in pairs)
 
-    def same_reply(self, expected: Reply, real: Any) -> bool:
+    def same_reply(self, expected: Any, real: Any) -> bool:
         """Return whether two replies are the same."""
         match expected:
             case Failure():

@@ -10,11 +10,11 @@ import json
 from collections import Counter
 
 from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
-from lab.explore.event import CHOICE, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
-from lab.explore.phase import At, Walk, phase_of, places
 from lab.explore.schedule import Schedule
+from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
+from lab.explore.story.phase import At, Walk, phase_of, places
 
-FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART)
+FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART, FAILURE)
 SKIP = 3  # the first requests show the replicas how many commands a request has
 # by what is injected: the load, and the times in milliseconds; the TTL is scaled down from the documents' 3 s
 OPTIONS: dict[str, dict[str, int | float]] = {
@@ -42,13 +42,16 @@ class NotExpressible(Exception):  # noqa: N818 - states what is so
     """No scenario can express the schedule. The message states the reason."""
 
 
-def as_scenario(walk: Walk, schedule: Schedule, alone: Counter[str], has_ttl: bool) -> str:
-    """Return the TOML text of a scenario. alone: how many commands a request sends in each phase. Raises NotExpressible."""
+def as_scenario(walk: Walk, schedule: Schedule, alone: Counter[str], has_ttl: bool, how: str) -> str:
+    """Return the TOML text of a scenario. Raises NotExpressible.
+
+    alone: how many commands a request sends in each phase. how: how the schedule breaks its claim, in words.
+    """
     kind, at = _fault(walk, schedule, alone)
     options = {name: value for name, value in OPTIONS[kind].items() if has_ttl or name != "ttl_ms"}
     danger = "outlasted_ttl" if not kind else "struck_past_ttl" if kind == "freeze" and has_ttl else "struck"
     lines = [
-        f"# From the schedule {schedule.stage.rpartition('/')[2]}:{schedule.events} of `lab explore`: {schedule.mechanism}.",
+        f"# From the schedule {schedule.stage.rpartition('/')[2]}:{schedule.events} of `lab explore`: {how}.",
         f"title = {json.dumps(TITLES[kind].format(at))}",
         f"tests = {json.dumps(schedule.claim)}",
         *(f"{name} = {value}" for name, value in options.items()),
@@ -69,6 +72,10 @@ def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, st
     if any(event.node for event in events):
         raise NotExpressible("its events are at single servers, and a failpoint is a moment between two commands to all of them")
     injected = [place for place, event in enumerate(events) if event.kind in FAULTS]
+    if any(event.kind is FAILURE for event in events):
+        raise NotExpressible("the work fails in it; the scenario work_fails has that fault for all stages")
+    if schedule.at_once > 1 or schedule.in_turn > 1 or schedule.nested:
+        raise NotExpressible("it needs several requests of one replica, or a lock that is taken twice")
     if any(event.kind is CHOICE for event in events):
         raise NotExpressible("it depends on random numbers")
     if len(injected) > 1 or (injected and schedule.work_ms > schedule.ttl_ms):

@@ -1,62 +1,79 @@
-"""What is decided of a stage: for each budget of faults, the claims that hold in all schedules, and those that break."""
+"""What is decided of a stage: of each search, the claims that hold in all schedules, and those that break."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
 
 from app.lock import Claim, Stage
-from lab.explore.alike import NotAlike
-from lab.explore.budget import Budget, from_cheapest
-from lab.explore.event import Event
-from lab.explore.program import Program
-from lab.explore.replay import confirm, random_schedules
-from lab.explore.search import Cycle, Searched, most_states, search
-from lab.explore.server_table import RealRedis, ServerTable
-from lab.explore.votes import servers_of
-from lab.explore.world import World
+from lab.explore.code.program import Program, Task, servers_of
+from lab.explore.code.replica import NeverWaits, NewToken, NotExplored
+from lab.explore.questions import PAIR, Question, decidable
+from lab.explore.search.alike import Alike, NotAlike
+from lab.explore.search.budget import NONE
+from lab.explore.search.harm import Harm
+from lab.explore.search.oracle import Probe, with_oracle
+from lab.explore.search.replay import Differs, Unlike, alike, confirm
+from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
+from lab.explore.search.unnoticed import Unnoticed
+from lab.explore.search.world import Livelock, World
+from lab.explore.store.nodes import Nodes
+from lab.explore.store.others import table_of
+from lab.explore.store.real_redis import RealRedis, Stalled
+from lab.explore.store.table import Table
 
-TTL_MS = 3000  # where no other is given
-WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 120.0  # where no other time is given: a lock on several servers has more orders
-CHECKED = 200  # schedules of a search in which nothing breaks, which are run again
-CHECKED_OF_BROKEN = 10  # where something breaks, its shortest schedule is run again as well
+CHECKED = 4  # random schedules of each search, which are run again
+OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
 SEED = 1
-# which claims a budget puts to the test: others it says nothing of
-ALWAYS = (Claim.exclusive, Claim.counts_once)
-RELEASES = (Claim.releases_only_its_own, Claim.releases_atomically)
-TESTED_BY = {
-    "work": (*ALWAYS, Claim.held_to_the_end, *RELEASES),
-    "pauses": (*ALWAYS, Claim.survives_a_freeze, Claim.survives_a_late_freeze, *RELEASES),
-    "crashes": (*ALWAYS, Claim.freed_after_crash, Claim.acquires_atomically),
-    "lost_replies": (*ALWAYS, Claim.acquires_atomically, Claim.freed_after_a_failed_release),
-    "resends": (*ALWAYS, Claim.survives_a_lost_reply),
-    "restarts": (*ALWAYS, Claim.survives_store_restart, Claim.fence_outlives_restart),
-}
 
 
-def tested(budget: Budget, work_ms: int, ttl_ms: int, servers: int) -> list[Claim]:
-    """Return the claims that a search decides. servers: of how many the lock's store consists; of several, one restarts."""
-    names = [name for name, number in zip(Budget._fields, budget, strict=True) if number]
-    names += ["work"] if work_ms > ttl_ms else []
-    tested_by = TESTED_BY if servers == 1 else TESTED_BY | {"restarts": (*ALWAYS, Claim.survives_amnesia)}
-    found = dict.fromkeys(claim for name in names for claim in tested_by[name])
-    return list(found or dict.fromkeys(ALWAYS))
+class Undecided(StrEnum):
+    """Why a search has decided nothing."""
+
+    TIME = "time"  # there was none left
+    MEMORY = "memory"
+    NOBODY_SERVED = "nobody_served"  # a request alone, without a fault, does not do its work once
+    FAILS = "fails"  # a request ends with an error, although nothing was injected
+    REFUSED = "refused"  # the stage does something that the explorer has no model of
+    DIFFERS = "differs"  # a schedule that is run again behaves otherwise
+    STALLED = "stalled"  # the machine
+    STUCK = "stuck"  # the code neither ends nor waits for anything that the explorer knows
+    CRASHED = "crashed"  # the search itself
+
+
+# after these, the whole stage is in doubt: other searches see the same code
+DOUBTFUL = (Undecided.FAILS, Undecided.NOBODY_SERVED, Undecided.REFUSED, Undecided.DIFFERS)
+
+
+OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never works keeps these by doing nothing
 
 
 @dataclass
-class Question:
-    """One search of a decision."""
+class Answer:
+    """What came of one search."""
 
-    budget: Budget
-    work_ms: int
-    horizon_ms: int
-    # the result; None before it is searched
+    # None before it was searched, and where it could not begin
     found: Searched | None = None
-    # why it was not decided; empty if it was
-    undecided: str = ""
-    # whether each request takes the lock twice: this decides `reentrant`, and nothing else
-    nested: bool = False
+    # None where all of it is decided
+    undecided: Undecided | None = None
+    # what exactly: the error, the command, the number of states
+    about: str = ""
+    # whether somebody was served: without, nothing can be said of work
+    served: bool = True
+    # whether there was nothing to ask: no fraction is drawn, so that its ends change nothing
+    is_moot: bool = False
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether all schedules were looked at."""
+        return self.undecided is None and self.found is not None and self.found.complete
+
+    def decides(self, claim: Claim) -> bool:
+        """Return whether this decides a claim: all schedules were looked at, and something was at stake."""
+        return self.is_decided and (self.served or claim not in OF_WORK)
 
 
 @dataclass
@@ -64,115 +81,246 @@ class Decision:
     """What is decided of one stage."""
 
     stage: Stage
-    clients: int
     ttl_ms: int
-    redis: str
-    questions: list[Question] = field(default_factory=list)
+    questions: list[Question]
+    answers: list[Answer] = field(default_factory=list)
+    redis: str = ""
     seconds: float = 0.0
     # how many servers the lock asks, where it is not the number that the lab runs
     of_servers: int | None = None
+    # by line of the stage, what was drawn there
+    drawn: dict[str, str] = field(default_factory=dict)
+    # the claim that is asked about, promised or not; None for all promises
+    only: Claim | None = None
+
+    def __post_init__(self) -> None:
+        self.answers = self.answers or [Answer(undecided=Undecided.TIME) for _ in self.questions]
+
+    @property
+    def claims(self) -> frozenset[Claim]:
+        """The claims that are asked about."""
+        return frozenset(self.stage.claims if self.only is None else {self.only})
 
     @property
     def servers(self) -> int:
         """Of how many servers the lock's store consists."""
         return self.of_servers or servers_of(self.stage)
 
-    @property
-    def work_ms(self) -> int:
-        """The duration of the work; a question in which the work outlasts the TTL has its own."""
-        return min((one.work_ms for one in self.questions), default=0)
+    def drop_moot(self) -> None:
+        """Forget the questions with which nothing was asked."""
+        kept = [place for place, answer in enumerate(self.answers) if not answer.is_moot]
+        self.questions = [self.questions[place] for place in kept]
+        self.answers = [self.answers[place] for place in kept]
+
+    def disbelieve(self, question: Question, claim: Claim, why: Undecided, about: str) -> None:
+        """Forget that a search breaks a claim: the schedule could not be run again."""
+        answer = self.answers[self.questions.index(question)]
+        assert answer.found is not None  # noqa: S101 - it has broken a claim
+        del answer.found.broken[claim]
+        answer.undecided, answer.about = why, about
+
+    def broken(self) -> dict[Claim, tuple[Question, Broken]]:
+        """Return each claim that breaks, with the first search in which it does, and a shortest schedule there."""
+        found: dict[Claim, tuple[Question, Broken]] = {}
+        for question, answer in zip(self.questions, self.answers, strict=True):
+            for claim, broken in answer.found.broken.items() if answer.found is not None else ():
+                found.setdefault(claim, (question, broken))
+        return found
+
+    def open(self) -> dict[Claim, list[int]]:
+        """Return the promises that are not decided, each with the numbers of the searches that are missing."""
+        broken, found = self.broken(), {}
+        for claim in Claim:
+            if claim not in self.claims or claim in broken:
+                continue
+            asked = [number for number, one in enumerate(self.questions) if one.needed and claim in one.tests(self.servers)]
+            missing = [number for number in asked if not self.answers[number].decides(claim)]
+            if missing:
+                found[claim] = missing
+        return found
+
+    def held(self) -> list[Claim]:
+        """Return the promises that were decided, and hold."""
+        broken, missing = self.broken(), self.open()
+        tested = {claim for one in self.questions if one.needed for claim in one.tests(self.servers)}
+        return [claim for claim in Claim if claim in self.claims & tested and claim not in broken and claim not in missing]
 
     @property
-    def broken_promises(self) -> list[Claim]:
-        """The claims that the stage makes and that some schedule breaks."""
-        broken = dict.fromkeys(claim for one in self.questions if one.found for claim in one.found.broken)
-        return [claim for claim in broken if claim in self.stage.claims]
+    def is_whole(self) -> bool:
+        """Whether every claim that is asked about, and that some default search decides, was decided."""
+        untested = set(self.not_asked()) & set(decidable(self.servers))
+        doubtful = any(
+            one.undecided in DOUBTFUL for question, one in zip(self.questions, self.answers, strict=True) if question.needed
+        )
+        return not (self.open() or untested or doubtful) and any(one.is_decided for one in self.answers)
+
+    def not_asked(self) -> list[Claim]:
+        """Return the promises that no needed search has put to the test."""
+        tested = {claim for one in self.questions if one.needed for claim in one.tests(self.servers)}
+        return [claim for claim in Claim if claim in self.claims - tested]
 
 
-def questions(clients: int, ttl_ms: int, work_ms: int | None, budgets: Iterable[Budget] | None) -> list[Question]:
-    """Return what is searched, from the cheapest: by default no fault, work that outlasts the TTL, one fault, two."""
-    chosen = list(from_cheapest() if budgets is None else budgets)
-    asked = [Question(budget, work_ms or 0, horizon_ms(clients, ttl_ms, work_ms or 0)) for budget in chosen]
-    if budgets is None and work_ms is None:
-        long_ms = ttl_ms * 5 // 3 // 100 * 100
-        asked.insert(1, Question(Budget(), long_ms, horizon_ms(clients, ttl_ms, long_ms)))
-    return asked
+class Explorer:
+    """Answers questions about one stage. What one search has learned, the next ones use."""
 
+    def __init__(self, stage: Stage, real: RealRedis, servers: int | None = None, reduced: bool = True) -> None:
+        """Take the stage and the server. reduced: fold what differs in names only, and try one order where nobody can notice."""
+        self.stage, self.real, self.servers, self.reduced = stage, real, servers, reduced
+        self.counter = Table(real)
+        self.other = table_of(stage.store, real)
+        redis = Table(real)
+        self.lock: Any = self.other or redis
+        self._nodes = Nodes([redis] * (servers or servers_of(stage))) if servers_of(stage) > 1 else None
+        self._worlds: dict[tuple[Task, int], World] = {}
+        self._probes: dict[int, Probe] = {}
+        self._alone: dict[Task, Answer | None] = {}
+        self._treats_alike = self._clients_are_alike = True
+        # the lines that make a token of narrow draws; by line, what was drawn there
+        self._tokens: set[tuple[str, int]] = set()
+        self._said: dict[tuple[str, int], str] = {}
+        self.drawn: dict[str, str] = {}
 
-def within_s(stage: Stage, budget_s: float | None) -> float:
-    """Return how long all searches may take: as long as is given, or what fits the stage."""
-    return budget_s or (WITHIN_S if servers_of(stage) == 1 else WITHIN_OF_SEVERAL_S)
+    def close(self) -> None:
+        """End all replicas, and the connections to a store other than Redis."""
+        self._end_replicas()
+        if self.other is not None:
+            self.other.close()
 
+    def _end_replicas(self) -> None:
+        for world in self._worlds.values():
+            world.close()
+        for probe in self._probes.values():
+            probe.close()
 
-def horizon_ms(clients: int, ttl_ms: int, work_ms: int) -> int:
-    """Return until when a search goes: long enough for a lock to expire, for all to work, and for one to be locked out."""
-    return 2 * ttl_ms + clients * work_ms + 1000
+    def world(self, task: Task, replicas: int) -> World:
+        """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
+        which = task, replicas
+        if which not in self._worlds:
+            program = Program(self.stage, task, self.real, self.servers)
+            program.drawing.tokens, program.drawing.said = self._tokens, self._said
+            store = self._nodes or self.lock
+            world = self._worlds[which] = World(program, replicas, store, self.counter)
+            if self._nodes is not None and self.reduced:
+                world.alike = Alike(self._nodes, program.servers) if self._treats_alike else None
+                world.unnoticed = Unnoticed(self.lock, replicas) if self._treats_alike else None
+            if task.ttl_ms not in self._probes:
+                self._probes[task.ttl_ms] = Probe(program, store, self.counter)
+            with_oracle(world, self._probes[task.ttl_ms])
+        return self._worlds[which]
 
-
-def decide(
-    stage: Stage,
-    clients: int,
-    ttl_ms: int,
-    asked: Sequence[Question],
-    real: RealRedis,
-    budget_s: float,
-    on_done: Callable[[Question], None] = lambda question: None,
-    servers: int | None = None,
-) -> Decision:
-    """Search each question until the time is over. Raises what the stage's code raises before its first command, and Differs.
-
-    servers: how many the lock asks, where it is not the number that the lab runs.
-    """
-    decision = Decision(stage, clients, ttl_ms, real.version, list(asked), of_servers=servers)
-    began_s = time.monotonic()
-    tables = ServerTable(real), ServerTable(real)
-    worlds: dict[tuple[int, bool], World] = {}
-    confirmed: dict[tuple[int, bool], set[tuple[Event, ...]]] = {}  # what was run again, of each world
-
-    def world_of(question: Question, alike: bool) -> World:
-        program = Program(stage, ttl_ms, question.work_ms, real, question.nested, servers)
-        # the histories of several servers are not merged: their commands are not looked at for that
-        return World(program, clients, *tables, merge=program.votes.servers == 1, alike=alike, reduced=True)
-
-    for question in asked:
-        left_s = began_s + budget_s - time.monotonic()
-        if left_s <= 0:
-            question.undecided = "there was no time left"
-            continue
-        which = question.work_ms, question.nested
-        until_s = time.monotonic() + left_s
-        done = confirmed.setdefault(which, set())
+    def answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None] = lambda broken: None) -> Answer:
+        """Search a question, and run what it finds again. until_s: on the monotonic clock. Raises nothing of the stage's."""
+        answer = Answer()
         try:
-            if which not in worlds:
-                worlds[which] = world_of(question, alike=True)
-            _answer(question, worlds[which], real, until_s, done)
-        except NotAlike:  # then each of several servers counts for itself
-            worlds[which] = world_of(question, alike=False)
-            _answer(question, worlds[which], real, until_s, done)
-        on_done(question)
-    for world in worlds.values():
-        world.close()
-    decision.seconds = time.monotonic() - began_s
-    return decision
+            self._answer(question, until_s, on_broken, answer)
+        except NotExplored as error:
+            answer.undecided, answer.about = Undecided.REFUSED, str(error)
+        except NeverWaits as error:
+            answer.undecided, answer.about = Undecided.STUCK, str(error)
+        except Livelock as error:
+            answer.undecided, answer.about = Undecided.STUCK, str(error)
+        except Stalled as error:
+            answer.undecided, answer.about = Undecided.STALLED, str(error)
+        except Differs as error:
+            answer.undecided, answer.about = Undecided.DIFFERS, str(error)
+        except RecursionError as error:
+            answer.undecided, answer.about = Undecided.CRASHED, f"RecursionError: {error}"
+        return answer
 
+    def _answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: Answer) -> None:
+        while True:
+            try:
+                if (alone := self._lone(question, until_s)) is not None:
+                    answer.undecided, answer.about = alone.undecided, alone.about
+                    return
+                self._search(question, until_s, on_broken, answer)
+                return
+            except NotAlike:  # then each of several servers counts for itself
+                self._treats_alike = False
+            except Unlike:  # then no client stands for another
+                self._clients_are_alike = False
+            except NewToken:  # a line makes a token of many narrow draws: what was learned before is of no use
+                pass
+            self._forget()
 
-def _answer(question: Question, world: World, real: RealRedis, until_s: float, confirmed: set[tuple[Event, ...]]) -> None:
-    try:
-        question.found = found = search(world, question.budget, question.horizon_ms, until_s, fold=True)
-    except Cycle:
-        question.undecided = "a schedule returns to where it was: their number has no end"
-        return
-    if not found.complete:
-        end = "memory" if found.states >= most_states(world) else "time"
-        question.undecided = f"the {end} was over after {found.states} states"
-    doubtful = [broken.events for broken in found.broken.values()]
-    if found.complete:  # with other names: that no client is treated otherwise is not believed either
-        number = CHECKED_OF_BROKEN if found.broken else CHECKED
-        doubtful += random_schedules(found, number, SEED, world, question.horizon_ms)
-    found.graph.clear()  # of many searches it would fill the memory
-    if world.alike is not None:
-        world.alike.forget()
-    for events in doubtful:
-        if tuple(events) not in confirmed:
-            confirm(world, world.program, events, question.budget, question.horizon_ms, real)
-            confirmed.add(tuple(events))
+    def _forget(self) -> None:
+        """Forget all worlds, but not what was learned about lines that draw."""
+        self._end_replicas()
+        self._worlds.clear()
+        self._probes.clear()
+        self._alone.clear()
+
+    def _lone(self, question: Question, until_s: float) -> Answer | None:
+        """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
+        task = question.task._replace(at_once=1, in_turn=1)
+        if task not in self._alone:
+            self._alone[task] = self._run_alone(task, until_s)
+        return self._alone[task]
+
+    def _run_alone(self, task: Task, until_s: float) -> Answer | None:
+        horizon_ms = task.work_ms + 2 * task.ttl_ms
+        found = search(self.world(task, 1), NONE, horizon_ms, until_s)
+        self._say_drawn()
+        failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
+        if failed is not None:
+            return Answer(undecided=Undecided.FAILS, about=failed.about)
+        if not found.complete:
+            return Answer(undecided=Undecided.TIME, about="a request alone does not come to an end")
+        if not found.witness.served and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
+            refused = "it was refused" if found.witness.refused else "it did not do its work"
+            return Answer(undecided=Undecided.NOBODY_SERVED, about=refused)
+        return None
+
+    def _say_drawn(self) -> None:
+        for (file, line), what in self._said.items():
+            if line:
+                self.drawn[f"{file.rpartition('/')[2]}:{line}"] = what
+
+    def _search(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: Answer) -> None:
+        world = self.world(question.task, question.replicas)
+        # three that split the votes of several servers may all give up: that says nothing of the lock
+        serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
+        world.about = world.about._replace(serves=serves)
+        began_s, folds = time.monotonic(), self.reduced and self._clients_are_alike
+        search_until_s = began_s + (until_s - began_s) * OF_SEARCH
+        found = answer.found = search(world, question.budget, question.horizon_ms, search_until_s, folds, on_broken)
+        answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction
+        answer.served = bool(found.witness.served)
+        found.graph = None  # of many searches it would fill the memory
+        if world.alike is not None:
+            world.alike.forget()
+        if not found.complete:
+            answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else Undecided.TIME
+            answer.about = f"{found.states} states"
+        self._run_again(world, question, answer, until_s, folds)
+        self._say_drawn()
+
+    def _run_again(self, world: World, question: Question, answer: Answer, until_s: float, folds: bool) -> None:
+        """Run again what a search has found, and some schedules by chance, as far as the time goes. Raises Unlike."""
+        found = answer.found
+        assert found is not None  # noqa: S101 - it was searched
+        for claim, broken in list(found.broken.items()):
+            if time.monotonic() > until_s:  # it is run again before it is reported
+                break
+            try:
+                confirm(world, broken.events, question.horizon_ms)
+            except (Differs, Stalled) as error:  # what was not seen again is not believed; the others are
+                if isinstance(error, Unlike) and folds:
+                    raise
+                del found.broken[claim]
+                answer.undecided = Undecided.DIFFERS if isinstance(error, Differs) else Undecided.STALLED
+                answer.about = str(error)
+        failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
+        if failed is not None:
+            answer.undecided, answer.about = answer.undecided or Undecided.FAILS, failed.about
+        if answer.is_decided and self.reduced:
+            self._check(world, question, until_s, folds)
+
+    def _check(self, world: World, question: Question, until_s: float, folds: bool) -> None:
+        """Run schedules by chance, without the tables and with other names of the clients. Raises Differs."""
+        for events in random_schedules(world, question.budget, question.horizon_ms, CHECKED, SEED):
+            if time.monotonic() > until_s:
+                break
+            confirm(world, events, question.horizon_ms)
+            if question.replicas > 1 and folds:
+                alike(world, events, question.horizon_ms)

@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from app.lock import Stage
+from lab.explore.code.program import Program, Task
 from lab.explore.decision import Decision
-from lab.explore.program import Program
 from lab.explore.result import as_data
-from lab.explore.scene import Story
 from lab.explore.schedule import fingerprint
-from lab.explore.server_table import RealRedis
+from lab.explore.story.scene import Story
 from lab.paths import HOME, REFERENCE
 
 FOLDER = REFERENCE / "explore"
@@ -34,16 +33,14 @@ class Kept(msgspec.Struct, kw_only=True):
     # of the stage's source, of what it imports of the shelf, and of its resource
     sha256: str
     redis: str = ""
-    clients: int = 2
     # of how many servers the lock's store consists
     servers: int = 1
     ttl_ms: int = 0
     # how long the searches took at most, in seconds
     budget_s: float = 0.0
     # as ``lab explore --json`` has them, without what drifts
-    budgets: list[dict[str, Any]] = []
-    # the sentence that states exactly what was decided
-    decided: str = ""
+    promises: dict[str, str] = {}
+    searches: list[dict[str, Any]] = []
     # why nothing was decided; empty where something was
     why: str = ""
     # the shortest schedule of each claim that breaks
@@ -56,26 +53,33 @@ class _NoServer:
     def register(self, script: str) -> None:
         """Forget the script."""
 
+    def knows(self, sha: bytes) -> bool:
+        """Return that each script is known."""
+        return True
+
+    def load_functions(self, code: bytes) -> bytes:
+        """Forget the functions."""
+        return b"+OK\r\n"
+
 
 def fingerprint_of(stage: Stage) -> str:
     """Return the hash of a stage's code as it is now. No server is asked."""
-    return fingerprint(Program(stage, 1000, 0, cast(RealRedis, _NoServer())))
+    return fingerprint(Program(stage, Task(1000), _NoServer()))
 
 
 def of(decision: Decision, stories: dict[str, Story], budget_s: float) -> Kept:
     """Return what is kept of a decision."""
     data = as_data(decision)
-    budgets = [{name: value for name, value in one.items() if name not in DRIFTS} for one in data["budgets"]]
     return Kept(
         stage=decision.stage.name,
         sha256=fingerprint_of(decision.stage),
         redis=decision.redis,
-        clients=decision.clients,
         servers=decision.servers,
         ttl_ms=decision.ttl_ms,
         budget_s=budget_s,
-        budgets=budgets,
-        decided=data["decided"],
+        promises=data["promises"],
+        searches=[{name: value for name, value in one.items() if name not in DRIFTS} for one in data["searches"]],
+        why="" if any(one.is_decided for one in decision.answers) else decision.answers[0].about,
         stories=stories,
     )
 

@@ -1,18 +1,18 @@
-"""A decision as data: what ``lab explore --json`` prints, and the file of one schedule."""
+"""A decision as data: what ``lab explore --json`` prints, and what is kept for the documents. It has codes and figures only."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from app.lock import Claim
-from lab.explore.decision import Decision, Question, tested
-from lab.explore.event import short
-from lab.explore.program import ASKS
-from lab.explore.search import Searched
-from lab.explore.votes import restarted
+from lab.explore.code.program import FOR_EVER_MS
+from lab.explore.decision import Answer, Decision
+from lab.explore.questions import Question
+from lab.explore.search.event import short
+from lab.explore.search.search import Broken
 
-SCHEMA = 1
-NUMBERS = {3: "three", 5: "five"}
+SCHEMA = 2
+HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"
 
 
 def as_data(decision: Decision) -> dict[str, Any]:
@@ -21,76 +21,62 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "schema": SCHEMA,
         "stage": decision.stage.name,
         "redis": decision.redis,
-        "clients": decision.clients,
+        "servers": decision.servers,
         "ttl_ms": decision.ttl_ms,
-        "work_ms": decision.work_ms,
-        "budgets": [_question(one, decision) for one in decision.questions],
-        "decided": sentence(decision),
+        "promises": {claim.name: status for claim, status in promises(decision).items()},
+        "searches": [_search(*one, decision.servers) for one in zip(decision.questions, decision.answers, strict=True)],
+        "drawn": decision.drawn,
         "seconds": round(decision.seconds, 3),
     }
 
 
-def _question(question: Question, decision: Decision) -> dict[str, Any]:
-    about = {"faults": question.budget._asdict(), "work_ms": question.work_ms, "until_ms": question.horizon_ms}
-    about |= {"nested": True} if question.nested else {}
-    if question.found is None:
-        return about | {"complete": False, "why": question.undecided, "claims": {}}
-    found = question.found
-    numbers = {
-        "complete": found.complete,
-        "schedules": found.schedules if found.complete else None,
+def promises(decision: Decision) -> dict[Claim, str]:
+    """Return what is decided of each promise of the stage."""
+    broken, missing, held = decision.broken(), decision.open(), decision.held()
+
+    def status(claim: Claim) -> str:
+        return BREAKS if claim in broken else OPEN if claim in missing else HOLDS if claim in held else NOT_ASKED
+
+    return {claim: status(claim) for claim in Claim if claim in decision.claims}
+
+
+def _search(question: Question, answer: Answer, servers: int) -> dict[str, Any]:
+    task, found = question.task, answer.found
+    about: dict[str, Any] = {
+        "replicas": question.replicas,
+        "at_once": task.at_once,
+        "in_turn": task.in_turn,
+        "nested": task.nested,
+        "ends": task.ends,
+        "work_ms": task.work_ms,
+        "wait_ms": task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
+        "nap_ms": task.nap_ms,
+        "faults": {name: number for name, number in question.budget._asdict().items() if number},
+        "until_ms": question.horizon_ms,
+        "needed": question.needed,
+        "decided": answer.is_decided,
+    }
+    if answer.undecided is not None:
+        about |= {"undecided": answer.undecided.value, "about": answer.about}
+    if found is None:
+        return about
+    several = servers > 1  # of several servers, orders that nobody can notice are not counted: the number says nothing
+    about |= {
+        "schedules": found.schedules if found.complete and not several else None,
+        "cut": found.witness.cut if found.complete and not several else None,
         "states": found.states,
         "transitions": found.transitions,
         "seconds": round(found.seconds, 3),
+        "breaks": {claim.name: _broken(broken, found.complete and not several) for claim, broken in found.broken.items()},
     }
-    why = {"why": question.undecided} if question.undecided else {}
-    return about | numbers | why | {"claims": claims(question, found, decision)}
+    if answer.is_decided and Claim.exclusive not in found.broken:  # without it, the other claims mean nothing
+        about["holds"] = [claim.name for claim in question.tests(servers) if claim not in found.broken and answer.decides(claim)]
+    return about
 
 
-def claims(question: Question, found: Searched, about: Decision) -> dict[str, Any]:
-    """Return what is decided of each claim: that it holds in all schedules, or a shortest schedule that breaks it.
-
-    Without mutual exclusion, the other claims mean nothing: then only what breaks is in it.
-    """
-    decided: dict[str, Any] = {}
-    for claim, broken in found.broken.items():
-        number = {"schedules": broken.schedules, "of": found.schedules} if found.complete else {}
-        schedule = {"schedule": short(broken.events), "mechanism": broken.mechanism}
-        decided[claim.name] = {"breaks": len(broken.events)} | number | schedule
-    if found.complete and "exclusive" not in decided:
-        asked = tested(question.budget, question.work_ms, about.ttl_ms, about.servers)
-        for claim in [Claim.reentrant] if question.nested else asked:
-            decided.setdefault(claim.name, {"holds": True})
-    return decided
-
-
-def sentence(decision: Decision) -> str:
-    """Return exactly what was decided, and under which assumptions."""
-    searched = [one for one in decision.questions if one.found is not None and one.found.complete]
-    if not searched:
-        return "Nothing was decided."
-    twice = " in a lock that each request takes twice" if any(one.nested for one in searched) else ""
-    faults = "; ".join(dict.fromkeys(one.budget.in_words(restarted(decision.servers)) for one in searched))
-    until_ms = max(one.horizon_ms for one in searched)
-    number = sum(one.found.schedules for one in searched if one.found is not None)
-    return (
-        f"For {decision.clients} clients that do one increment each{twice}, one replica a client, at the granularity of one "
-        f"command to the store (a script is one), with these faults ({faults}), until the clock reads {until_ms} ms at the "
-        "latest: every order of these events, and every moment of each fault between two commands, was decided on the code of "
-        f"{decision.stage.name} and Redis {decision.redis}. That is {number:,} schedules. Assumed: the code depends on its "
-        "replies, its clock and its random numbers alone; a reply of Redis depends on the keys, their time to live and the "
-        "command; threads of one replica change at commands and waits only; times are multiples of 100 ms; all clocks agree; "
-        f"each connection keeps its order{_of_several(decision.servers)}."
-    )
-
-
-def _of_several(servers: int) -> str:
-    """Return what is assumed where a lock asks several servers."""
-    if servers == 1:
-        return ""
-    return (
-        f"; the lock asks {NUMBERS.get(servers, servers)} servers that do not know of each other, and each executes a command at "
-        "a moment of its own; a lost reply, a lost command or a command sent twice is one at one server, or at all of them; "
-        f"a client that was refused {ASKS} times asks no more; orders that differ only in the moment of a command at one server, "
-        "which nobody can notice, count once"
-    )
+def _broken(broken: Broken, is_counted: bool) -> dict[str, Any]:
+    finding = broken.finding
+    about: dict[str, Any] = {"harm": finding.harm.value, "events": len(broken.events), "schedule": short(broken.events)}
+    about |= {"why": finding.why.name.lower()} if finding.why else {}
+    about |= {"error": finding.about} if finding.about else {}
+    return about | ({"schedules": broken.schedules} if is_counted else {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,16 +16,20 @@ from typing import Annotated
 import msgspec
 
 from lab.errors import BadInput, in_short
-from lab.explore.event import Event, parse, short
-from lab.explore.program import Program
-from lab.explore.state import Move
-from lab.explore.story import in_words, reply_in_words
+from lab.explore.code.program import FOR_EVER_MS, Program, Task
+from lab.explore.code.replica import GRID_MS
+from lab.explore.questions import Question
+from lab.explore.search.event import Event, parse, short
+from lab.explore.search.replay import needed
+from lab.explore.search.state import Move
+from lab.explore.story.story import in_words, reply_in_words
 
-SCHEMA = 1
-GRID_MS = 100  # what a key has left to live differs by less, from one repetition to the next
+SCHEMA = 2
 NUMBER = re.compile(r"-?\d+")
+MOST_CLIENTS = 8
 
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
+Few = Annotated[int, msgspec.Meta(ge=1, le=MOST_CLIENTS)]
 
 
 class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,30 +43,39 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     reply: str = ""
 
 
-class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One schedule of one stage."""
 
-    schema: Annotated[int, msgspec.Meta(ge=1, le=SCHEMA)] = SCHEMA
+    schema: Annotated[int, msgspec.Meta(ge=SCHEMA, le=SCHEMA)]
     # the stage's name, or the path of its file
     stage: str
     # of the stage's source, and of what it imports of the shelf
     sha256: str = ""
     # the version of the server that executed it; empty in a schedule that was typed
     redis: str = ""
-    clients: Annotated[int, msgspec.Meta(ge=2, le=4)]
+    clients: Few
     ttl_ms: Annotated[int, msgspec.Meta(ge=300, le=60_000)]
     work_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)]
+    # how long a request waits for the lock; None for as long as it takes
+    wait_ms: Milliseconds | None = None
+    # how long a waiter naps between two tries, at least
+    nap_ms: Annotated[int, msgspec.Meta(ge=GRID_MS, le=60_000)] = GRID_MS
     # until when the search went, on its clock
     until_ms: Milliseconds
     # whether each request takes the lock twice
     nested: bool = False
+    # how many requests a replica serves at once, and one after the other
+    at_once: Few = 1
+    in_turn: Few = 1
+    # whether fractions are drawn near the ends of their range as well
+    ends: bool = False
     # how many servers the lock asks; 0 where it is as many as the lab runs
     servers: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0
     # all events in the short form
     events: str
-    # the claim that the last event breaks, and how; empty in a schedule that was typed
+    # the claim that the last event breaks, and the code of how; empty in a schedule that was typed
     claim: str = ""
-    mechanism: str = ""
+    harm: str = ""
     # each event with its command and its reply; empty in a schedule that was typed
     steps: list[Step] = []
 
@@ -72,6 +86,18 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
             return parse(self.events)
         except ValueError as error:
             raise BadInput(f"{self.stage}:{self.events} is no schedule: {error}") from None
+
+    @property
+    def task(self) -> Task:
+        """What the requests do."""
+        wait_ms = FOR_EVER_MS if self.wait_ms is None else self.wait_ms
+        about = self.ttl_ms, self.work_ms, wait_ms, self.nested, self.at_once, self.in_turn, self.nap_ms, self.ends
+        return Task(*about)
+
+    @property
+    def question(self) -> Question:
+        """The search of which it is a schedule."""
+        return Question(self.task, needed(self.parsed), self.clients)
 
 
 def is_file(text: str) -> bool:
@@ -103,7 +129,7 @@ def write(schedule: Schedule, path: Path) -> None:
 def steps(program: Program, moves: Sequence[Move]) -> list[Step]:
     """Return what happened at each event."""
     return [
-        Step(str(move.event), in_words(program, move.command), reply_in_words(move.reply))
+        Step(str(move.event), in_words(program, move.command), reply_in_words(program, move.reply))
         if move.command is not None
         else Step(str(move.event))
         for move in moves
@@ -111,29 +137,37 @@ def steps(program: Program, moves: Sequence[Move]) -> list[Step]:
 
 
 def of_moves(
-    program: Program, moves: Sequence[Move], clients: int, until_ms: int, redis: str, claim: str = "", mechanism: str = ""
+    program: Program, moves: Sequence[Move], question: Question, redis: str, claim: str = "", harm: str = ""
 ) -> Schedule:
     """Return the schedule that a search or a repetition went through."""
+    task = program.task
     return Schedule(
+        schema=SCHEMA,
         stage=program.stage.lookup or program.stage.name,
         sha256=fingerprint(program),
         redis=redis,
-        clients=clients,
-        ttl_ms=program.ttl_ms,
-        work_ms=program.work_ms,
-        until_ms=until_ms,
-        nested=program.nested,
+        clients=question.replicas,
+        ttl_ms=task.ttl_ms,
+        work_ms=task.work_ms,
+        wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
+        nap_ms=task.nap_ms,
+        until_ms=question.horizon_ms,
+        nested=task.nested,
+        at_once=task.at_once,
+        in_turn=task.in_turn,
+        ends=task.ends,
         servers=program.other_servers,
         events=short([move.event for move in moves]),
         claim=claim,
-        mechanism=mechanism,
+        harm=harm,
         steps=steps(program, moves),
     )
 
 
 def fingerprint(program: Program) -> str:
     """Return a hash of the stage's source, of what it imports of the shelf, and of its resource."""
-    sources = sorted({str(module.__file__) for module in program.modules()})
+    resource = str(sys.modules[program.resource.__module__].__file__)
+    sources = sorted({resource, *(str(module.__file__) for module in program.modules())})
     return hashlib.sha256(b"\0".join(hashlib.sha256(Path(path).read_bytes()).digest() for path in sources)).hexdigest()
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from app.lock import Claim
-from lab.explore.budget import Budget
-from lab.explore.decision import tested
-from lab.explore.deed import seconds
+from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import Kept
-from lab.explore.votes import restarted
+from lab.explore.questions import PAIR, Question
+from lab.explore.search.budget import Budget
+from lab.explore.story.deed import seconds
 from lab.text import counted, thousands
+
+NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 class Broken(NamedTuple):
@@ -22,26 +24,28 @@ class Broken(NamedTuple):
     schedule: str
     # the faults and the work of that search, in words
     conditions: str
-    # of the schedules of that search, those that break the claim; empty where the search is not complete
+    # of the schedules of that search, those that break the claim; empty where they are not counted
     share: str
 
 
 class Summary(NamedTuple):
     """What is decided of one claim."""
 
-    # the schedules in which it was put to the test and held; of complete searches only
+    # the schedules in which it was put to the test and held; of searches that were decided only
     schedules: int
+    # whether it was put to the test in a search that was decided
+    held: bool
     broken: Broken | None
-    # the conditions of the searches that are not complete, in words
+    # the conditions of the searches that are not decided and that it needs, in words
     undecided: tuple[str, ...]
 
     def __str__(self) -> str:
         if self.broken:
             one = self.broken
-            return (
-                f"breaks with {one.conditions}{one.share and f', in {one.share}'}; a shortest has {counted(one.events, 'event')}"
-            )
-        holds = [f"holds in {thousands(self.schedules)} schedules"] if self.schedules else []
+            share = one.share and f", in {one.share}"
+            return f"breaks with {one.conditions}{share}; a shortest has {counted(one.events, 'event')}"
+        number = f" in {thousands(self.schedules)} schedules" if self.schedules else ""
+        holds = [f"holds{number}"] if self.held else []
         open_with = [f"not decided with {in_short(self.undecided)}"] if self.undecided else []
         return "; ".join(holds + open_with)
 
@@ -56,27 +60,54 @@ def in_short(conditions: Sequence[str]) -> str:
 def of_claims(kept: Kept) -> dict[Claim, Summary]:
     """Return what is decided of each claim that the searches put to the test, in the order of the claims."""
     found = {claim: _of_claim(kept, claim) for claim in Claim}
-    return {claim: one for claim, one in found.items() if one != Summary(0, None, ())}
+    return {claim: one for claim, one in found.items() if one != Summary(0, False, None, ())}
 
 
 def _of_claim(kept: Kept, claim: Claim) -> Summary:
-    schedules, broken, undecided = 0, None, []
-    for search in kept.budgets:
-        decided: dict[str, Any] | None = search["claims"].get(claim.name)
-        if decided is None:
-            asked = tested(Budget(**search["faults"]), search["work_ms"], kept.ttl_ms, kept.servers)
-            if not search["complete"] and claim in asked:
-                undecided.append(conditions(search, kept.servers))
-        elif decided.get("holds"):
-            schedules += search["schedules"]
-        elif broken is None:
-            share = f"{thousands(decided['schedules'])} of {thousands(decided['of'])} schedules" if "of" in decided else ""
-            broken = Broken(decided["breaks"], decided["schedule"], conditions(search, kept.servers), share)
-    return Summary(schedules, broken, tuple(undecided))
+    schedules, held, broken, undecided = 0, False, None, []
+    for search in kept.searches:
+        one = search.get("breaks", {}).get(claim.name)
+        if one is not None and broken is None:
+            share = f"{thousands(one['schedules'])} of {thousands(search['schedules'])} schedules" if "schedules" in one else ""
+            broken = Broken(one["events"], one["schedule"], conditions(search), share)
+        elif one is None and claim.name in search.get("holds", ()):
+            schedules, held = schedules + (search["schedules"] or 0), True
+        elif (
+            one is None
+            and search["needed"]
+            and not search["decided"]
+            and claim in question_of(search, kept.ttl_ms).tests(kept.servers)
+        ):
+            undecided.append(conditions(search))
+    return Summary(schedules, held, broken, tuple(undecided))
 
 
-def conditions(search: Mapping[str, Any], servers: int = 1) -> str:
+def question_of(search: Mapping[str, Any], ttl_ms: int) -> Question:
+    """Return a search as a question."""
+    wait_ms = FOR_EVER_MS if search["wait_ms"] is None else search["wait_ms"]
+    about = search["nested"], search["at_once"], search["in_turn"], search["nap_ms"], search["ends"]
+    task = Task(ttl_ms, search["work_ms"], wait_ms, *about)
+    return Question(task, Budget(**search["faults"]), search["replicas"], search["needed"])
+
+
+def conditions(search: Mapping[str, Any]) -> str:
     """Return the faults and the work of a search, in words."""
+    found = []
+    if search["replicas"] != PAIR:
+        found.append(f"{NUMBERS[search['replicas']]} client{'s' * (search['replicas'] > 1)}")
+    if search["at_once"] > 1:
+        found.append(f"{NUMBERS[search['at_once']]} requests at once in each")
+    if search["in_turn"] > 1:
+        found.append(f"{NUMBERS[search['in_turn']]} requests each")
+    if search["nested"]:
+        found.append("the lock taken twice")
     if search["work_ms"]:
-        return f"work of {seconds(search['work_ms'])}"
-    return Budget(**search["faults"]).in_words(restarted(servers))
+        found.append(f"work of {seconds(search['work_ms'])}")
+    if search["wait_ms"] is not None:
+        found.append(f"a wait of at most {seconds(search['wait_ms'])}" if search["wait_ms"] else "a single try")
+    if search["ends"]:
+        found.append("random numbers at both ends")
+    faults = Budget(**search["faults"])
+    if faults != Budget() or not found:
+        found.append(str(faults))
+    return ", ".join(found)

@@ -7,14 +7,18 @@ import inspect
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.explore.client_tree import Node
-from lab.explore.ghosts import Hold, Why
-from lab.explore.operation import COUNTER, Choice, Command, Grant, Listen, Nap, Operation, Until
-from lab.explore.program import NUMBER, Program
-from lab.explore.server_table import ServerTable, loading
-from lab.explore.state import DEAD, PAUSED, State
-from lab.explore.story import in_words, reply_in_words
-from lab.explore.world import World
+from lab.explore.code.operation import COUNTER, LOST, Choice, Command, Grant, Listen, Nap, Operation, Until
+from lab.explore.code.program import NUMBER, Program
+from lab.explore.code.tree import Node
+from lab.explore.search.ghosts import Hold
+from lab.explore.search.harm import Why
+from lab.explore.search.search import Graph
+from lab.explore.search.state import DEAD, PAUSED, State
+from lab.explore.search.world import World
+from lab.explore.store.real_redis import loading
+from lab.explore.store.resp import parsed
+from lab.explore.store.table import Table
+from lab.explore.story.story import in_words, reply_in_words
 
 READS = {  # the type of a key → the command that reads it whole
     b"string": ("GET",),
@@ -77,11 +81,10 @@ class Line(NamedTuple):
 class Board:
     """What a page shows of the states of one world."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, world: World, graph: Graph | None = None) -> None:
+        self.world, self.graph = world, graph
         self.program = world.program
         self._granted: dict[tuple[int, int], bool] = {}
-        self._by_inputs = [{node.inputs: number for number, node in enumerate(tree.nodes)} for tree in world.trees]
         self._values: dict[tuple[int, int], tuple[tuple[str, str], ...]] = {}
         self._words: dict[Command, str] = {}
         self._work = work_lines(world.program)
@@ -90,17 +93,26 @@ class Board:
         """Return what is shown of a client."""
         node = self.world.node(state, client)
         mode = {DEAD: "dead", PAUSED: "paused"}.get(state.modes[client], "runs")
-        answer = reply_in_words(node.inputs[-1].result) if node.inputs else ""
+        answer = self._answer(node)
         threads = tuple(self._doing(number, one, node) for number, one in enumerate(node.pending) if number == 0 or one)
         return Pane(
-            self.phase(state, client), mode, threads, answer, _truth(state.ghosts.holds[client], state.now_ms, node.inside)
+            self.phase(state, client), mode, threads, answer, _truth(state.ghosts.holds[client], state.now_ms, bool(node.inside))
         )
+
+    def _answer(self, node: Node) -> str:
+        """Return the last reply; "nil" where only time has passed."""
+        if not node.inputs:
+            return ""
+        result = node.inputs[-1].result
+        if isinstance(result, bytes):
+            return reply_in_words(self.program, parsed(result)[0])
+        return "no reply" if result is LOST else reply_in_words(self.program, result if isinstance(result, tuple) else None)
 
     def phase(self, state: State, client: int) -> str:
         """Return where a client is in its request."""
         node = self.world.node(state, client)
-        if node.ended:
-            return "done" if node.ended == "ok" else node.ended
+        if (how := node.ended[0]) and state.modes[client] != DEAD:
+            return "done" if how == "ok" else how
         if node.inside:
             return "inside"
         return "releasing" if self._was_granted(client, state.nodes[client]) else "waiting"
@@ -109,23 +121,23 @@ class Board:
         known = self._granted.get((client, number))
         if known is None:
             node = self.world.trees[client].nodes[number]
-            known = node.inside or any(isinstance(mark, Grant) for mark in node.marks)
+            known = bool(node.inside) or any(isinstance(mark, Grant) for _, mark in node.marks)
             if not known and node.inputs:
-                known = self._was_granted(client, self._by_inputs[client][node.inputs[:-1]])
+                known = self._was_granted(client, self.world.trees[client].parents[number])
             self._granted[client, number] = known
         return known
 
     def _doing(self, thread: int, operation: Operation | None, node: Node) -> Doing:
         match operation:
             case Command():
-                work = self._work[node.writing] if operation.server == COUNTER else 0
+                work = self._work[bool(node.writing)] if operation.server == COUNTER else 0
                 own = operation.line if operation.file == str(self.program.path) else 0
                 return Doing(thread, "command", self.words(operation), own, work)
             case Until(at_ms):
                 return Doing(thread, "moment", at_ms=at_ms or 0)
             case Nap():
                 return Doing(thread, "nap")
-            case Listen(at_ms):
+            case Listen(at_ms, _):
                 return Doing(thread, "message", at_ms=at_ms or 0)
             case Choice():
                 return Doing(thread, "choice")
@@ -151,12 +163,12 @@ class Board:
         keys = [key for key in self.counter(state) if key.name == NUMBER]
         return sum(int(word) for key in keys for word in _numbers(key.value))
 
-    def _keys(self, which: int, table: ServerTable, number: int, state: State) -> tuple[Shown, ...]:
+    def _keys(self, which: int, table: Table, number: int, state: State) -> tuple[Shown, ...]:
         if (which, number) not in self._values:
-            self._values[which, number] = _read(table, number)
-        owners = dict(state.ghosts.owners) if which == 0 else {}
+            self._values[which, number] = _read(self.program, table, number)
+        owners = {key: owner.actor for key, owner in state.ghosts.owners} if which == 0 else {}
         return tuple(
-            Shown(name, value, key.ttl_ms, owners.get(key.name, -1))
+            Shown(name, value, key.ttl_ms, owners.get(key.name.decode(errors="replace"), -1))
             for (name, value), key in zip(self._values[which, number], table.contents[number], strict=True)
         )
 
@@ -168,7 +180,7 @@ def _truth(hold: Hold | None, now_ms: int, inside: bool) -> str:
     return "" if why is Why.ENTITLED else why.value
 
 
-def _read(table: ServerTable, number: int) -> tuple[tuple[str, str], ...]:
+def _read(program: Program, table: Table, number: int) -> tuple[tuple[str, str], ...]:
     """Return each key of a state with its value: the real server reads it."""
     contents = table.contents[number]
     if not contents:
@@ -177,7 +189,9 @@ def _read(table: ServerTable, number: int) -> tuple[tuple[str, str], ...]:
     types = table.real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
     reading = [(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)]
     values = table.real.send(*reading)
-    return tuple((key.name.decode(errors="replace"), _in_words(value)) for key, value in zip(contents, values, strict=True))
+    return tuple(
+        (key.name.decode(errors="replace"), _in_words(program, value)) for key, value in zip(contents, values, strict=True)
+    )
 
 
 def _numbers(value: str) -> list[str]:
@@ -185,16 +199,16 @@ def _numbers(value: str) -> list[str]:
     return [part.rpartition(": ")[2] for part in value.split(", ")]
 
 
-def _in_words(value: Any) -> str:
+def _in_words(program: Program, value: Any) -> str:
     if isinstance(value, tuple):
-        pairs = [f"{reply_in_words(one)}: {reply_in_words(other)}" for one, other in zip(value[::2], value[1::2], strict=False)]
-        return ", ".join(pairs)
-    return reply_in_words(value)
+        pairs = zip(value[::2], value[1::2], strict=False)
+        return ", ".join(f"{reply_in_words(program, one)}: {reply_in_words(program, other)}" for one, other in pairs)
+    return reply_in_words(program, value)
 
 
 def work_lines(program: Program) -> dict[bool, int]:
     """Return the line of the resource's file that reads (False), and the one that writes (True)."""
-    kind = type(program.resource)
+    kind = program.resource
     return {writes: _line_that_sends(kind.write if writes else kind.read, kind) for writes in (False, True)}
 
 
@@ -208,7 +222,7 @@ def _line_that_sends(method: Any, kind: Any) -> int:
 
 def work_code(program: Program) -> list[Line]:
     """Return how the resource reads and writes."""
-    kind = type(program.resource)
+    kind = program.resource
     found: list[Line] = []
     methods = [kind.read, kind.write]
     if work_lines(program)[False] >= inspect.getsourcelines(kind.parts)[1]:

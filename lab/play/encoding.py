@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
-from lab.explore.state import State
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
 from lab.play.sentence import broken, reported
@@ -36,22 +35,21 @@ def encoded(graph: Graph) -> dict[str, Any]:
     ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
     ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
     """
-    board = Board(graph.world)
-    numbers = _numbered(graph)
+    board = Board(graph.world, graph.found.graph)
     panes, locks, counters, left = Table[Any](), Table[Any](), Table[Any](), Table[Any]()
     events, sentences, reports, findings = Table[str](), Table[str](), Table[Any](), Table[tuple[tuple[str, str], ...]]()
     findings.place(())  # place 0: nothing breaks
     states, moves = [], []
-    for state in numbers:
+    for number, state in enumerate(graph.states):
         shown = [panes.place(board.pane(state, client)) for client in range(len(state.nodes))]
         about = (locks.place(board.lock(state)), counters.place(board.counter(state)), state.now_ms, left.place(state.left))
-        states.append([*shown, *about, sum(state.ghosts.writes), graph.distances.get(state, NEVER)])
+        states.append([*shown, *about, sum(state.ghosts.writes) + state.ghosts.served, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
-        for move, findings_of_it in zip(graph.found.graph[state], graph.broken[state], strict=True):
-            breaks = tuple((one.claim.name, broken(board, state, move, one)) for one in findings_of_it)
+        for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
+            breaks = tuple((one.claim.name, broken(board, state, move, one)) for one in found)
             report = reported(board, state, move)
             placed = reports.place((tuple(map(sentences.place, report.sentences)), report.short, report.answer))
-            of_state += [events.place(str(move.event)), numbers[move.state], placed, findings.place(breaks)]
+            of_state += [events.place(str(move.event)), after, placed, findings.place(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
     return {
@@ -90,11 +88,3 @@ def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[i
 def _leading(moves: list[int], classes: list[int]) -> list[int]:
     """Return the moves of a state, with the class of each next state in its place."""
     return [classes[word] if place % 4 == 1 else word for place, word in enumerate(moves)]
-
-
-def _numbered(graph: Graph) -> dict[State, int]:
-    """Return the number of each state: the start is 0."""
-    numbers = {graph.start: 0}
-    for state in graph.found.graph:
-        numbers.setdefault(state, len(numbers))
-    return numbers

@@ -7,56 +7,57 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from app.lock import Claim
-from lab.explore.event import Event
-from lab.explore.rules import Finding
-from lab.explore.search import Searched
-from lab.explore.state import Move, State
-from lab.explore.world import World
+from lab.explore.search.event import Event
+from lab.explore.search.harm import Finding
+from lab.explore.search.search import Graph as SearchGraph
+from lab.explore.search.search import Searched
+from lab.explore.search.state import Move, State
+from lab.explore.search.world import World
 
 NEVER = -1  # the distance of a state from which the goal cannot be reached
 
 
 @dataclass
 class Graph:
-    """A search that is complete, seen from its goal."""
+    """A search that is complete, seen from its goal. A state is its number; 0 is the start."""
 
-    world: World
     found: Searched
-    horizon_ms: int
     # the goal: one of these breaks
     goal: Collection[Claim]
+    world: World = field(init=False)
+    states: list[State] = field(init=False)
+    # of each state, what can happen, and where it leads
+    moves: list[list[Move]] = field(init=False)
+    leads_to: list[list[int]] = field(init=False)
     # of each state, in the order of its moves: what the move breaks
-    broken: dict[State, list[tuple[Finding, ...]]] = field(init=False)
+    broken: list[list[tuple[Finding, ...]]] = field(init=False)
     # how many events each state is from the goal; a state that never gets there is not in it
-    distances: dict[State, int] = field(init=False)
+    distances: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.broken = {state: [self._breaks(move) for move in moves] for state, moves in self.found.graph.items()}
+        graph = self.found.graph
+        assert graph is not None  # noqa: S101 - the search was just made
+        self.world = graph.world
+        self.states = [graph.state(number) for number in range(len(graph))]
+        self.moves = [graph.moves(number) for number in range(len(graph))]
+        self.leads_to = [[graph.leads_to[place] for place in graph.places(number)] for number in range(len(graph))]
+        self.broken = [
+            [_breaks(graph, move, after) for move, after in zip(*both, strict=True)]
+            for both in zip(self.moves, self.leads_to, strict=True)
+        ]
         self.distances = self._distances()
 
-    @property
-    def start(self) -> State:
-        """Return the state in which the search began."""
-        assert self.found.start is not None  # noqa: S101 - search sets it
-        return self.found.start
-
-    def _breaks(self, move: Move) -> tuple[Finding, ...]:
-        """Return what a move breaks: also that clients wait for ever in the state to which it leads."""
-        over = not self.found.graph[move.state]
-        stuck = self.world.stuck(move.state, self.found.budget, self.horizon_ms) if over else None
-        return tuple(dict.fromkeys((*move.found, stuck) if stuck else move.found))
-
-    def reaches(self, state: State, number: int) -> bool:
+    def reaches(self, state: int, number: int) -> bool:
         """Return whether a move of a state breaks a claim of the goal."""
         return any(finding.claim in self.goal for finding in self.broken[state][number])
 
-    def _distances(self) -> dict[State, int]:
+    def _distances(self) -> dict[int, int]:
         """Return the distances, backwards over the graph: first the states in which one move reaches the goal."""
-        before: dict[State, list[State]] = {}
-        distances: dict[State, int] = {}
-        for state, moves in self.found.graph.items():
-            for number, move in enumerate(moves):
-                before.setdefault(move.state, []).append(state)
+        before: dict[int, list[int]] = {}
+        distances: dict[int, int] = {}
+        for state, leads_to in enumerate(self.leads_to):
+            for number, after in enumerate(leads_to):
+                before.setdefault(after, []).append(state)
                 if self.reaches(state, number):
                     distances[state] = 1
         queue = deque(distances)
@@ -71,32 +72,32 @@ class Graph:
     def shortest(self) -> list[Event]:
         """Return a shortest schedule that reaches the goal; empty if there is none."""
         events: list[Event] = []
-        state, left = self.start, self.distances.get(self.start, 0)
+        state, left = 0, self.distances.get(0, 0)
         while left:
-            move = next(
-                move
-                for number, move in enumerate(self.found.graph[state])
-                if (self.reaches(state, number) if left == 1 else self.distances.get(move.state) == left - 1)
+            number = next(
+                number
+                for number, after in enumerate(self.leads_to[state])
+                if (self.reaches(state, number) if left == 1 else self.distances.get(after) == left - 1)
             )
-            events.append(move.event)
-            state, left = move.state, left - 1
+            events.append(self.moves[state][number].event)
+            state, left = self.leads_to[state][number], left - 1
         return events
 
     def breaking(self) -> int:
         """Return how many schedules reach the goal: all but those that never do."""
-        kept: dict[State, int] = {}
-        stack = [self.start]
+        kept: dict[int, int] = {}
+        stack = [0]
         while stack:
             state = stack[-1]
-            if self.found.graph[state]:
-                next_states = [
-                    move.state for number, move in enumerate(self.found.graph[state]) if not self.reaches(state, number)
-                ]
-            else:
-                next_states = []
+            next_states = [after for number, after in enumerate(self.leads_to[state]) if not self.reaches(state, number)]
             unknown = [one for one in next_states if one not in kept]
             stack += unknown
             if not unknown:
                 stack.pop()
-                kept[state] = sum(kept[one] for one in next_states) if self.found.graph[state] else 1
-        return self.found.schedules - kept[self.start]
+                kept[state] = sum(kept[one] for one in next_states) if self.leads_to[state] else 1
+        return self.found.schedules - kept[0]
+
+
+def _breaks(graph: SearchGraph, move: Move, after: int) -> tuple[Finding, ...]:
+    """Return what a move breaks: also what its schedule breaks that ends with it."""
+    return tuple(dict.fromkeys((*move.found, *graph.ends.get(after, ()))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.lock import Claim
-from lab.explore.budget import Budget
+from lab.explore.search.budget import Budget
 from lab.play.level import Kind, Level
 
 PAUSE, CRASH, RESEND, LOST_REPLY = Budget(pauses=1), Budget(crashes=1), Budget(resends=1), Budget(lost_replies=1)

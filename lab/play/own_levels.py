@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 
 from app.lock import Claim, Stage
-from lab.explore.budget import Budget
-from lab.explore.decision import Question, questions, tested
-from lab.explore.program import Program
-from lab.explore.search import Cycle, Searched, search
-from lab.explore.server_table import RealRedis, ServerTable
-from lab.explore.votes import servers_of
-from lab.explore.world import World
+from lab.explore.code.program import Task
+from lab.explore.decision import Explorer
+from lab.explore.questions import Question, by_default
+from lab.explore.search.budget import Budget
+from lab.explore.search.search import Searched, search
+from lab.explore.store.real_redis import RealRedis
 from lab.play.level import CLIENTS, TTL_MS, Kind, Level
 
 SEARCH_S = 20.0
@@ -25,26 +25,33 @@ def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[str], None]) -
     left_out: is called with each budget whose search takes too long.
     """
     seen: set[Claim] = set()
-    for question in questions(CLIENTS, TTL_MS, None, None):
-        if sum(question.budget) > 1:
-            return
+    for question in _plain(stage):
         found = _searched(stage, question, real)
         if found is None:
             left_out(f"{stage.name} with {question.budget}: its search takes too long")
             continue
-        for broken in found.broken.values():
-            if broken.claim not in seen:
-                seen.add(broken.claim)
-                yield _level(stage, question, Kind.BREAK, f"Break this promise: “{broken.claim.value}”", (broken.claim,))
+        for claim in found.broken:
+            if claim not in seen:
+                seen.add(claim)
+                yield _level(stage, question, Kind.BREAK, f"Break this promise: “{claim.value}”", (claim,))
         if not found.broken:
-            claims = tuple(tested(question.budget, question.work_ms, TTL_MS, servers_of(stage)))
-            work = "work longer than the TTL" if question.work_ms else str(question.budget)
+            claims = question.tests()
+            work = "work longer than the TTL" if question.task.work_ms else str(question.budget)
             yield _level(stage, question, Kind.DECIDE, f"Can this lock be broken with {work}?", claims)
 
 
+def _plain(stage: Stage) -> Iterator[Question]:
+    """Yield the searches that a page can show: two requests that wait for as long as it takes, and long work or one fault."""
+    for question in by_default(stage, TTL_MS):
+        task = Task(TTL_MS, question.task.work_ms)
+        faults = sum(question.budget) + bool(task.work_ms)
+        if question.task._replace(nap_ms=task.nap_ms) == task and question.replicas == CLIENTS and faults <= 1:
+            yield replace(question, task=task)
+
+
 def _level(stage: Stage, question: Question, kind: Kind, goal: str, claims: tuple[Claim, ...]) -> Level:
-    about = claims[0].name if kind is Kind.BREAK else _named(question.budget, question.work_ms)
-    return Level(f"{stage.name}-{about}", stage.lookup, kind, goal, claims, question.budget, question.work_ms)
+    about = claims[0].name if kind is Kind.BREAK else _named(question.budget, question.task.work_ms)
+    return Level(f"{stage.name}-{about}", stage.lookup, kind, goal, claims, question.budget, question.task.work_ms)
 
 
 def _named(budget: Budget, work_ms: int) -> str:
@@ -52,11 +59,9 @@ def _named(budget: Budget, work_ms: int) -> str:
 
 
 def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched | None:
-    """Return a search that is complete; None where it takes too long, or a schedule returns to where it was."""
-    program = Program(stage, TTL_MS, question.work_ms, real)
-    with closing(World(program, CLIENTS, ServerTable(real), ServerTable(real))) as world:
-        try:
-            found = search(world, question.budget, question.horizon_ms, time.monotonic() + SEARCH_S)
-        except Cycle:
-            return None
+    """Return a search that is complete; None where it takes too long."""
+    with closing(Explorer(stage, real)) as explorer:
+        world = explorer.world(question.task, CLIENTS)
+        world.about = world.about._replace(serves=question.fits)
+        found = search(world, question.budget, question.horizon_ms, time.monotonic() + SEARCH_S)
         return found if found.complete else None

@@ -16,13 +16,13 @@ import msgspec
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput
-from lab.explore.decision import horizon_ms
-from lab.explore.event import short
-from lab.explore.program import NUMBER, Program
-from lab.explore.replay import confirm, random_schedules
-from lab.explore.search import search
-from lab.explore.server_table import RealRedis, ServerTable
-from lab.explore.world import World
+from lab.explore.code.program import NUMBER, Task
+from lab.explore.decision import Explorer
+from lab.explore.questions import Question
+from lab.explore.search.event import short
+from lab.explore.search.replay import confirm
+from lab.explore.search.search import random_schedules, search
+from lab.explore.store.real_redis import RealRedis
 from lab.play.board import Line, stage_code, work_code
 from lab.play.chinese import TEMPLATES, both, chinese, label, said_by, table
 from lab.play.encoding import encoded
@@ -69,17 +69,20 @@ class Made:
 def make(level: Level, real: RealRedis, given: str = "") -> Made:
     """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph."""
     stage = find_stage(level.stage)
-    program = Program(stage, level.ttl_ms, level.work_ms, real)
-    until_ms = horizon_ms(CLIENTS, level.ttl_ms, level.work_ms)
-    with closing(World(program, CLIENTS, ServerTable(real), ServerTable(real))) as world:
+    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, CLIENTS)
+    until_ms = question.horizon_ms
+    with closing(Explorer(stage, real)) as explorer:
+        world = explorer.world(question.task, CLIENTS)
+        world.about = world.about._replace(serves=question.fits)
         found = search(world, level.budget, until_ms, time.monotonic() + SEARCH_S)
         if not found.complete:
             raise BadInput(f"{level.name} is no level: its search was not complete after {SEARCH_S:.0f} s")
-        graph = Graph(world, found, until_ms, level.claims)
+        graph = Graph(found, level.claims)
         shortest = graph.shortest()
-        for events in [*([shortest] if shortest else []), *random_schedules(found, CHECKED, 1, world, until_ms)]:
-            confirm(world, program, events, level.budget, until_ms, real)
+        for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
+            confirm(world, events, until_ms)
         data = encoded(graph)
+        program = world.program
         return Made(
             level=level,
             stage=stage,

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.explore.deed import WAITS, Seen, of_event
-from lab.explore.event import CHOICE, CLOCK, CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, RESUME, letter_of
-from lab.explore.narrative import capital
-from lab.explore.operation import Failure
-from lab.explore.parking import PARKED
-from lab.explore.rules import Finding
-from lab.explore.state import RUNS, Move, State
-from lab.explore.story import reply_in_words
+from lab.explore.code.operation import Nap
+from lab.explore.search.event import (
+    CHOICE,
+    CLOCK,
+    CRASH,
+    FAILURE,
+    LOST_COMMAND,
+    LOST_REPLY,
+    NOBODY,
+    PAUSE,
+    RESEND,
+    RESTART,
+    RESUME,
+    letter_of,
+)
+from lab.explore.search.ghosts import ASKS, OVER
+from lab.explore.search.harm import Finding
+from lab.explore.search.state import RUNS, Move, State
+from lab.explore.store.resp import Failure, Reply
+from lab.explore.story.deed import WAITS, Seen, of_event
+from lab.explore.story.narrative import capital
+from lab.explore.story.story import reply_in_words
 from lab.play.board import Board
 
-SHORT = {CLOCK: "time", RESTART: "restart", PAUSE: "pause", RESUME: "resume", CRASH: "crash", CHOICE: "random"}
+SHORT = {CLOCK: "time", RESTART: "restart", PAUSE: "pause", RESUME: "resume", CRASH: "crash", FAILURE: "fails", CHOICE: "random"}
 LOST = (LOST_REPLY, LOST_COMMAND)
 
 
@@ -32,11 +46,11 @@ class Report(NamedTuple):
 def reported(board: Board, before: State, move: Move) -> Report:
     """Return what an event did."""
     sentences = (*_event(board, before, move), *_changes(board, before, move.state))
-    if move.command is None:
+    if move.command is None or move.event.kind is FAILURE:
         return Report(sentences, SHORT.get(move.event.kind, "message"), "")
     name, _, others = board.words(move.command).partition(" ")
     short = name.partition("(")[0] if "(" in name else f"{name} {others.partition(' ')[0]}"
-    return Report(sentences, short, "lost" if move.event.kind in LOST else reply_in_words(move.reply).removesuffix(" token"))
+    return Report(sentences, short, "lost" if move.event.kind in LOST else _replied(board, move).removesuffix(" token"))
 
 
 def broken(board: Board, before: State, move: Move, finding: Finding) -> str:
@@ -45,7 +59,18 @@ def broken(board: Board, before: State, move: Move, finding: Finding) -> str:
 
 
 def _seen(board: Board, before: State, move: Move) -> Seen:
-    return Seen(board.world, before, move, board.count(before), board.count(move.state))
+    """Return an event with what is known of its states. A state does not know who made its keys, but who has taken the lock."""
+    known = board.world.about.known
+    owned_before, owned = (
+        {key.encode(): owner.actor for key, owner in state.ghosts.owners if key in known} for state in (before, move.state)
+    )
+    other = 1 - move.event.client if move.event.client >= 0 else NOBODY
+    wrote = (
+        other >= 0 and before.ghosts.phases[other] > ASKS and (before.ghosts.writes[other] or before.ghosts.phases[other] == OVER)
+    )
+    counts = board.count(before), board.count(move.state)
+    names = frozenset(key.encode() for key in known)
+    return Seen(board.world, before, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 
 
 def _event(board: Board, before: State, move: Move) -> list[str]:
@@ -55,17 +80,23 @@ def _event(board: Board, before: State, move: Move) -> list[str]:
     if event.kind is CLOCK:
         ends = deed.partition(", ")[2]
         return [f"Time passes: the clock reads {event.number} ms.", *([f"{ends}."] if ends else [])]
-    if move.command is None:
+    if move.command is None or event.kind is FAILURE:
         return [capital(f"{letter_of(event.client)} {deed}." if event.client >= 0 else f"{deed}.")]
     who = letter_of(event.client)
-    sent = f"{f'{who}’s other thread' if event.thread else who} sends {board.words(move.command)}."
-    if deed.startswith(WAITS) and (event.thread or board.phase(before, event.client) != "waiting"):
+    sent = f"{f'{who}’s other thread' if not event.own else who} sends {board.words(move.command)}."
+    if deed.startswith(WAITS) and (not event.own or board.phase(before, event.client) != "waiting"):
         deed = deed.removeprefix(WAITS).removeprefix(", and ")  # it is in its release, or renews
     did = [f"{who}’s{deed.removeprefix('its')}." if deed.startswith("its ") else f"{who} {deed}."] if deed else []
-    answer = "with an error" if isinstance(move.reply, Failure) else reply_in_words(move.reply)
+    answer = _replied(board, move)
     if event.kind is RESEND:
         return [sent, *did, f"Redis answers {answer} to the second."]
     return [sent, *([] if event.kind in LOST else [f"Redis answers {answer}."]), *did]
+
+
+def _replied(board: Board, move: Move) -> str:
+    """Return what Redis answered."""
+    is_error = isinstance(move.reply, Reply) and isinstance(move.reply.value, Failure)
+    return "with an error" if is_error else reply_in_words(board.program, move.reply)
 
 
 def _changes(board: Board, before: State, after: State) -> list[str]:
@@ -75,6 +106,10 @@ def _changes(board: Board, before: State, after: State) -> list[str]:
         who = letter_of(client)
         if board.phase(after, client) == "done" != board.phase(before, client):
             found.append(f"{who} is done.")
-        elif before.parked[client] == PARKED != after.parked[client] and mode == RUNS:
+        elif _naps(board, before, client) and before.nodes[client] != after.nodes[client] and mode == RUNS:
             found.append(f"{who} wakes.")
     return found
+
+
+def _naps(board: Board, state: State, client: int) -> bool:
+    return isinstance(board.world.node(state, client).pending[0], Nap)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.explore.event import Kind, parse
+from lab.explore.search.event import Kind, parse
 from lab.paths import REFERENCE
 from lab.play.levels import LEVELS
 

@@ -6,19 +6,22 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
-from lab.commands.explore import redis_server
 from lab.commands.explore_commands import explore
 from lab.docgen.lesson_parts import FOLDER, exercises
-from lab.explore.budget import Budget
-from lab.explore.decision import Decision, decide, questions
+from lab.explore.decision import Decision
+from lab.explore.questions import Asked
+from lab.explore.search.budget import Budget
+from lab.explore.server import redis_server
 from lab.scenario.stages import find_stage
 from tests.command import run
+from tests.servers.explored import exploring
 
 STARTS = {path.stem: parts for path, parts in exercises().items()}
-TTL_MS, WITHIN_S = 3000, 120.0
+TTL_MS, WITHIN_S = 3000, 60.0
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +35,18 @@ def decided(path: Path, check: str, real) -> Decision:
     """Decide what the command of an exercise decides, for the lock in a file."""
     words = shlex.split(check.strip("`"))[2:]
     given = explore.make_context("explore", words).params
-    budget = Budget(**{name: given[name] or 0 for name in Budget._fields})
-    asked = questions(given["clients"], TTL_MS, None, [budget])
-    for one in asked:
-        one.nested = given["nested"]
-    return decide(find_stage(str(path)), given["clients"], TTL_MS, asked, real, WITHIN_S)
+    faults = {name: given.pop(name) for name in Budget._fields}
+    budget = Budget(**{name: number or 0 for name, number in faults.items()})
+    known = {name: value for name, value in given.items() if name in Asked._fields}
+    asked = Asked(**known, budget=budget if any(one is not None for one in faults.values()) else None)
+    questions = asked.questions(find_stage(str(path)))
+    with exploring(real, path) as explorer:
+        answers = [explorer.answer(one, monotonic() + WITHIN_S) for one in questions]
+        return Decision(explorer.stage, TTL_MS, questions, answers)
+
+
+def broken_promises(decision: Decision) -> set[str]:
+    return {claim.name for claim in decision.broken().keys() & decision.stage.claims}
 
 
 def named(text: str) -> set[str]:
@@ -56,8 +66,8 @@ def test_less_is_not_enough(what, real):
 
     found = decided(folder / f"{what.partition(':')[0]}.py", check, real)
 
-    assert found.broken_promises == []
-    assert all(one.found.complete for one in found.questions)
+    assert not broken_promises(found)
+    assert all(one.is_decided for one in found.answers)
 
 
 @pytest.mark.parametrize(("folder", "verdict"), [(FOLDER, "BROKEN"), (FOLDER / "solutions", "KEPT")], ids=["start", "solution"])
@@ -76,5 +86,5 @@ def test_exercise_breaks_what_it_says(name, folder, when, real):
     """The command of an exercise finds the broken claims that the exercise names, and no others that the lock makes."""
     found = decided(folder / f"{name}.py", STARTS[name]["Check"], real)
 
-    assert {claim.name for claim in found.broken_promises} == named(STARTS[name][when])
-    assert all(one.found.complete for one in found.questions)
+    assert broken_promises(found) == named(STARTS[name][when])
+    assert all(one.is_decided for one in found.answers)

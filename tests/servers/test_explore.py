@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import textwrap
 import tracemalloc
@@ -14,26 +13,24 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage
-from lab.commands.explore import redis_server
-from lab.errors import ExitStatus
-from lab.explore import replay
-from lab.explore import search as searches
-from lab.explore.budget import Budget
-from lab.explore.decision import Question, decide, horizon_ms, questions
-from lab.explore.event import parse, short
-from lab.explore.operation import COUNTER, LOCK, Command, Nap
-from lab.explore.program import Program
-from lab.explore.replay import Differs, NotPossible, confirm, random_schedules, walk_live
-from lab.explore.search import MOST_STATES, search
-from lab.explore.server_table import ServerTable
-from lab.explore.world import World
-from lab.scenario.stages import find_stage
-from tests.command import lab
+from lab.explore.decision import Decision, Undecided
+from lab.explore.questions import by_default
+from lab.explore.search import replay
+from lab.explore.search import search as searches
+from lab.explore.search.budget import Budget
+from lab.explore.search.event import parse, short
+from lab.explore.search.harm import Harm
+from lab.explore.search.replay import Differs, NotPossible, confirm, walk, walk_live
+from lab.explore.search.search import MOST_STATES, random_schedules, search
+from lab.explore.server import redis_server
+from lab.explore.store.resp import Reply
+from lab.explore.store.table import Table
+from tests.servers.explored import LOCKS, TTL_MS, WITHIN_S, exploring, question, searched
 
-TTL_MS = 3000
-WITHIN_S = 120.0
-BROKEN = Path(__file__).parent / "locks" / "broken"
-SINGLE_FAULTS = questions(2, TTL_MS, None, None)[:7]
+BROKEN = LOCKS / "broken"
+UNTIL_MS = question().horizon_ms
+LONG = question(work_ms=5000, nap_ms=700)
+SINGLE_FAULTS = [question(), LONG, *(question(Budget(**{name: 1})) for name in Budget._fields)]
 
 
 @pytest.fixture(scope="module")
@@ -43,79 +40,38 @@ def real():
         yield server
 
 
-def searched(real, name, clients=2, work_ms=0, budget=None):
-    world = World(Program(find_stage(name), TTL_MS, work_ms, real), clients, ServerTable(real), ServerTable(real))
-    return world, search(world, budget or Budget(), horizon_ms(clients, TTL_MS, work_ms), monotonic() + WITHIN_S)
+def decided(real, name, questions):
+    """Decide some questions about a stage, one after the other."""
+    with exploring(real, name) as explorer:
+        answers = [explorer.answer(one, monotonic() + WITHIN_S) for one in questions]
+        return Decision(explorer.stage, TTL_MS, list(questions), answers)
+
+
+def broken_promises(decision):
+    return decision.broken().keys() & decision.stage.claims
+
+
+@contextlib.contextmanager
+def world_of(real, name, asked=None):
+    asked = asked or question()
+    with exploring(real, name) as explorer:
+        yield explorer.world(asked.task, asked.replicas)
 
 
 @pytest.mark.parametrize("clients", [2, 3, 4])
 def test_number_of_schedules_without_a_lock(clients, real):
     """Two commands of each client, in any order: (2n)! / 2**n schedules."""
-    world, found = searched(real, "none", clients)
+    with exploring(real, "none") as explorer:
+        found = searched(explorer, question(replicas=clients))
 
     assert found.schedules == math.factorial(2 * clients) // 2**clients
     assert short(found.broken[Claim.exclusive].events) == "ABAB"
-    folded = search(world, Budget(), horizon_ms(clients, TTL_MS, 0), monotonic() + WITHIN_S, fold=True)
-    assert (folded.schedules, folded.states < found.states) == (found.schedules, True)
-
-
-class OneByOne:
-    """An independent search: no table, no tree, no graph. Each schedule is run from its start on the real server."""
-
-    def __init__(self, real, name, clients):
-        self.real, self.clients = real, clients
-        self.program = Program(stage(name), TTL_MS, 0, real)
-
-    def count(self):
-        number, open_prefixes = 0, [()]
-        while open_prefixes:
-            prefix = open_prefixes.pop()
-            able = self.able_after(prefix)
-            number += not able
-            open_prefixes += [(*prefix, client) for client in able]
-        return number
-
-    def able_after(self, prefix):
-        """Run the clients in this order, and return which of them can send a command then."""
-        for database in (0, 1):
-            self.real.select(database)
-            self.real.send(("FLUSHDB",))
-        replicas = [self.program.start(number) for number in range(self.clients)]
-        asleep: set[int] = set()
-        for client in prefix:
-            self.step(replicas, client, asleep)
-        able = [number for number, replica in enumerate(replicas) if isinstance(replica.threads[0].pending, Command)]
-        for replica in replicas:
-            replica.close()
-        return able
-
-    def step(self, replicas, client, asleep):
-        command = replicas[client].threads[0].pending
-        self.real.select({LOCK: 0, COUNTER: 1}[command.server])
-        before = {key.name: key.value for key in self.real.contents()}
-        (reply,) = self.real.send(command.words)
-        after = {key.name: key.value for key in self.real.contents()}
-        replicas[client].resume(0, reply, 0)
-        if command.server == LOCK and before != after:
-            for sleeper in asleep - {client}:
-                replicas[sleeper].resume(0, None, 0)
-            asleep.clear()
-        if isinstance(replicas[client].threads[0].pending, Nap):
-            asleep.add(client)
-
-
-@pytest.mark.parametrize("name", ["none", "setnx", "ttl", "uuid", "lua", "reentrant", "fencing"])
-def test_as_many_as_one_by_one(name, real):
-    """The search in tables finds as many schedules as running each of them by itself."""
-    _, found = searched(real, name)
-
-    assert OneByOne(real, name, 2).count() == found.schedules > 1
 
 
 SHORTEST = {
-    ("setnx", "freed_after_crash"): 3,
-    ("setnx", "acquires_atomically"): 2,
-    ("setnx", "survives_a_lost_reply"): 2,
+    ("setnx", "freed_after_crash"): 4,  # the last event of each is the time: the waiter has asked until the horizon
+    ("setnx", "acquires_atomically"): 3,
+    ("setnx", "survives_a_lost_reply"): 3,
     ("ttl", "releases_only_its_own"): 9,
     ("ttl", "held_to_the_end"): 11,
     ("uuid", "releases_atomically"): 10,
@@ -139,21 +95,15 @@ NEVER = {
 @pytest.mark.parametrize("name", sorted({name for name, _ in [*SHORTEST, *NEVER]}))
 def test_what_is_decided_of_a_stage(name, real):
     """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
-    decision = decide(stage(name), 2, TTL_MS, fresh(SINGLE_FAULTS), real, WITHIN_S)
+    decision = decided(real, name, SINGLE_FAULTS)
 
-    assert all(one.found and one.found.complete for one in decision.questions)
-    broken = {}
-    for question in decision.questions:
-        for claim, one in question.found.broken.items():
-            broken.setdefault(claim.name, len(one.events))
+    assert all(one.is_decided for one in decision.answers)
+    broken = {claim.name: len(one.events) for claim, (_, one) in decision.broken().items()}
     assert {claim: broken.get(claim) for of, claim in SHORTEST if of == name} == {
         claim: events for (of, claim), events in SHORTEST.items() if of == name
     }
-    assert not {claim for of, claim in NEVER if of == name} & set(broken)
-
-
-def fresh(asked):
-    return [Question(one.budget, one.work_ms, one.horizon_ms) for one in asked]
+    assert not {claim for of, claim in NEVER if of == name} & broken.keys()
+    assert not broken_promises(decision)
 
 
 BY_ORDER = {
@@ -175,23 +125,24 @@ BY_ORDER = {
 @pytest.mark.parametrize("name", BY_ORDER)
 def test_a_broken_lock_is_condemned(name, real):
     """A lock that an order of events breaks is condemned, by the claim that it breaks."""
-    decision = decide(find_stage(str(BROKEN / f"{name}.py")), 2, TTL_MS, fresh(SINGLE_FAULTS), real, WITHIN_S)
+    decision = decided(real, BROKEN / f"{name}.py", SINGLE_FAULTS)
 
-    assert BY_ORDER[name] in {claim.name for claim in decision.broken_promises}
+    assert BY_ORDER[name] in {claim.name for claim in broken_promises(decision)}
 
 
-@pytest.mark.parametrize("what", ["time.time_ns()", "random.random()", "next(COUNT)"])
+@pytest.mark.parametrize("what", ["next(COUNT)"])
 def test_chance_is_noticed(what, real, tmp_path):
     """A stage that depends on what the explorer does not decide is found out: its schedules do not run again the same."""
     (tmp_path / "chancy.py").write_text(CHANCY.format(what=what), encoding="utf-8")
-    world, found = searched(real, str(tmp_path / "chancy.py"))
+    with world_of(real, tmp_path / "chancy.py") as world:
+        search(world, Budget(), UNTIL_MS, monotonic() + WITHIN_S)
 
-    with pytest.raises((Differs, NotPossible)):
-        confirm_all(world, random_schedules(found, 50, 1, world, horizon_ms(2, TTL_MS, 0)), real)
+        with pytest.raises((Differs, NotPossible)):
+            confirm_all(world, random_schedules(world, Budget(), UNTIL_MS, 50, 1))
 
 
 def test_a_favoured_client_is_noticed(real, tmp_path):
-    """A folded search believes that all clients are alike. A stage that favours one of them is found out."""
+    """A folded search believes that all clients are alike. Where a stage favours one, nothing is folded."""
     text = Path(stage("lua").path).read_text(encoding="utf-8")
     own = text.replace(
         "    def acquire(self):\n",
@@ -200,12 +151,14 @@ def test_a_favoured_client_is_noticed(real, tmp_path):
     (tmp_path / "favours.py").write_text(own, encoding="utf-8")
     assert own != text
 
-    with pytest.raises(Differs, match="does not treat all clients alike"):
-        decide(find_stage(str(tmp_path / "favours.py")), 2, TTL_MS, fresh(SINGLE_FAULTS)[:1], real, WITHIN_S)
+    (answer,) = decided(real, tmp_path / "favours.py", [question()]).answers
+
+    assert answer.is_decided
+    assert not answer.found.folded
 
 
 WRONG = {
-    "a reply": lambda answer: answer._replace(reply=7),
+    "a reply": lambda answer: answer._replace(reply=Reply(b":7\r\n", 7)),
     "a state": lambda answer: answer._replace(state=0),
     "nothing": lambda answer: answer,
 }
@@ -214,14 +167,16 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_table_is_noticed(what, real):
     """A schedule is run again on the real server: a reply or a state that only the tables have is found out."""
-    world, found = searched(real, "uuid")
-    (schedule,) = random_schedules(found, 1, 1, world, horizon_ms(2, TTL_MS, 0))
-    table = world.lock._answers  # as if the server had answered otherwise once
-    acquired = next(which for which, answer in table.items() if which[1][0] == b"SET" and answer.reply == b"OK")
-    table[acquired] = WRONG[what](table[acquired])
+    with world_of(real, "uuid") as world:
+        search(world, Budget(), UNTIL_MS, monotonic() + WITHIN_S)
+        (schedule,) = random_schedules(world, Budget(), UNTIL_MS, 1, 1)
+        table = world.lock._answers  # as if the server had answered otherwise once
+        words = walk(world, schedule, UNTIL_MS)[0].command.words
+        acquired = next(which for which in table if which[:2] == (0, words))
+        table[acquired] = WRONG[what](table[acquired])
 
-    with contextlib.nullcontext() if what == "nothing" else pytest.raises(Differs):
-        confirm(world, world.program, schedule, Budget(), horizon_ms(2, TTL_MS, 0), real)
+        with contextlib.nullcontext() if what == "nothing" else pytest.raises(Differs):
+            confirm(world, schedule, UNTIL_MS)
 
 
 MOST_MB = 300
@@ -230,13 +185,14 @@ OF_THE_REST_MB = 100  # Python, what is imported, the tables, and the replicas t
 
 def test_memory_of_a_search(real):
     """A search ends before it needs more than 300 MB. What a state needs is measured."""
-    world = World(Program(stage("setnx_no_else"), TTL_MS, 0, real), 3, ServerTable(real), ServerTable(real), merge=True)
-    about = Budget(), horizon_ms(3, TTL_MS, 0), monotonic() + WITHIN_S
-    search(world, *about)  # now all is learned
-    tracemalloc.start()
-    found = search(world, *about)
-    bytes_a_state = tracemalloc.get_traced_memory()[1] / found.states
-    tracemalloc.stop()
+    asked = question(Budget(pauses=1), replicas=3)
+    with world_of(real, "uuid", asked) as world:
+        about = asked.budget, asked.horizon_ms, monotonic() + WITHIN_S
+        search(world, *about)  # now all is learned
+        tracemalloc.start()
+        found = search(world, *about)
+        bytes_a_state = tracemalloc.get_traced_memory()[1] / found.states
+        tracemalloc.stop()
 
     assert found.states > 1000
     assert bytes_a_state * MOST_STATES / 1e6 < MOST_MB - OF_THE_REST_MB, bytes_a_state
@@ -245,28 +201,30 @@ def test_memory_of_a_search(real):
 def test_a_search_ends_with_the_memory(real, monkeypatch):
     """A search that has too many states decides nothing, and the reason is given."""
     monkeypatch.setattr(searches, "MOST_STATES", 50)
+    monkeypatch.setattr("lab.explore.decision.MOST_STATES", 50)
 
-    (question,) = decide(stage("uuid"), 2, TTL_MS, fresh(SINGLE_FAULTS[2:3]), real, WITHIN_S).questions
+    (answer,) = decided(real, "uuid", [question(Budget(pauses=1))]).answers
 
-    assert not question.found.complete
-    assert question.undecided.startswith("the memory was over after 5")
+    assert (answer.is_decided, answer.undecided) == (False, Undecided.MEMORY)
+    assert answer.about.startswith("5")
 
 
 def test_one_round_trip(real, monkeypatch):
     """A schedule is run again in one round trip, and not in one for each command."""
-    world, found = searched(real, "watchdog", work_ms=5000)
     one_by_one = []
     monkeypatch.setattr(replay, "walk_live", lambda *about: one_by_one.append(about) or walk_live(*about))
-
-    for schedule in (schedules := random_schedules(found, 5, 1, world, horizon_ms(2, TTL_MS, 5000))):
-        confirm(world, world.program, schedule, Budget(), horizon_ms(2, TTL_MS, 5000), real)
+    with world_of(real, "watchdog", LONG) as world:
+        search(world, Budget(), LONG.horizon_ms, monotonic() + WITHIN_S)
+        schedules = random_schedules(world, Budget(), LONG.horizon_ms, 5, 1)
+        for schedule in schedules:
+            confirm(world, schedule, LONG.horizon_ms)
 
     assert len(one_by_one) < len(schedules)  # on a machine that stalls, some are
 
 
-def confirm_all(world, schedules, real):
+def confirm_all(world, schedules):
     for events in schedules:
-        confirm(world, world.program, events, Budget(), horizon_ms(2, TTL_MS, 0), real)
+        confirm(world, events, UNTIL_MS)
 
 
 CHANCY = textwrap.dedent(
@@ -317,10 +275,10 @@ def test_pipelines(transaction, real, tmp_path):
     own = tmp_path / "pipelined.py"
     own.write_text(PIPELINED.format(transaction=transaction), encoding="utf-8")
 
-    (question,) = decide(find_stage(str(own)), 2, TTL_MS, fresh(SINGLE_FAULTS[:1]), real, WITHIN_S).questions
+    (answer,) = decided(real, own, [question()]).answers
 
-    assert question.found.complete
-    assert (Claim.exclusive in question.found.broken) is not transaction
+    assert answer.is_decided
+    assert (Claim.exclusive in answer.found.broken) is not transaction
 
 
 IN_ONE_GO = textwrap.dedent(
@@ -348,13 +306,11 @@ def test_a_pipeline_arrives_as_a_whole(one_by_one, fault, real, tmp_path):
     """Where the reply to a pipeline is lost, or its client is killed, the server still executes all of it."""
     own = tmp_path / "one_go.py"
     own.write_text(IN_ONE_GO.format(how="one by one" if one_by_one else "in one go", one_by_one=one_by_one), encoding="utf-8")
-    asked = [Question(Budget(**{fault: 1}), 0, horizon_ms(2, TTL_MS, 0))]
 
-    (question,) = decide(find_stage(str(own)), 2, TTL_MS, asked, real, WITHIN_S).questions
+    (answer,) = decided(real, own, [question(Budget(**{fault: 1}))]).answers
 
-    assert question.found.complete
-    lasting = [broken for broken in question.found.broken.values() if broken.mechanism == "a request waits for ever"]
-    assert bool(lasting) is one_by_one
+    assert answer.is_decided
+    assert any(one.finding.harm is Harm.STUCK for one in answer.found.broken.values()) is one_by_one
 
 
 WATCHES = """\
@@ -380,16 +336,16 @@ BY_WATCH = {
 @pytest.mark.parametrize("how", BY_WATCH)
 def test_a_lock_by_watch(how, real, tmp_path):
     """A lock by WATCH, MULTI and EXEC is as good as a script; one that does not watch its key while it looks is no lock."""
-    text = (BROKEN.parent / "sound" / "transactions.py").read_text(encoding="utf-8")
+    text = (LOCKS / "sound" / "transactions.py").read_text(encoding="utf-8")
     assert WATCHES in text
-    watches, is_sound = BY_WATCH[how]
-    (tmp_path / "watches.py").write_text(text.replace(WATCHES, watches), encoding="utf-8")
+    watched, is_sound = BY_WATCH[how]
+    (tmp_path / "watches.py").write_text(text.replace(WATCHES, watched), encoding="utf-8")
 
-    decision = decide(find_stage(str(tmp_path / "watches.py")), 2, TTL_MS, fresh(SINGLE_FAULTS), real, WITHIN_S)
+    decision = decided(real, tmp_path / "watches.py", SINGLE_FAULTS)
 
-    assert all(one.found and one.found.complete for one in decision.questions)
-    assert (Claim.exclusive not in decision.broken_promises) is is_sound
-    assert not is_sound or not decision.broken_promises
+    assert all(one.is_decided for one in decision.answers)
+    assert (Claim.exclusive not in broken_promises(decision)) is is_sound
+    assert not is_sound or not broken_promises(decision)
 
 
 BY_TRANSACTION = textwrap.dedent(
@@ -417,10 +373,10 @@ def test_transaction_of_redis_py(watched, real, tmp_path):
     """``transaction`` repeats a function that was overtaken. Where it watches no key, it repeats nothing."""
     (tmp_path / "repeats.py").write_text(BY_TRANSACTION.format(watched=watched), encoding="utf-8")
 
-    (question,) = decide(find_stage(str(tmp_path / "repeats.py")), 2, TTL_MS, fresh(SINGLE_FAULTS[:1]), real, WITHIN_S).questions
+    (answer,) = decided(real, tmp_path / "repeats.py", [question()]).answers
 
-    assert question.found.complete
-    assert (Claim.exclusive in question.found.broken) is (watched == "[]")
+    assert answer.is_decided
+    assert (Claim.exclusive in answer.found.broken) is (watched == "[]")
 
 
 TOUCHES = {"SET L one": True, "PEXPIRE L 3000": True, "DEL L": True, "GET L": False, "SET M one": False, "SET L two NX": False}
@@ -429,7 +385,7 @@ TOUCHES = {"SET L one": True, "PEXPIRE L 3000": True, "DEL L": True, "GET L": Fa
 @pytest.mark.parametrize("command", TOUCHES)
 def test_what_touches_a_key(command, real):
     """The server decides what touches a watched key: also a command that leaves it as it was."""
-    table = ServerTable(real)
+    table = Table(real)
     state = table.answer(0, (b"SET", b"L", b"one")).state
 
     assert table.touches(state, tuple(command.encode().split()), b"L") is TOUCHES[command]
@@ -437,57 +393,8 @@ def test_what_touches_a_key(command, real):
 
 def test_an_impossible_event_is_named(real):
     """A schedule that cannot happen is refused: the event, its place, and what could happen."""
-    program = Program(stage("lua"), TTL_MS, 0, real)
-
-    with pytest.raises(NotPossible, match="event 3, B, after AB; possible is A"):
-        walk_live(program, 2, parse("ABB"), horizon_ms(2, TTL_MS, 0), real)
-
-
-def test_a_lock_taken_twice(tmp_path):
-    """With ``--nested`` each request takes the lock twice: the claim `reentrant` is decided, and its schedule is run again."""
-    done = lab("explore", "uuid", "--nested", "--out", "kept", cwd=tmp_path)
-
-    assert (done.status, "breaks, and was not promised  reentrant" in done.out) == (ExitStatus.GOOD, True)
-    assert "a holder is refused its own lock" in lab("replay", "kept/reentrant.json", cwd=tmp_path).out
-    again = lab("explore", "reentrant", "--nested", "--json", cwd=tmp_path)
-    (budget,) = json.loads(again.out)["budgets"]
-    assert (budget["nested"], budget["claims"]) == (True, {"reentrant": {"holds": True}})
-
-
-def test_command(tmp_path):
-    """The command prints one object, and its status says whether a promise breaks."""
-    done = lab("explore", "uuid", "--pauses", "1", "--json", cwd=tmp_path)
-
-    (budget,) = json.loads(done.out)["budgets"]
-    assert done.status == ExitStatus.GOOD
-    assert (budget["complete"], budget["faults"]["pauses"]) == (True, 1)
-    assert budget["claims"]["releases_atomically"]["schedule"] == "A4BpAt3000BrAA"
-    assert budget["claims"]["releases_only_its_own"] == {"holds": True}
-    again = lab("replay", "uuid:A4BpAt3000BrAA", "--out", "race.svg", cwd=tmp_path)
-    sentences = "A gets the lock, reads 0 and writes 1. A sees that the lock is its own. B waits for the lock. A is paused."
-    assert sentences in " ".join(again.out.split())
-    assert "B gets the lock. A is resumed and deletes B’s lock.</desc>" in (tmp_path / "race.svg").read_text(encoding="utf-8")
-
-
-def test_schedules_are_kept(tmp_path):
-    """Each claim that breaks leaves a file. The replay states that the stage has changed since, and where it differs."""
-    own = tmp_path / "own.py"
-    own.write_text(Path(stage("uuid").path).read_text(encoding="utf-8"), encoding="utf-8")
-    lab("explore", "own.py", "--pauses", "1", "--out", "kept", cwd=tmp_path)
-
-    assert {path.stem for path in (tmp_path / "kept").iterdir()} >= {"decision", "releases_atomically", "survives_a_freeze"}
-    same = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
-    assert (same.status, "differs" in same.out, same.err) == (ExitStatus.GOOD, False, "")
-
-    text = own.read_text(encoding="utf-8")
-    own.write_text(text.replace("self.store.get(self.key)", "self.store.plain().getex(self.key)"), encoding="utf-8")
-    other = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
-    assert "own has changed since this schedule was written" in other.err
-    assert "it differs from the file at event 4, A: it sent GET L, and now GETEX L" in other.out
-
-    own.write_text(text.replace("== self.token", "== 'nobody'"), encoding="utf-8")
-    none = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
-    assert (none.status, "the schedule cannot happen any more: event 6" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
+    with world_of(real, "lua") as world, pytest.raises(NotPossible, match="event 3, B, after AB; possible is A"):
+        walk_live(world, parse("ABB"), UNTIL_MS)
 
 
 CHARGED = {
@@ -509,7 +416,21 @@ def test_claim_of_a_schedule(schedule, real, tmp_path, monkeypatch):
     text = Path(stage("watchdog").path).read_text(encoding="utf-8")
     Path("renews.py").write_text(text.replace("RENEWER.forget(self)  #", "pass  #"), encoding="utf-8")
     name, _, events = schedule.partition(":")
-    moves = walk_live(Program(find_stage(name), TTL_MS, 0, real), 2, parse(events), horizon_ms(2, TTL_MS, 0), real)
+    with world_of(real, name) as world:
+        moves = walk_live(world, parse(events), UNTIL_MS)[1]
 
     found = [finding.claim.name for move in moves for finding in move.found]
     assert found == ([CHARGED[schedule]] if CHARGED[schedule] else [])
+
+
+WRONG_LOCKS = LOCKS / "trial" / "wrong"
+
+
+@pytest.mark.parametrize(("name", "why"), [("only_raises", Undecided.FAILS)])
+def test_never_empty(name, why, real):
+    """Of a lock under which nobody is served nothing is said to hold, whatever it is asked."""
+    decision = decided(real, WRONG_LOCKS / f"{name}.py", by_default(stage("uuid"), TTL_MS)[:4])
+
+    assert {one.undecided for one in decision.answers} == {why}
+    assert not decision.held()
+    assert not decision.is_whole

@@ -9,20 +9,12 @@ from time import monotonic
 import pytest
 
 from app.lock import Claim
-from app.locks import stage
-from lab.commands.explore import redis_server
-from lab.explore import votes
-from lab.explore.budget import Budget
-from lab.explore.decision import Question, decide, horizon_ms
-from lab.explore.event import short
-from lab.explore.program import Program
-from lab.explore.search import search
-from lab.explore.server_table import ServerTable
-from lab.explore.world import World
-from lab.scenario.stages import find_stage
+from lab.explore.search.budget import Budget
+from lab.explore.search.event import short
+from lab.explore.server import redis_server
+from tests.servers.explored import LOCKS, exploring, question, searched, without_order
 
-TTL_MS, WITHIN_S = 3000, 300.0
-UNTIL_MS = horizon_ms(2, TTL_MS, 0)
+WITHIN_S = 300.0
 HERE = Path(__file__).parent
 
 
@@ -33,12 +25,11 @@ def real():
         yield server
 
 
-def searched(real, path, budget=None, *, servers=3, asks=1, alike=True, reduced=True):
-    program = Program(find_stage(str(path)), TTL_MS, 0, real, servers=servers)
-    program.asks = asks
-    world = World(program, 2, ServerTable(real), ServerTable(real), alike=alike, reduced=reduced)
-    found = search(world, budget or Budget(), UNTIL_MS, monotonic() + WITHIN_S, fold=alike)
-    world.close()
+def found_with(real, path, budget=None, *, servers=3, asks=1, switch=None):
+    """Search a lock on several servers, whose clients ask so often."""
+    with exploring(real, path, servers) as explorer:
+        explorer.world(question().task, 2).program.asks = asks
+        found = searched(explorer, question(budget or Budget()), *([switch] if switch else []))
     assert found.complete
     return found
 
@@ -46,14 +37,14 @@ def searched(real, path, budget=None, *, servers=3, asks=1, alike=True, reduced=
 @pytest.mark.parametrize(("servers", "restarts", "breaks"), [(3, 1, True), (4, 1, False), (4, 2, True)])
 def test_how_many_servers_may_forget(servers, restarts, breaks, real):
     """Two majorities of an odd number share one server at least, of an even number two: as many must forget for two holders."""
-    found = searched(real, "redlock", Budget(restarts=restarts), servers=servers)
+    found = found_with(real, "redlock", Budget(restarts=restarts), servers=servers)
 
     assert (Claim.survives_amnesia in found.broken) == breaks
 
 
 def test_pause_uses_up_the_validity(real):
     """A waiter that a pause has cost its validity tries again: it does not wait for ever, also where the holder has died."""
-    found = searched(real, "redlock", Budget(pauses=1, crashes=1), asks=2)
+    found = found_with(real, "redlock", Budget(pauses=1, crashes=1), asks=2)
 
     assert not {Claim.acquires_atomically, Claim.freed_after_crash} & set(found.broken)
 
@@ -103,40 +94,22 @@ def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
     """Three servers, two clients: as many schedules as an independent search runs by itself, and as many that break."""
     own = tmp_path / "own.py"
     own.write_text(NEVER_RELEASES.format(needed=needed), encoding="utf-8")
-    found = searched(real, own, reduced=False)
+    found = found_with(real, own, switch=(without_order, True, {}))
     number, lost = one_by_one(needed)
 
     assert (found.schedules, Claim.exclusive in found.broken) == (number, breaks)
     assert bool(lost) is breaks
 
 
-FAULTS = [Budget(crashes=1), Budget(restarts=1)]
-
-
-@pytest.mark.parametrize("budget", FAULTS, ids=str)
-def test_folding_and_reduction_are_harmless(budget, real):
-    """With and without folding: as many schedules, and in as many a claim breaks. With and without reduction: as short."""
-
-    def claims(found):
-        return {claim: (len(one.events), one.schedules) for claim, one in found.broken.items()}
-
-    whole, folded = (searched(real, "redlock", budget, alike=alike, reduced=False) for alike in (False, True))
-    reduced = searched(real, "redlock", budget)
-
-    assert (folded.schedules, claims(folded)) == (whole.schedules, claims(whole))
-    assert {claim: len(one.events) for claim, one in reduced.broken.items()} == {one: n for one, (n, _) in claims(whole).items()}
-    assert reduced.states < folded.states < whole.states
-
-
 def test_a_server_forgets_its_vote(real):
     """The known counterexample, at five servers: one restarts without its data, and two clients hold the lock at once."""
-    decision = decide(stage("redlock"), 2, TTL_MS, [Question(Budget(restarts=1), 0, UNTIL_MS)], real, WITHIN_S)
+    asked = question(Budget(restarts=1))
+    with exploring(real, "redlock") as explorer:
+        answer = explorer.answer(asked, monotonic() + WITHIN_S)
 
-    (question,) = decision.questions
-    assert question.found.complete
-    assert {claim: len(one.events) for claim, one in question.found.broken.items()} == {Claim.survives_amnesia: 11}
-    assert "w" in short(question.found.broken[Claim.survives_amnesia].events)
-    assert not decision.broken_promises
+    assert answer.is_decided
+    assert {claim: len(one.events) for claim, one in answer.found.broken.items()} == {Claim.survives_amnesia: 11}
+    assert "w" in short(answer.found.broken[Claim.survives_amnesia].events)
 
 
 BROKEN = {
@@ -150,16 +123,15 @@ BROKEN = {
 def test_a_broken_lock_is_condemned(name, real):
     """A lock on several servers that an order of events breaks is condemned, by the claim that it breaks."""
     budget, claim = BROKEN[name]
-    found = searched(real, HERE / "locks" / "broken" / f"{name}.py", budget, asks=2, servers=5 if name[:3] == "two" else 3)
+    found = found_with(real, LOCKS / "broken" / f"{name}.py", budget, asks=2, servers=5 if name[:3] == "two" else 3)
 
     assert claim in found.broken
 
 
-def test_servers_asked_one_by_one(real, monkeypatch):
+def test_servers_asked_one_by_one(real):
     """A library that asks the servers in turn is decided as well, without folding."""
-    monkeypatch.setattr(votes, "REDIS_NODES", 3)
-    path = str(HERE / "foreign" / "redlock_of_clients.py")
-    (question,) = decide(find_stage(path), 2, TTL_MS, [Question(Budget(), 0, UNTIL_MS)], real, WITHIN_S).questions
+    with exploring(real, HERE / "foreign" / "redlock_of_clients.py", 3) as explorer:
+        answer = explorer.answer(question(), monotonic() + WITHIN_S)
 
-    assert question.found.complete
-    assert not question.found.broken
+    assert answer.is_decided
+    assert not answer.found.broken

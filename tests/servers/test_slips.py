@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from uuid import uuid4
 
 import pytest
@@ -9,15 +10,15 @@ import redis
 
 from app.lock import Claim, NotOwner
 from app.locks import stage
-from lab.commands.explore import redis_server
 from lab.commands.keep_decisions import commands, ttl_ms
 from lab.commands.replay import typed
 from lab.explore import kept
-from lab.explore.decision import decide, questions
-from lab.explore.narrative import sentences
-from lab.explore.program import Program
-from lab.explore.scene import staged
+from lab.explore.questions import by_default
+from lab.explore.server import redis_server
+from lab.explore.story.narrative import sentences
+from lab.explore.story.scene import staged
 from lab.scenario.stages import find_stage
+from tests.servers.explored import exploring
 
 WITHIN_S = 120.0
 # without a fault, or with work that outlasts the TTL: the promise that breaks; nothing where all are kept
@@ -48,10 +49,11 @@ def test_what_is_decided_of_a_slip(name, real):
     slip = find_stage(str(kept.slips()[name]))
     of_ms = ttl_ms(slip)
 
-    decision = decide(slip, 2, of_ms, questions(2, of_ms, None, None)[:2], real, WITHIN_S)
+    with exploring(real, slip.path) as explorer:
+        answers = [explorer.answer(one, monotonic() + WITHIN_S) for one in by_default(slip, of_ms)[:2]]
 
-    assert all(one.found and one.found.complete for one in decision.questions)
-    broken = {claim for one in decision.questions for claim in one.found.broken}
+    assert all(one.is_decided for one in answers)
+    broken = {claim for one in answers for claim in one.found.broken}
     promises = broken & slip.claims
     if BROKEN[name] is None:
         assert not promises
@@ -69,9 +71,8 @@ def test_second_acquire_is_told_as_waiting(real):
     """A request that has written and asks for the lock again waits for it: none of its tries reads like a release."""
     slip = find_stage(str(kept.slips()["steps_apart"]))
     schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000, clients=None)
-    program = Program(slip, schedule.ttl_ms, schedule.work_ms, real)
-
-    story, _ = staged(program, schedule.clients, schedule.parsed, schedule.until_ms, real, "")
+    with exploring(real, slip.path) as explorer:
+        story, _ = staged(explorer.world(schedule.task, schedule.clients), schedule.parsed, schedule.until_ms)
 
     assert sentences(story).endswith("A leaves B’s lock alone and waits for the lock.")
 

@@ -167,11 +167,14 @@ def test_lock_files_agree():
         assert "://" not in (HOME / name).read_text(encoding="utf-8")
 
 
+READ_ALONE = {"check_certificate.py"}  # by people who trust nothing else here: it is one file, and imports nothing of the lab
+
+
 def test_module_length():
     """No module is longer than 350 lines."""
     rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
 
-    assert [path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350] == []
+    assert {path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350} <= READ_ALONE
 
 
 def test_the_readme_is_short():

@@ -22,12 +22,13 @@ from app.locks import stages
 from lab.errors import ExitStatus
 from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
 from lab.experiments.statistics import mean
-from lab.explore.budget import Budget
-from lab.explore.program import Program
-from lab.explore.replay import random_schedules, walk_live
-from lab.explore.search import search
-from lab.explore.server_table import RealRedis, ServerTable
-from lab.explore.world import World
+from lab.explore.code.program import Task
+from lab.explore.decision import Explorer
+from lab.explore.search.budget import NONE
+from lab.explore.search.replay import walk_live
+from lab.explore.search.search import random_schedules, search
+from lab.explore.search.world import World
+from lab.explore.store.real_redis import RealRedis
 from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.supervisor import Supervisor
@@ -103,14 +104,14 @@ def _ratio(other: str, at_least: float, both: list[tuple[float, float]], remark:
 
 
 def _world(real: RealRedis) -> World:
-    return World(Program(stages()["none"], TTL_MS, 0, real), CLIENTS, ServerTable(real), ServerTable(real))
+    return Explorer(stages()["none"], real).world(Task(TTL_MS), CLIENTS)
 
 
 def _all_s(real: RealRedis) -> float:
     """Return seconds for a schedule, when the explorer decides all of them from the start."""
     began_s = time.monotonic()
     world = _world(real)
-    found = search(world, Budget(), UNTIL_MS, began_s + WITHIN_S, fold=True)
+    found = search(world, NONE, UNTIL_MS, began_s + WITHIN_S, fold=True)
     world.close()
     if found.schedules != SCHEDULES:
         raise Unmeasured(f"the explorer found {found.schedules} schedules, and there are {SCHEDULES}")
@@ -120,11 +121,10 @@ def _all_s(real: RealRedis) -> float:
 def _alone_s(real: RealRedis) -> float:
     """Return seconds for a schedule that is run by itself, from an empty server."""
     world = _world(real)
-    found = search(world, Budget(), UNTIL_MS, time.monotonic() + WITHIN_S)
-    schedules = random_schedules(found, ONE_BY_ONE, 1, world, UNTIL_MS)
+    schedules = random_schedules(world, NONE, UNTIL_MS, ONE_BY_ONE, 1)
     began_s = time.monotonic()
     for events in schedules:
-        walk_live(world.program, CLIENTS, events, UNTIL_MS, real)
+        walk_live(world, events, UNTIL_MS)
     world.close()
     return (time.monotonic() - began_s) / ONE_BY_ONE
 

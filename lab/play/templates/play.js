@@ -7,6 +7,7 @@ const [LOCK, COUNTER, NOW, LEFT, WRITTEN, DISTANCE] = [0, 1, 2, 3, 4, 5].map((i)
 const FAULTS = [ // key, event, label, the budget that it needs; the button for a pause resumes a client that is paused
   ["p", "p", () => say("Pause"), "pauses"], ["k", "k", () => say("Kill"), "crashes"],
   ["l", "l", () => say("Lose the reply"), "lost_replies"], ["d", "d", () => say("Lose the command"), "lost_replies"], ["x", "x", () => say("Send it twice"), "resends"],
+  ["f", "f", () => say("Let its work fail"), "failures"],
 ];
 let trail = [], given = [], answered = "", shown = false, hinted = 0, prefix = "", note = null; // note: returns a text, in the language of the moment
 
@@ -43,7 +44,7 @@ function short(events) {
 }
 function parse(text) {
   const found = [];
-  for (const one of text.matchAll(/t\d+|w|([prkldx]?[A-Da-d](?:'\d)?(?:=\d+)?)(\d*)/g))
+  for (const one of text.matchAll(/t\d+|w|([prkldxf]?[A-Da-d](?:'\d)?(?:=\d+)?)(\d*)/g))
     found.push(...(one[1] ? Array(Math.min(99, Number(one[2] || 1))).fill(one[1]) : [one[0]]));
   return found;
 }
@@ -80,6 +81,7 @@ function whyNot(state, event) {
   if (one.mode === "paused" && kind !== "k") return say("{who} is paused already.", { who: letter });
   if (one.mode !== "runs" || one.threads[0].kind === "over") return say("{who} has finished.", { who: letter });
   if (kind === "d") return say("It makes no difference here whether Redis executes the command: lose the reply instead.");
+  if (kind === "f") return say("{who} is not in its work now, or has written already.", { who: letter });
   return say("{who} sends no command to the lock’s store now.", { who: letter });
 }
 
@@ -296,8 +298,8 @@ function showLanes() {
   const lines = { A: 2, none: 3, B: 4 };
   for (const [name, line] of [["A", 2], ["Redis", 3], ["B", 4]]) put(make("span", { className: "name" }, name), 1, line);
   trail.forEach((move, i) => {
-    const who = LETTERS.find((letter) => move.event.toUpperCase().replace(/^[PRKLDX](?=[A-D])/, "").startsWith(letter) && move.event[0] !== "t") || "none";
-    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, say(move.chip), make("span", { className: "back" }, move.answer ? `→ ${words(say(move.answer))}` : move.event[0] === "t" ? `${move.event.slice(1)} ms` : ""));
+    const who = LETTERS.find((letter) => move.event.toUpperCase().replace(/^[PRKLDXF](?=[A-D])/, "").startsWith(letter) && move.event[0] !== "t") || "none";
+    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, say(move.chip), make("span", { className: "back" }, move.answer ? `→ ${words(say(move.answer))}` : move.event[0] === "t" ? `${move.event.slice(1)} ms` : ""));
     chip.setAttribute("aria-label", sentences([say("Event {n}: {what}", { n: i + 1, what: sentence(move) }), say("Go back to it.")]));
     chip.addEventListener("click", () => { back(i + 1); $("lanes").focus(); });
     put(make("span", { className: "no", ariaHidden: "true" }, String(i + 1)), i + 2, 1);

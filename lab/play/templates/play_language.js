@@ -4,7 +4,7 @@ const isChinese = () => document.documentElement.lang.startsWith("zh");
 const say = (text, places = {}) => ((isChinese() && ZH[text]) || text).replace(/\{(\w+)\}/g, (place, name) => places[name] ?? place);
 const gap = () => isChinese() ? "" : " "; // between two sentences
 const sentences = (several) => several.filter(Boolean).join(gap());
-const words = (command) => isChinese() ? command.replace(/([A-D])’s token/g, "$1的随机值").replace(/^([A-D])’s$/, "$1的").replace("no reply: ", "没有响应：") : command;
+const words = (command) => isChinese() ? command.replace(/([A-D])’s token/g, "$1的随机值").replace(/^([A-D])’s$/, "$1的").replace(/^no reply$/, "没有响应") : command;
 
 // A language that the address names, or that was chosen on this page, is that of the pages to which this page leads. What the browser
 // remembers is not enough: for files, it may remember each page apart, or reach the next page a moment too late.

@@ -26,7 +26,7 @@ GAP_PT = 1.6  # on both sides of a label
 ROW_PT = 30  # a row's height, where not too many share the picture
 LETTER_ROWS = 9 / ROW_PT  # the height of a label, in rows
 LEGEND_COLUMNS = 3  # at most
-BESIDES_PT = 40  # of a column of the legend: its signs, and the distance to the next
+NEXT_TOS_PT = 40  # of a column of the legend: its signs, and the distance to the next
 BLACK = "#111111"
 Spans = Sequence[tuple[float, float]]
 
@@ -176,7 +176,7 @@ class Pen:
         for columns in range(LEGEND_COLUMNS, 1, -1):
             rows = -(-len(widths) // columns)
             each = [max(widths[place : place + rows]) for place in range(0, len(widths), rows)]
-            if sum(each) + len(each) * BESIDES_PT <= WIDTH_PT:
+            if sum(each) + len(each) * NEXT_TOS_PT <= WIDTH_PT:
                 return columns
         return 1
 

@@ -12,17 +12,26 @@ from lab.docgen import chapters, explored
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import Kept
-from lab.explore.narrative import sentences, title
+from lab.explore.story.narrative import sentences, title
 from lab.explore.unexplored import why_not
-from tests.stories import LOST
+from tests.stories import LOST, breaks, kept_search
 
 LETTER_PX = 6.6  # of a legend
 ASKED = [name for name, stage in stages().items() if not why_not(stage)]
-STORY_OF_UUID = Kept(stage="uuid", sha256="", ttl_ms=3000, stories={"releases_atomically": LOST}, budgets=[
-    {"faults": {"pauses": 1}, "work_ms": 0, "complete": True, "schedules": 1552,
-     "claims": {"releases_atomically": {"breaks": 10, "schedules": 140, "of": 1552, "schedule": "A", "mechanism": ""},
-                "survives_a_late_freeze": {"breaks": 10, "schedules": 1, "of": 1552, "schedule": "A", "mechanism": ""},
-                "exclusive": {"holds": True}}}])  # fmt: skip
+STORY_OF_UUID = Kept(
+    stage="uuid",
+    sha256="",
+    ttl_ms=3000,
+    stories={"releases_atomically": LOST},
+    searches=[
+        kept_search(
+            faults={"pauses": 1},
+            schedules=1552,
+            breaks={"releases_atomically": breaks(140), "survives_a_late_freeze": breaks(1)},
+            holds=["exclusive"],
+        )
+    ],
+)
 
 
 @pytest.mark.parametrize("name", stages())
@@ -69,10 +78,10 @@ def test_chapter_in_which_nothing_breaks(monkeypatch):
     monkeypatch.setattr(explored, "shown", dict)
 
     assert explored.PARTS["schedule"]("uuid") == (
-        "**Every order.** `lab explore uuid` decided 1\u2009552 schedules of two clients: 1 pause. None of them breaks a promise "
-        "of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, in 140 of 1\u2009552 schedules; a "
-        "shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, in 1 of 1\u2009552 schedules; "
-        "a shortest has 10 events.\n"
+        "**Every order.** `lab explore uuid` decided 1\u2009552 schedules in 1 [search](../explore.md#what-is-searched). "
+        "None of them breaks a promise of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, "
+        "in 140 of 1\u2009552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
+        "in 1 of 1\u2009552 schedules; a shortest has 10 events.\n"
     )
 
 

@@ -14,9 +14,9 @@ from lab.docgen import slips
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import Kept
-from lab.explore.narrative import sentences
+from lab.explore.story.narrative import sentences
 from lab.paths import DOCS
-from tests.stories import LOST
+from tests.stories import LOST, breaks, kept_search
 
 SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}
 PAGE = (DOCS / "slips.md").read_text(encoding="utf-8")
@@ -24,13 +24,10 @@ PARTS = dict(re.findall(r"<!-- generated: slip (\w+) ?(\w*) -->", PAGE))
 OF_LUA = "lua_unlocked_twice"
 
 
-def decided(**claims):
+def decided(**about):
     """What is kept of a slip that was searched once, with a pause."""
-    budget = {"faults": {"pauses": 1}, "work_ms": 0, "complete": True, "schedules": 12, "claims": claims}
-    return Kept(stage="", sha256="", ttl_ms=500, stories={LOST.claim: LOST}, budgets=[budget])
-
-
-BREAKS = {"breaks": 10, "schedules": 3, "of": 12, "schedule": LOST.schedule, "mechanism": ""}
+    search = kept_search(faults={"pauses": 1}, schedules=12, **about)
+    return Kept(stage="", sha256="", ttl_ms=500, stories={LOST.claim: LOST}, searches=[search])
 
 
 def test_each_slip_is_on_the_page():
@@ -59,7 +56,7 @@ def test_decision_of_a_slip_is_current(name):
 
 def test_part_with_a_schedule(monkeypatch):
     """The part has the code, the share of the schedules, what happens in a shortest, and how it is run again."""
-    monkeypatch.setattr(kept, "current", lambda stage: decided(survives_a_late_freeze=BREAKS))
+    monkeypatch.setattr(kept, "current", lambda stage: decided(breaks={"survives_a_late_freeze": breaks(3, LOST.schedule)}))
 
     text = slips.PARTS["slip"](OF_LUA, "survives_a_late_freeze")
 
@@ -72,13 +69,12 @@ def test_part_with_a_schedule(monkeypatch):
 
 def test_part_without_a_schedule(monkeypatch):
     """Where no promise breaks, the part states in how many schedules. It refuses to state that of a lock that breaks one."""
-    monkeypatch.setattr(kept, "current", lambda stage: decided(exclusive={"holds": True}))
-    assert (
-        "12 schedules of two clients are decided, each under one of these conditions: 1 pause. None of them breaks a claim"
-        in slips.PARTS["slip"](OF_LUA)
-    )
+    monkeypatch.setattr(kept, "current", lambda stage: decided(holds=["exclusive"]))
+    assert "12 schedules are decided, in 1 [search](explore.md#what-is-searched). None of them breaks a claim" in slips.PARTS[
+        "slip"
+    ](OF_LUA)
 
-    monkeypatch.setattr(kept, "current", lambda stage: decided(exclusive=BREAKS))
+    monkeypatch.setattr(kept, "current", lambda stage: decided(breaks={"exclusive": breaks(3)}))
     with pytest.raises(BadInput, match="breaks exclusive"):
         slips.PARTS["slip"](OF_LUA)
 

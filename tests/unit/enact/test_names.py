@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.enact.names import Names
-from lab.explore.operation import Failure
+from lab.explore.store.resp import Failure
 
 OWNER, OTHER = b"00000000-0000-0001-0000-000000000001", b"00000000-0000-0002-0000-000000000001"
 
@@ -35,6 +35,22 @@ def test_owners(names):
 
 
 @pytest.mark.parametrize(
+    ("token", "other", "is_token"),
+    [
+        (b"9a842ef7dbe64d70a696c236aad35b10", "e2317766a0224928b1c9459c1fbc5a43", True),
+        (b"9a842ef7-dbe6-4d70-a696-c236aad35b10", "e2317766-a022-4928-b1c9-459c1fbc5a43", True),
+        (b"9a842ef7", "e2317766", True),
+        (b"mYoQzS9hQ0yVbYx7", "n0aTokenOfThis1", True),
+        (b"acquired", "released", False),
+        (b"locked", "free", False),
+    ],
+)
+def test_tokens(names, token, other, is_token):
+    """A word of random letters and digits may be another one on the cluster; a word of the language may not."""
+    assert names.same_command([b"SET", b"L", token], ["SET", "L", other]) == is_token
+
+
+@pytest.mark.parametrize(
     ("expected", "real", "same"),
     [
         (None, None, True),
@@ -51,8 +67,8 @@ def test_owners(names):
         ((1, b"x"), [1, "x"], True),
         ((1, b"x"), [1], False),
         ((1, b"x"), None, False),
-        (Failure("ResponseError", "no"), "error: no", True),
-        (Failure("ResponseError", "no"), 1, False),
+        (Failure("no"), "error: no", True),
+        (Failure("no"), 1, False),
     ],
 )
 def test_replies(expected, real, same, names):

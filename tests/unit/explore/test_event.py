@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lab.explore.budget import Budget, from_cheapest
-from lab.explore.event import (
+from lab.explore.questions import pairs_of_faults, single_faults
+from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.event import (
     CHOICE,
     CLOCK,
     CRASH,
+    FAILURE,
     LOST_COMMAND,
     LOST_REPLY,
     PAUSE,
@@ -26,14 +28,16 @@ from lab.explore.event import (
     ("text", "events"),
     [
         ("A2", [Event(STEP, 0), Event(STEP, 0)]),
-        ("ABb", [Event(STEP, 0), Event(STEP, 1), Event(STEP, 1, 1)]),
+        ("ABb", [Event(STEP, 0), Event(STEP, 1), Event(STEP, 1, 1, own=False)]),
         ("pAt3000rA", [Event(PAUSE, 0), Event(CLOCK, number=3000), Event(RESUME, 0)]),
         ("kAxBdCw", [Event(CRASH, 0), Event(RESEND, 1), Event(LOST_COMMAND, 2), Event(RESTART)]),
-        ("A=2B", [Event(CHOICE, 0, 0, 2), Event(STEP, 1)]),
-        ("a'2", [Event(STEP, 0, 2)]),
-        ("da", [Event(LOST_COMMAND, 0, 1)]),
+        ("A=2B", [Event(CHOICE, 0, number=2), Event(STEP, 1)]),
+        ("a'2", [Event(STEP, 0, 2, own=False)]),
+        ("A'1", [Event(STEP, 0, 1)]),
+        ("da", [Event(LOST_COMMAND, 0, 1, own=False)]),
         ("A.12B.2", [Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 1, node=2)]),
         ("A.21A.2A", [Event(STEP, 0, node=2), Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 0)]),
+        ("fA", [Event(FAILURE, 0)]),
         ("dA.3lBw2", [Event(LOST_COMMAND, 0, node=3), Event(LOST_REPLY, 1), Event(RESTART, node=2)]),
         ("", []),
     ],
@@ -52,10 +56,10 @@ def test_no_schedule(text, place):
 
 
 def test_cheapest_first():
-    """The search begins without a fault, goes on with one of each kind, and then with pairs."""
-    budgets = list(from_cheapest())
+    """The searches have no fault, then one of each kind, and then each pair."""
+    budgets = [NONE, *single_faults(), *pairs_of_faults()]
 
     assert [sum(budget) for budget in budgets] == sorted(sum(budget) for budget in budgets)
-    assert len(set(budgets)) == len(budgets) == 1 + 5 + 15
+    assert len(set(budgets)) == len(budgets) == 1 + 6 + 21
     assert str(Budget()) == "no fault"
     assert str(Budget(pauses=2, crashes=1)) == "2 pauses and 1 crash"

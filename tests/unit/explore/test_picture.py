@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
-from lab.explore import lanes, picture
-from lab.explore.narrative import sentences, title
-from lab.explore.scene import Held
+from lab.explore.story import lanes, picture
+from lab.explore.story.narrative import sentences, title
+from lab.explore.story.scene import Held
 from lab.text import WIDTH
 from tests.stories import LOST, scene
 

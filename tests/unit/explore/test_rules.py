@@ -1,45 +1,68 @@
-"""Which claim a lock that is stuck breaks."""
+"""Which claim an event breaks: by the fault that left the lock as it is, and by why a holder is not entitled any more."""
 
 from __future__ import annotations
 
 import pytest
 
 from app.lock import Claim
-from lab.explore.budget import Budget
-from lab.explore.ghosts import Ghosts
-from lab.explore.rules import LOCKED_OUT, Finding, Passed, passed, stuck
+from lab.explore.search.about import About
+from lab.explore.search.attribution import attributed
+from lab.explore.search.budget import Budget
+from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, Hold, Left, Owner, beginning
+from lab.explore.search.harm import Why
 
-LEFT_BY_B = ((b"lock", 1),)
-
-
-@pytest.mark.parametrize(
-    ("resent", "claim"), [(1, Claim.survives_a_lost_reply), (0, Claim.freed_after_crash), (-1, Claim.freed_after_crash)]
-)
-def test_command_sent_twice_has_left_the_lock(resent, claim):
-    """With a crash as well, a stuck lock is charged to the command that was sent twice only where that client made the lock."""
-    ghosts = Ghosts(owners=LEFT_BY_B, fault_at_holder=True, resent=resent)
-
-    assert stuck(ghosts, Budget(crashes=1, resends=1)).claim is claim
+TTL_MS = 3000
 
 
-@pytest.mark.parametrize(
-    ("used", "charged"),
-    [
-        (Budget(resends=1), True),
-        (Budget(resends=2), True),
-        (Budget(resends=1, pauses=1), False),
-        (Budget(resends=1, crashes=1), False),
-        (Budget(resends=1, lost_replies=1), False),
-        (Budget(resends=1, restarts=1), False),
-        (Budget(), False),
-    ],
-)
-def test_locked_out_by_a_copy(used, charged):
-    """A command that was sent twice is the cause of a long wait only without other faults: a client that is stopped keeps its
-    lock for as long.
-    """
-    step = Passed(after=(), now_ms=0, then_ms=2500, ttl_ms=3000, used=used, idle=True)
+class NobodyFree:
+    """A store whose lock is taken, whatever its state."""
 
-    _, found = passed(Ghosts(), step)
+    def free(self, lock, now_ms):
+        return frozenset()
 
-    assert found == ([Finding(Claim.survives_a_lost_reply, LOCKED_OUT)] if charged else [])
+    def free_at_ms(self, lock, now_ms, key):
+        return None
+
+
+ABOUT = About(oracle=NobodyFree(), lease_ms=TTL_MS, ttl_ms=TTL_MS, known=frozenset({"L"}))
+LEFT_BY = {
+    (Left("crashes", ASKS),): Claim.acquires_atomically,
+    (Left("crashes", WORKS),): Claim.freed_after_crash,
+    (Left("lost_replies", ASKS),): Claim.acquires_atomically,
+    (Left("lost_replies", RELEASES),): Claim.freed_after_a_lost_release,
+    (Left("lost_replies", RELEASES, in_vain=True),): Claim.freed_after_a_failed_release,
+    (Left("resends", ASKS),): Claim.survives_a_lost_reply,
+    (Left("failures", WORKS),): Claim.freed_after_failure,
+    (): Claim.releases_only_its_own,
+}
+
+
+@pytest.mark.parametrize("left", LEFT_BY, ids=str)
+def test_a_lock_that_is_left_behind(left):
+    """A lock that nobody uses is charged to the fault that hit its owner, and to a release where none did."""
+    ghosts = beginning(2).owned_by("L", Owner(0, 0, left))
+
+    claim, limit_ms = attributed(ghosts, ABOUT, "L", Budget())
+
+    assert claim is LEFT_BY[left]
+    assert 0 < limit_ms <= TTL_MS + 500
+
+
+HOLDS = {
+    Hold("L", None): Why.ENTITLED,
+    Hold("L", 5000): Why.ENTITLED,
+    Hold("L", 1000): Why.EXPIRED,
+    Hold("L", 1000, paused=True): Why.PAUSED,
+    Hold("L", 1000, paused_late=True): Why.PAUSED_LATE,
+    Hold("L", 5000, Why.ROBBED): Why.ROBBED,
+    Hold("L", 1000, Why.STORE_LOST_IT): Why.STORE_LOST_IT,
+}
+
+
+@pytest.mark.parametrize("hold", HOLDS, ids=str)
+def test_why_a_holder_is_not_entitled(hold):
+    """The first reason stays; a lease that ends is charged to the last pause."""
+    now_ms = 2000
+
+    assert hold.at(now_ms).why is HOLDS[hold]
+    assert hold.at(now_ms).is_entitled(now_ms) is (HOLDS[hold] is Why.ENTITLED)

@@ -6,13 +6,21 @@ import pytest
 
 from lab.commands.replay import replay
 from lab.errors import BadInput
-from lab.explore.schedule import Schedule, Step, difference, read, same_reply, write
+from lab.explore.schedule import SCHEMA, Schedule, Step, difference, read, same_reply, write
 
 STEPS = [Step("A", "GET n", "nil"), Step("pA"), Step("t3000"), Step("B", "DEL L", "1")]
 
 
 def schedule(**given):
-    fields = {"stage": "uuid", "clients": 2, "ttl_ms": 3000, "work_ms": 0, "until_ms": 7000, "events": "ApAt3000B"}
+    fields = {
+        "schema": SCHEMA,
+        "stage": "uuid",
+        "clients": 2,
+        "ttl_ms": 3000,
+        "work_ms": 0,
+        "until_ms": 7000,
+        "events": "ApAt3000B",
+    }
     return Schedule(**(fields | given))
 
 
@@ -30,8 +38,8 @@ def test_written_and_read(tmp_path):
         ("{", "is no schedule"),
         ("[]", "Expected `object`, got `array`"),
         ("\ud800", "is no schedule"),
-        ('{"schema": 2}', r"Expected `int` <= 1 - at `\$.schema`"),
-        ('{"schema": 1, "stage": "uuid"}', "missing required field `clients`"),
+        ('{"schema": 1}', r"Expected `int` >= 2 - at `\$.schema`"),
+        ('{"schema": 2, "stage": "uuid"}', "missing required field `clients`"),
     ],
 )
 def test_no_schedule(text, message, tmp_path):

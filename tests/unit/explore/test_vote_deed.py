@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.explore.event import LOST_COMMAND, RESEND, STEP, Event
-from lab.explore.vote_deed import Vote, together, words
+from lab.explore.search.event import LOST_COMMAND, RESEND, STEP, Event
+from lab.explore.story.vote_deed import Vote, together, words
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lab.report.charts.timeline import compose
 from lab.report.still.axis import Axis, axis_of
 from lab.report.still.cast import cast, named_in
 from lab.report.still.lock_servers import FOR_EVER
-from lab.report.still.pen import BESIDES_PT, LETTERS, WIDTH_PT, Pen, points
+from lab.report.still.pen import LETTERS, NEXT_TOS_PT, WIDTH_PT, Pen, points
 from lab.report.still.run_parts import waiting_steps
 from lab.report.timeline_model import Timeline, load
 from lab.report.timeline_title import LONGEST, finding
@@ -57,7 +57,7 @@ def test_legend_fits(folder):
 
     widths = [points(meaning) for meaning in pen.marks]
     rows = -(-len(widths) // pen.columns)
-    each = [max(widths[place : place + rows]) + BESIDES_PT for place in range(0, len(widths), rows)]
+    each = [max(widths[place : place + rows]) + NEXT_TOS_PT for place in range(0, len(widths), rows)]
     assert pen.marks
     assert sum(each) <= WIDTH_PT
 

@@ -13,9 +13,10 @@ class Lock(lua.Lock):
 
     def run(self, work):
         self.acquire()
-        result = work(Grant(self.name))
-        self.release()
-        return result
+        try:
+            return work(Grant(self.name))
+        finally:
+            self.release()
 
 
 STAGE = replace(lua.STAGE, lock=Lock)

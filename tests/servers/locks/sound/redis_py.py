@@ -18,12 +18,16 @@ class Lock:
     def run(self, work):
         if not self.lock.acquire():
             raise NotAcquired(self.key, self.wait_ms)
-        result = work(Grant(self.key))
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.release()
+
+    def release(self):
         try:
             self.lock.release()
         except LockNotOwnedError:
             raise NotOwner(self.key, "this request") from None
-        return result
 
 
 STAGE = replace(lua.STAGE, lock=Lock)

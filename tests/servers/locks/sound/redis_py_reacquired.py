@@ -26,15 +26,17 @@ class Lock:
         renewing = threading.Thread(target=self.reacquire)
         renewing.start()
         try:
-            result = work(Grant(self.key))
+            return work(Grant(self.key))
         finally:
             self.over.set()
             renewing.join()
+            self.release()
+
+    def release(self):
         try:
             self.lock.release()
         except LockError:
             raise NotOwner(self.key, "this request") from None
-        return result
 
     def reacquire(self):
         while not self.over.wait(self.ttl_ms / 3000):
@@ -46,4 +48,5 @@ class Lock:
                 continue  # no answer: try again after the next third
 
 
-STAGE = replace(lua.STAGE, lock=Lock, claims=lua.STAGE.claims - claims("freed_after_hang") | claims("held_to_the_end"))
+GAINED = lua.STAGE.claims - claims("freed_after_hang breaks_deadlock") | claims("held_to_the_end")
+STAGE = replace(lua.STAGE, lock=Lock, claims=GAINED)

@@ -12,9 +12,10 @@ OTHERS = ThreadPoolExecutor(32)
 class Lock(lua.Lock):
     def run(self, work):
         self.acquire()
-        result = OTHERS.submit(work, Grant(self.key)).result()
-        self.release()
-        return result
+        try:
+            return OTHERS.submit(work, Grant(self.key)).result()
+        finally:
+            self.release()
 
 
 STAGE = replace(lua.STAGE, lock=Lock)

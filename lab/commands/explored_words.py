@@ -1,0 +1,256 @@
+"""What ``lab explore`` prints: the verdict first, one line a promise; then what can happen and was not promised."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from app.lock import Claim, Stage
+from app.locks import stages
+from lab.explore import kept
+from lab.explore.decision import Answer, Decision, Undecided
+from lab.explore.questions import PAIR, Question, decidable
+from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
+from lab.explore.search.event import short
+from lab.explore.search.search import Broken
+from lab.explore.story.words import of_finding
+from lab.explore.summary import NUMBERS, conditions
+from lab.scenario import scenario
+from lab.text import WIDTH, counted, thousands
+
+Styled = tuple[str, str]
+ORDER = BREAKS, OPEN, HOLDS, NOT_ASKED
+OF_THE_BUDGET = Undecided.TIME, Undecided.MEMORY
+COLUMN = 32  # where what is decided of a promise begins
+WHY = {
+    Undecided.TIME: "the time was over",
+    Undecided.MEMORY: "the memory was over",
+    Undecided.NOBODY_SERVED: "a request that is alone, without a fault, is not served",
+    Undecided.FAILS: "a request fails although nothing was injected",
+    Undecided.REFUSED: "the explorer does not follow this lock",
+    Undecided.DIFFERS: "a schedule that was run again behaved otherwise",
+    Undecided.STALLED: "this machine stalled",
+    Undecided.STUCK: "the code did not come back",
+    Undecided.CRASHED: "the search itself failed",
+}
+
+
+class HasClaim(Protocol):
+    """A schedule that breaks a claim."""
+
+    @property
+    def claim(self) -> Claim:
+        """The claim."""
+
+
+def begins(stage: Stage, number: int, limit_s: float) -> str:
+    """Return what is printed at once."""
+    return f"{stage.name}: {counted(number, 'search', 'searches')}, at most {limit_s:g} s"
+
+
+def progress(done: int, number: int) -> str:
+    """Return how far the searches are."""
+    return f"search {min(done + 1, number)} of {number}"
+
+
+def verdict(decision: Decision) -> Iterator[Styled]:
+    """Yield the verdict, a line for each promise, and what can happen and was not promised."""
+    broken, status = decision.broken(), promises(decision)
+    yield "", ""
+    yield _headline(decision, status)
+    if broken or any(one.is_decided for one in decision.answers):
+        left_out = [claim for claim in status if status[claim] == NOT_ASKED and claim in decidable(decision.servers)]
+        for claim in sorted(status, key=lambda claim: ORDER.index(status[claim])):
+            if claim not in left_out:
+                yield _promise(decision, claim, status[claim])
+        if left_out:
+            yield f"  {counted(len(left_out), 'promise')} not looked at: leave the options out that choose a search", "dim"
+    others = {claim: one for claim, one in broken.items() if claim not in decision.claims and decision.only is None}
+    if others:
+        yield "", ""
+        yield "Can happen, and is not promised:", "bold"
+        for claim, about in others.items():
+            yield _line(claim, _breaks(*about)), ""
+    for line in _open(decision):
+        yield line, "yellow"
+
+
+def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
+    match status:
+        case "breaks":
+            return _line(claim, f"breaks: {_breaks(*decision.broken()[claim])}"), "red"
+        case "holds":
+            return _line(claim, "holds"), "green"
+        case "not_decided":
+            return _line(claim, f"not decided: {_open_with(decision, decision.open()[claim])}"), "yellow"
+        case _:
+            return _line(claim, f"not looked at: {instead(claim, decision.stage)}"), "dim"
+
+
+def _headline(decision: Decision, status: dict[Claim, str]) -> Styled:
+    name = decision.stage.name
+    numbers = {what: sum(one == what for one in status.values()) for what in ORDER}
+    if numbers[BREAKS] and decision.only is not None and decision.only not in decision.stage.claims:
+        return f"{name} breaks {decision.only.name}, which it does not promise", "bold"
+    if numbers[BREAKS]:
+        return f"{name} breaks {counted(numbers[BREAKS], 'promise')}", "bold red"
+    if numbers[OPEN] or not numbers[HOLDS]:
+        if not any(one.is_decided for one in decision.answers):
+            return f"Nothing is decided of {name}: {_first_reason(decision)}", "bold yellow"
+        return f"{name}: {counted(numbers[OPEN], 'promise')} not decided", "bold yellow"
+    others = (
+        f"; {numbers[NOT_ASKED]} more {'is' if numbers[NOT_ASKED] == 1 else 'are'} not looked at" if numbers[NOT_ASKED] else ""
+    )
+    return f"{name} keeps {counted(numbers[HOLDS], 'promise')} in every order{others}", "bold green"
+
+
+def _first_reason(decision: Decision) -> str:
+    return _reason(next((one for one in decision.answers if one.undecided not in OF_THE_BUDGET), decision.answers[0]))
+
+
+def _reason(answer: Answer) -> str:
+    why = WHY[answer.undecided] if answer.undecided is not None else ""
+    return f"{why}: {answer.about}" if answer.about else why
+
+
+def _line(claim: Claim, text: str) -> str:
+    first, *rest = textwrap.wrap(text, WIDTH - 4, initial_indent=" " * (COLUMN - 2), subsequent_indent=" " * COLUMN) or [""]
+    head = f"  {claim.name:<{COLUMN - 2}}"
+    return "\n".join([head + first.strip(), *rest])
+
+
+def _breaks(question: Question, broken: Broken) -> str:
+    what = of_finding(broken.finding).removeprefix("an increment was lost: ")
+    return f"{counted(len(broken.events), 'event')}, {_conditions(question)}: {what}"
+
+
+def _conditions(question: Question) -> str:
+    task = question.task
+    about = {
+        "replicas": question.replicas,
+        "at_once": task.at_once,
+        "in_turn": task.in_turn,
+        "nested": task.nested,
+        "work_ms": task.work_ms,
+        "wait_ms": task.wait_ms if task.wait_ms < 10**9 else None,
+        "ends": task.ends,
+        "faults": {name: number for name, number in question.budget._asdict().items() if number},
+    }
+    return conditions(about)
+
+
+def _open_with(decision: Decision, numbers: Sequence[int]) -> str:
+    """Return which searches are not decided."""
+    found = list(dict.fromkeys(_conditions(decision.questions[number]) for number in numbers))
+    more = f" and {counted(len(found) - 1, 'other search', 'other searches')}" if len(found) > 1 else ""
+    return found[0] + more
+
+
+def instead(claim: Claim, stage: Stage) -> str:
+    """Return what decides a claim that no search looks at."""
+    fits = [name for name in scenario.names() if (one := scenario.load(name)).tests is claim and one.misfit(stage) is None]
+    return f"lab run {fits[0]}" if fits else "no search and no scenario has it"
+
+
+def _open(decision: Decision) -> Iterator[str]:
+    """Yield why searches are not decided, each reason once; but not where there was no time for what no promise needs."""
+    by_reason: dict[str, list[int]] = {}
+    for number, (question, answer) in enumerate(zip(decision.questions, decision.answers, strict=True)):
+        if answer.undecided is not None and (question.needed or answer.undecided not in OF_THE_BUDGET):
+            by_reason.setdefault(_reason(answer), []).append(number)
+    nothing = not any(one.is_decided for one in decision.answers)
+    for reason, numbers in by_reason.items() if not nothing or len(by_reason) > 1 else ():
+        yield "\n" + "\n".join(textwrap.wrap(f"Not decided with {_open_with(decision, numbers)}: {reason}.", WIDTH))
+
+
+def again(stage: Stage, question: Question, broken: Broken, out: Path | None) -> str:
+    """Return the command that runs a schedule again."""
+    if out is not None:
+        return f"again: lab replay {out / broken.finding.claim.name}.json"
+    task = question.task
+    plain = task.at_once == task.in_turn == 1 and not task.ends and task.wait_ms == 10**9
+    if not plain:
+        return "again: lab explore --out FOLDER keeps it as a file for lab replay"
+    options = f" --work-ms {task.work_ms}" if task.work_ms else ""
+    options += f" --nap-ms {task.nap_ms}" if task.nap_ms != 100 else ""
+    options += " --nested" if task.nested else ""
+    options += f" --clients {question.replicas}" if question.replicas > PAIR else ""
+    options += f" --ttl-ms {task.ttl_ms}" if task.ttl_ms != 3000 else ""
+    return f"again: lab replay {stage.lookup}:{short(broken.events)}{options}"
+
+
+def closing(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[str]:
+    """Yield what was looked at and what was not, and what to type next."""
+    yield ""
+    stage = decision.stage
+    for one in promised[:1]:
+        mends = mended_by(stage, one.claim)
+        if mends:
+            yield f"What mends it: {mends} keeps this promise in every order. lab diff {stage.lookup} {mends}"
+        yield f"Play it: lab play {stage.lookup}"
+    others = [claim for claim in decision.broken() if claim not in {one.claim for one in promised}]
+    if others and decision.only is None:
+        yield f"A schedule as a story: --show {others[0].name}"
+    yield from textwrap.wrap(_decided(decision), WIDTH)
+    yield from textwrap.wrap(_not_looked_at(decision), WIDTH)
+
+
+def _decided(decision: Decision) -> str:
+    done = [one for one in decision.answers if one.is_decided and one.found is not None]
+    number = sum(one.found.schedules for one in done if one.found is not None)
+    cut = sum(one.found.witness.cut for one in done if one.found is not None)
+    schedules = f", {thousands(number)} schedules" if decision.servers == 1 and number else ""
+    ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
+    return (
+        f"Decided: {len(done)} of {counted(len(decision.questions), 'search')}{schedules}{ends}. Redis {decision.redis}.".replace(
+            "searchs", "searches"
+        )
+    )
+
+
+def _not_looked_at(decision: Decision) -> str:
+    asked = {one.replicas for one in decision.questions}
+    parts = [f"more than {NUMBERS.get(max(asked), max(asked))} clients (--clients)"]
+    is_any = any(one.is_decided for one in decision.answers)
+    left = [number for number, one in enumerate(decision.answers) if not one.is_decided and not decision.questions[number].needed]
+    if left and is_any:
+        parts.append(f"{counted(len(left), 'search', 'searches')} for which there was no time (--budget)")
+    parts += ["three faults (--pauses and its kin)"]
+    if any("token" not in what for what in decision.drawn.values()):
+        drawn = "; ".join(f"{where} {what}" for where, what in decision.drawn.items() if what != "token")
+        parts.append(f"other random numbers than these: {drawn}")
+    return f"Not looked at: {'; '.join(parts)}. What is assumed: docs/explore.md."
+
+
+def mended_by(stage: Stage, claim: Claim) -> str:
+    """Return the next stage on the ladder that keeps a promise in every order; empty where none is known."""
+    names = list(stages())
+    after = names[names.index(stage.name) + 1 :] if stage.name in names and stage.lookup == stage.name else names
+    for name in after:
+        one = stages()[name]
+        found = kept.current(one) if one.store == stage.store else None
+        if found is not None and found.promises.get(claim.name) == HOLDS:
+            return name
+    return ""
+
+
+def nothing_to_show(claim: Claim) -> str:
+    """Return that there is no story of a claim."""
+    return f"No schedule of these searches breaks {claim.name}."
+
+
+def kept_breaks(path: Path, broken: Collection[Claim]) -> str:
+    """Return that a kept schedule still breaks a promise."""
+    return f"{path} still breaks {', '.join(sorted(claim.name for claim in broken))}:"
+
+
+def kept_holds(path: Path) -> str:
+    """Return that a kept schedule breaks nothing any more."""
+    return f"{path} breaks no promise any more"
+
+
+def kept_is_impossible(path: Path) -> str:
+    """Return that a kept schedule cannot happen any more."""
+    return f"{path} cannot happen any more"

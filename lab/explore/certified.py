@@ -1,0 +1,304 @@
+"""A search of a certificate: its states, its events, and what the code of the lock does between them, without any reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.lock import Stage
+from lab.explore import check_certificate as checker
+from lab.explore.check_certificate import Happened, Search
+from lab.explore.check_certificate import State as Listed
+from lab.explore.code.operation import (
+    COUNTER,
+    LOST,
+    AsksAgain,
+    Choice,
+    Command,
+    Ended,
+    GotAgain,
+    Grant,
+    Nap,
+    Operation,
+    Releasing,
+    Until,
+    Writing,
+    Wrote,
+)
+from lab.explore.code.program import FOR_EVER_MS, Program
+from lab.explore.code.replica import NewToken
+from lab.explore.decision import Answer
+from lab.explore.questions import Question
+from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
+from lab.explore.search.moves import happenings
+from lab.explore.search.state import DEAD, PAUSED, RUNS, Did, State
+from lab.explore.search.world import World
+from lab.explore.store import transaction
+from lab.explore.store.real_redis import Contents, RealRedis, loading
+from lab.explore.store.resp import Reply, Words
+from lab.explore.store.table import Table
+from lab.explore.store.waiting import can_wait
+
+MOST_STATES = 100_000
+NEAR_MS = 20  # a command takes less
+SUBSCRIBES = "it subscribes to a channel, watches a key, waits in the server, or asks several servers"
+MODES = {RUNS: "r", PAUSED: "p", DEAD: "d"}
+KINDS = (CLOCK, RESTART, PAUSE, CRASH)  # the events of which a mark depends on the kind
+
+
+class NoCertificate(Exception):  # noqa: N818 - states what is so
+    """What holds cannot be written as a certificate. The message says why."""
+
+
+class Section:
+    """One search, as a certificate lists it."""
+
+    def __init__(self, stage: Stage, question: Question, answer: Answer, real: RealRedis, servers: int) -> None:
+        self.question, self.real = question, real
+        self.program = Program(stage, question.task, real)
+        self.about = _about(stage, question, answer, servers)
+        self.table = Table(real)
+        self.contents: dict[int, checker.Content] = {}
+        self.scripts: set[bytes] = set()
+
+    def lines(self) -> list[Any]:
+        """Return the lines of the search. Raises NoCertificate."""
+        while True:
+            try:
+                return [["search", self.about._asdict()], *self._lines()]
+            except NewToken:  # a line makes a token of many narrow draws: now the program knows it
+                pass
+
+    def _lines(self) -> Iterator[list[Any]]:
+        world = _Written(self.program, self.question.replicas, self.table, Table(self.real))
+        try:
+            states, edges = self._graph(world)
+        finally:
+            world.close()
+        tables = world.lock, world.counter
+        stores = {(side, number): None for state in states for side, number in enumerate((state[2], state[3]))}
+        numbers = {which: place for place, which in enumerate(stores)}
+        for (side, number), place in numbers.items():
+            yield ["content", place, self._content(tables[side].contents[number])]
+        for client, tree in enumerate(world.trees):
+            for place in sorted({state[0][client] for state in states} | {one for one, _ in world.coded[client].values()}):
+                yield ["place", client, place, [self._wait(*one) for one in self._threads(tree.nodes[place])]]
+        for client, steps in enumerate(world.coded):
+            for (place, thread, given, now_ms), (after, marks) in steps.items():
+                yield ["code", client, place, thread, given, now_ms, after, marks]
+        for number, (places, modes, lock, counter, *others) in enumerate(states):
+            yield ["state", number, places, modes, numbers[0, lock], numbers[1, counter], *others]
+        yield from (["edge", *edge] for edge in edges)
+        yield ["end", len(states), len(edges)]
+
+    def _graph(self, world: _Written) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """Return all states and all edges. A state is listed with the numbers of its contents."""
+        horizon_ms = self.question.horizon_ms
+        first = world.start(self.question.budget)
+        begun = self._listed(world, first, self.about.start())
+        did = Happened("", marks=[(client * self.about.at_once + one[0], tuple(one[1:])) for client, one in world.began()])
+        marks, _ = checker.follow(self.about, begun, begun, did)
+        numbers = {(first, marks): 0}
+        todo, edges = list(numbers), []
+        while todo:
+            state, marks = before = todo.pop()  # the newest first: the code goes on from where it stands
+            was = self._listed(world, state, marks)
+            for one in happenings(world, state, horizon_ms):
+                _check(one.state)
+                if _is_timed(one, world.lock.contents[state.lock]):
+                    raise NoCertificate("a script answers with what a key has left to live, to the millisecond")
+                marks, _ = checker.follow(self.about, was, self._listed(world, one.state, marks), self._happened(world, one))
+                after = one.state, marks
+                if after not in numbers:
+                    if len(numbers) > MOST_STATES:
+                        raise NoCertificate(f"it has more than {MOST_STATES} states")
+                    numbers[after] = len(numbers)
+                    todo.append(after)
+                sent = None if one.command is None else _text(one.command.words)
+                edges.append((numbers[before], str(one.event), numbers[after], sent, _reply(one)))
+        rows = [
+            (
+                one.nodes,
+                "".join(MODES[mode] for mode in one.modes),
+                one.lock,
+                one.counter,
+                one.now_ms,
+                one.left,
+                one.roused,
+                marks,
+            )
+            for one, marks in numbers
+        ]
+        return rows, edges
+
+    def _listed(self, world: World, state: State, marks: checker.Marks) -> Listed:
+        """Return a state as the checker has it."""
+        stores = self._content(world.lock.contents[state.lock]), self._content(world.counter.contents[state.counter])
+        modes = "".join(MODES[mode] for mode in state.modes)
+        return Listed(state.nodes, modes, *stores, state.now_ms, tuple(state.left), state.roused, marks)
+
+    def _happened(self, world: World, did: Did) -> Happened:
+        kind = did.event.kind.value if did.event.kind in KINDS else ""
+        changes = []
+        for one in did.changes:
+            before, after = (self._content(world.lock.contents[side]) for side in (one.before, one.after))
+            changes.append((one.client, one.thread, one.own, before, after))
+        marks: list[tuple[int, Sequence[Any]]] = [
+            (client * self.about.at_once + request, tuple(_mark(mark))) for client, request, mark in did.marks
+        ]
+        fault = None if did.fault is None else (did.fault[0], self.question.budget._fields.index(did.fault[1]), did.fault[2])
+        return Happened(kind, did.event.client, changes, marks, fault)
+
+    def _content(self, keys: Contents) -> checker.Content:
+        """Return the keys of a store in words: any Redis can load them, and a person can read them."""
+        which = self.table.number(keys)
+        if which not in self.contents:
+            self.real.select(0)
+            found = self.real.send(*loading(keys), ("EVAL", checker.READ, 0))[-1]
+            listed = checker.as_content(_lists(found))
+            if any(one[1] not in checker.LOADED for one in listed):
+                raise NoCertificate(f"it keeps a {next(one[1] for one in listed if one[1] not in checker.LOADED)}")
+            self.contents[which] = listed
+        return self.contents[which]
+
+    def _threads(self, node: Any) -> Iterator[tuple[bool, Operation | None]]:
+        return zip(node.own, node.pending, strict=True)
+
+    def _wait(self, own: bool, operation: Operation | None) -> list[Any]:
+        """Return what a thread waits for. Raises NoCertificate."""
+        match operation:
+            case None:
+                return [own, None]
+            case Until(at_ms):
+                return [own, ["wait", at_ms]]
+            case Nap(at_ms):
+                return [own, ["nap", at_ms]]
+            case Choice(values):
+                return [own, ["draw", len(values)]]
+            case Command():
+                if operation.behind or operation.follows or operation.version != 2:
+                    raise NoCertificate("it sends commands in a pipeline, or in the third version of the protocol")
+                self._check(operation.words)
+                at = f"{Path(operation.file).name}:{operation.line}" if operation.line else ""
+                server = "counter" if operation.server == COUNTER else "lock"
+                return [own, ["send", server, _text(operation.words), at]]
+        raise NoCertificate(SUBSCRIBES)
+
+    def _check(self, command: Words) -> None:
+        """Remember the scripts of a command. Raises NoCertificate for one that the checker does not know."""
+        inner = list(transaction.commands_of(command)) if transaction.is_one(command) else [command]
+        for words in inner:
+            if self.real.needs_clock(words):
+                raise NoCertificate("it asks the server for the time")
+            if can_wait(words) or words[0] in (*UNKNOWN, transaction.WATCH, transaction.UNWATCH):
+                raise NoCertificate(f"it sends {words[0].decode()}")
+            if words[0] == b"EVALSHA":
+                self.scripts.add(words[1])
+
+
+UNKNOWN = (b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE", b"PUBLISH", b"FCALL", b"FCALL_RO")
+
+
+class _Written(World):
+    """A world that notes what the code does."""
+
+    def __init__(self, program: Program, replicas: int, lock: Table, counter: Table) -> None:
+        super().__init__(program, replicas, lock, counter)
+        # by client: place, thread, input and clock → the place after, and the marks
+        self.coded: list[dict[Any, tuple[int, list[Any]]]] = [{} for _ in range(replicas)]
+        for client, coded in enumerate(self.coded):
+            coded[checker.NEVER, 0, None, 0] = 0, [one for which, one in self.began() if which == client]
+
+    def began(self) -> list[tuple[int, list[Any]]]:
+        """Return what happened in each client before its first operation."""
+        return [
+            (client, [request, *_mark(mark)]) for client, tree in enumerate(self.trees) for request, mark in tree.nodes[0].marks
+        ]
+
+    def resume(self, did: Did, client: int, thread: int, result: Any) -> Did:
+        """Return what was done, after a thread has gone on with what it waited for."""
+        before = did.state.nodes[client]
+        operation = self.trees[client].nodes[before].pending[thread]
+        done = super().resume(did, client, thread, result)
+        after = done.state.nodes[client]
+        if isinstance(operation, Choice):
+            given: str | None = f"={operation.values.index(result)}"
+        else:
+            given = _given(result)
+        marks = [[request, *_mark(mark)] for request, mark in self.trees[client].nodes[after].marks]
+        self.coded[client][before, thread, given, did.state.now_ms] = after, marks
+        return done
+
+
+def _given(result: Any) -> str | None:
+    """Return what a thread has waited for. Raises NoCertificate."""
+    if result is None or result is LOST:
+        return None if result is None else "LOST"
+    if not isinstance(result, bytes):
+        raise NoCertificate(SUBSCRIBES)
+    return result.decode("latin-1")
+
+
+PLAIN: dict[type, str] = {Writing: "writing", Releasing: "released", AsksAgain: "again", GotAgain: "got again"}
+
+
+def _mark(mark: Any) -> list[Any]:
+    match mark:
+        case Grant(key, fence):
+            return ["granted", key, fence]
+        case Wrote(part, _):
+            return ["wrote", part]
+        case Ended(how):
+            return ["ended", how]
+    if type(mark) in PLAIN:
+        return [PLAIN[type(mark)]]
+    raise NoCertificate(f"it has the mark {type(mark).__name__}")
+
+
+def _check(state: State) -> None:
+    """Raise NoCertificate for a state of a kind that the checker does not know."""
+    if state.blocked or state.served or state.subscribed or state.inboxes or state.watched or state.flights:
+        raise NoCertificate(SUBSCRIBES)
+
+
+def _is_timed(did: Did, keys: Contents) -> bool:
+    """Return whether a script has answered with what a key has left to live: the next answer may differ by a millisecond."""
+    if did.command is None or did.command.words[0] != b"EVALSHA" or not isinstance(did.reply, Reply):
+        return False
+    left = did.reply.value
+    return isinstance(left, int) and any(0 <= key.ttl_ms - left < NEAR_MS for key in keys if key.ttl_ms)
+
+
+def _text(words: Sequence[bytes]) -> list[str]:
+    return [one.decode("latin-1") for one in words]
+
+
+def _reply(did: Did) -> str | None:
+    if did.command is None:
+        return None
+    return did.reply.raw.decode("latin-1") if isinstance(did.reply, Reply) else "LOST"
+
+
+def _lists(value: Any) -> Any:
+    return list(map(_lists, value)) if isinstance(value, tuple) else value
+
+
+def _about(stage: Stage, question: Question, answer: Answer, servers: int) -> Search:
+    task = question.task
+    broken = answer.found.broken if answer.found is not None else {}
+    return Search(
+        replicas=question.replicas,
+        at_once=task.at_once,
+        in_turn=task.in_turn,
+        nested=task.nested,
+        work_ms=task.work_ms,
+        ttl_ms=task.ttl_ms,
+        lease_ms=task.ttl_ms if stage.ttl_ms is not None else None,
+        wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
+        until_ms=question.horizon_ms,
+        faults=tuple(question.budget),
+        serves=question.fits,
+        holds=tuple([one.name for one in question.tests(servers) if one not in broken and answer.decides(one)]),
+        breaks=tuple([one.name for one in broken]),
+    )

@@ -1,0 +1,134 @@
+"""Chance in a replica: what is drawn is explored where the range is narrow, and a token where it is wide.
+
+A token is a number that no other draw returns. It is made of the replica and the number of the draw, so each repetition returns
+it again. A fraction (``random.random``) only spreads waits in most locks: it is one half, and in one search also near its ends.
+Draws that follow each other without a command or a wait between them make one number: where their ranges together are wide,
+they are a token as well.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lab.explore.code.operation import Choice
+from lab.explore.code.replica import NewToken, Replica, current, running
+
+WIDE = 1_000_000  # a range with more values is a token
+VALUES = 3  # how many values of a narrow range are explored
+MIDDLE = (0.5,)
+ENDS = (0.0, 0.5, 1.0)
+APART = 0.001  # fractions differ by less than this: a lock may take one for a token
+
+Place = tuple[str, int]
+
+
+class Drawing:
+    """How the replicas of a search draw. It learns which lines of a stage make tokens of many narrow draws."""
+
+    def __init__(self) -> None:
+        self.fractions: tuple[float, ...] = MIDDLE
+        self.drew_fraction = False
+        # the lines that make a token of narrow draws
+        self.tokens: set[Place] = set()
+        # what was drawn where: the line, and the values or the word "token"
+        self.said: dict[Place, str] = {}
+        self._drawn: dict[bytes, tuple[int, int]] = {}  # the tokens that were drawn: the replica, and which of its own
+
+    def drew(self, replica: int, token: bytes) -> None:
+        """Note that a replica has drawn a token."""
+        if token not in self._drawn:
+            self._drawn[token] = replica, 1 + sum(one == replica for one, _ in self._drawn.values())
+
+    def known_tokens(self) -> Iterator[tuple[bytes, int, int]]:
+        """Yield the tokens that were drawn, with their replicas and their numbers there."""
+        for token, (replica, number) in self._drawn.items():
+            yield token, replica, number
+
+
+def below(number: int) -> int:
+    """Return a number from 0 to below this one."""
+    here = current()
+    place = here.line()
+    drawing: Drawing = here.drawing
+    if number <= 1:
+        return 0
+    if number > WIDE or place in drawing.tokens:
+        drawing.said[place] = "token"
+        return int.from_bytes(here.fresh(16), "big") % number
+    _together(here, drawing, place, number)
+    values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
+    drawing.said.setdefault(place, f"{', '.join(map(str, values))} of {number}")
+    return int(here.wait(Choice(values, *place)))
+
+
+def _together(here: Replica, drawing: Drawing, place: Place, number: int) -> None:
+    """Note that a thread draws. Raises NewToken where it has drawn so often in a row that it makes a token."""
+    row = here.thread.row
+    row.range *= number
+    row.places.add(place)
+    if row.range > WIDE:
+        drawing.tokens |= row.places
+        here.has_new_token = True
+        raise NewToken
+
+
+def fraction() -> float:
+    """Return a number from 0 to below 1. No two are equal."""
+    here = current()
+    drawing: Drawing = here.drawing
+    place = here.line()
+    drawing.drew_fraction = True
+    drawing.said.setdefault(place, ", ".join(f"{one:.1f}" for one in drawing.fractions))
+    several = len(drawing.fractions) > 1
+    about = float(here.wait(Choice(drawing.fractions, *place))) if several else drawing.fractions[0]
+    return abs(about - APART * (1 + int.from_bytes(here.fresh(4), "big")) / (1 << 33))
+
+
+def bits(number: int) -> int:
+    """Return a number of so many bits."""
+    if number <= 0:
+        return 0
+    if number >= WIDE.bit_length():
+        return int.from_bytes(current().fresh(-(-number // 8)), "big") >> (-number % 8)
+    return below(1 << number)
+
+
+class Random(random.Random):
+    """``random.Random``. Without a seed of its own, it draws as the explorer decides."""
+
+    def __init__(self, x: Any = None) -> None:
+        super().__init__(0 if x is None and running() else x)
+        if x is None and running():
+            _draw_with(self)
+
+
+def _draw_with(chance: random.Random) -> None:
+    """Let a generator draw as the explorer decides, in a replica. All of its methods are made of these three."""
+    kept = chance.random, chance.getrandbits, chance._randbelow  # type: ignore[attr-defined] # noqa: SLF001 - as random has it
+    chance.random = lambda: fraction() if running() else kept[0]()  # type: ignore[method-assign]
+    chance.getrandbits = lambda k: bits(k) if running() else kept[1](k)  # type: ignore[method-assign]
+    chance._randbelow = lambda n: below(n) if running() else kept[2](n)  # type: ignore[attr-defined] # noqa: SLF001
+    choices = chance.choices
+    chance.choices = lambda *args, **options: _choices(*args, **options) if running() else choices(*args, **options)  # type: ignore[method-assign]
+
+
+def _choices(population: Any, *_: Any, k: int = 1, **__: Any) -> list[Any]:
+    """``random.choices``, each value as likely as the others."""
+    return [population[below(len(population))] for _ in range(k)]
+
+
+def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
+    """Replace what draws. ``replace``: of a module, a name, and what stands in for it."""
+    hidden = random._inst  # noqa: SLF001 - the generator behind the functions of the module
+    _draw_with(hidden)
+    replace(random, "random", fraction)
+    replace(random, "getrandbits", bits)
+    replace(random, "choices", _choices)
+    replace(random, "_urandom", lambda size: current().fresh(size))
+    real = random.SystemRandom._randbelow  # type: ignore[attr-defined] # noqa: SLF001 - as random has it
+    random.SystemRandom._randbelow = lambda self, n: below(n) if running() else real(self, n)  # type: ignore[attr-defined] # noqa: SLF001
+    of_system = random.SystemRandom.random
+    random.SystemRandom.random = lambda self: fraction() if running() else of_system(self)  # type: ignore[method-assign]
+    random.Random = Random  # type: ignore[misc]

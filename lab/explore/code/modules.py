@@ -1,0 +1,199 @@
+"""The modules of one replica: each process has its own globals.
+
+The stage's file is one of them, and what it imports: other stages, modules next to it, the packages of libraries. What Python's
+library and redis-py keep in their modules is shared by all replicas. While a replica runs, its modules are those that the
+interpreter knows; so an import in it is an ordinary import, and the code is executed unchanged.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.util
+import sys
+from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from lab.explore.code.replica import current, running
+from lab.explore.code.stand_ins import datetime_module
+
+SHELF = "app.locks"
+CLIENTS = {"redis", "valkey", "hiredis", "kazoo", "etcd3gw", "requests", "pymysql"}
+SHARED = sys.stdlib_module_names | CLIENTS | {"app", "lab", "greenlet", "msgspec", "anyio", "sniffio"}
+MOST_MODULES = 80  # of a package: to make a copy of more takes too long for each replica
+
+_datetime = datetime_module()
+
+
+class Sources:
+    """What a stage's file imports, as far as each replica needs its own."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        if _finder not in sys.meta_path:
+            sys.meta_path.insert(0, _finder)
+        self.path, self.name = path, name
+        self.code: CodeType = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        self.names: set[str] = {name}
+        self.packages: set[str] = set()
+        # packages of which all replicas share one copy, because they are too large
+        self.shared: set[str] = set()
+        self._hidden: tuple[int, list[str]] = 0, []
+        self._follow(path, name)
+
+    @property
+    def hidden(self) -> list[str]:
+        """Return the modules that the interpreter knows by such a name outside of all replicas."""
+        if self._hidden[0] != len(sys.modules):
+            self._hidden = len(sys.modules), [name for name in sys.modules if self.are_of(name)]
+        return self._hidden[1]
+
+    def _follow(self, path: Path, name: str) -> None:
+        for imported in _imports(path, name):
+            root = imported.partition(".")[0]
+            if imported.startswith(f"{SHELF}.") and imported not in self.names:
+                self.names.add(imported)
+                self._follow(Path(_origin(imported)), imported)
+            elif root not in SHARED and root not in self.packages and root not in self.shared:
+                self._take(root)
+
+    def _take(self, root: str) -> None:
+        origin = _origin(root)
+        if not origin.endswith(".py"):
+            return
+        known = [one for one in sys.modules if one.partition(".")[0] == root]
+        if len(known) > MOST_MODULES:
+            self.shared.add(root)
+            return
+        self.packages.add(root)
+        if "site-packages" not in origin:
+            folder = Path(origin).parent
+            files = folder.rglob("*.py") if Path(origin).name == "__init__.py" else [Path(origin)]
+            for file in files:
+                self._follow(file, root)
+
+    def are_of(self, name: str) -> bool:
+        """Return whether each replica has its own copy of a module."""
+        return name in self.names or name.partition(".")[0] in self.packages
+
+
+@cache
+def _origin(name: str) -> str:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return ""
+    return (spec.origin or "") if spec else ""
+
+
+def _imports(path: Path, name: str) -> list[str]:
+    """Return the names of all modules that a file imports, wherever in it."""
+    found = []
+    package = name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            found += [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            found += [module, *(f"{module}.{one.name}" for one in node.names)] if module.startswith("app") else [module]
+    return [one for one in found if one and (not one.startswith(f"{SHELF}.") or _origin(one))]
+
+
+class _Loader(importlib.abc.Loader):
+    """Executes a module's code for a replica. The code is read once."""
+
+    def __init__(self, code: CodeType, path: str) -> None:
+        self.code, self.path = code, path
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__file__ = self.path
+        current().modules.paths.add(self.path)
+        exec(self.code, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the modules of which each replica has its own, while one runs."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[CodeType, ModuleSpec]] = {}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        here = running()
+        if here is None or here.modules is None or not here.modules.sources.are_of(name):
+            return None
+        if name not in self._known:
+            found = PathFinder.find_spec(name, path)
+            if found is None or not found.origin or not found.origin.endswith(".py"):
+                return found
+            self._known[name] = compile(Path(found.origin).read_bytes(), found.origin, "exec", dont_inherit=True), found
+        code, found = self._known[name]
+        made = ModuleSpec(
+            name, _Loader(code, str(found.origin)), origin=found.origin, is_package=found.submodule_search_locations is not None
+        )
+        made.submodule_search_locations = found.submodule_search_locations
+        return made
+
+
+_finder = _Finder()
+
+
+class Modules:
+    """The modules of one replica."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.own: dict[str, ModuleType] = {}
+        self.paths: set[str] = {str(sources.path)}
+        self._others: list[tuple[str, ModuleType]] = []
+        self._datetime = sys.modules["datetime"]
+        self._number = 0
+
+    def load(self) -> ModuleType:
+        """Execute the stage's file, and return its module. The replica runs."""
+        name = self.sources.name
+        made = ModuleType(name)
+        made.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0])
+        self.own[name] = sys.modules[name] = made
+        self._number += 1
+        self._in_package(name, made)
+        exec(self.sources.code, made.__dict__)  # noqa: S102 - the stage's own code is what is explored
+        return made
+
+    def enter(self) -> None:
+        """Let the interpreter know the modules of this replica, and no others of these names."""
+        self._others = [(name, sys.modules.pop(name)) for name in self.sources.hidden]
+        for name, _ in self._others:
+            self._in_package(name, None)
+        for name, module in self.own.items():
+            sys.modules[name] = module
+            self._in_package(name, module)
+        self._datetime, sys.modules["datetime"] = sys.modules["datetime"], _datetime
+        self._number = len(sys.modules)
+
+    def leave(self) -> None:
+        """Give the names back."""
+        if len(sys.modules) != self._number:
+            names = list(sys.modules) if self.sources.packages else self.sources.names
+            self.own |= {name: sys.modules[name] for name in names if name in sys.modules and self.sources.are_of(name)}
+            self.paths |= {str(getattr(module, "__file__", "")) for module in self.own.values()}
+        for name in self.own:
+            sys.modules.pop(name, None)
+            self._in_package(name, None)
+        for name, module in self._others:
+            sys.modules[name] = module
+            self._in_package(name, module)
+        sys.modules["datetime"] = self._datetime
+
+    def _in_package(self, name: str, module: ModuleType | None) -> None:
+        """Let a package that all replicas share have a module, or none: ``from app.locks import lua`` asks the package first."""
+        parent, _, child = name.rpartition(".")
+        package = sys.modules.get(parent) if parent and not self.sources.are_of(parent) else None
+        if package is None:
+            return
+        if module is None:
+            vars(package).pop(child, None)
+        else:
+            setattr(package, child, module)

@@ -1,0 +1,245 @@
+"""What one replica does: increments under the stage's lock, by the same code that a replica runs under load."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import redis
+
+from app.endpoint import Address, Endpoint
+from app.increment import Increment
+from app.journal import Journal
+from app.lock import Abandoned, Grant, NotAcquired, NotOwner, Refused, Stage
+from app.resources import kind as resource_kind
+from app.stores import redis as redis_store
+from app.stores import redis_nodes
+from lab.explore.code import other_stores, sockets, stand_ins
+from lab.explore.code.draws import ENDS, MIDDLE, Drawing
+from lab.explore.code.modules import SHELF, Modules, Sources
+from lab.explore.code.operation import AsksAgain, Ended, GotAgain, Releasing, Writing, Wrote
+from lab.explore.code.operation import Grant as Granted
+from lab.explore.code.replica import GRID_MS, NotExplored, Replica
+from lab.explore.code.wire import Scripts
+from lab.scenario.requirements import REDIS_NODES, VOTED
+
+KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
+FOR_EVER_MS = 10**9
+RETRY_MS = 30
+ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could go on for ever
+ANSWERS = (NotAcquired, NotOwner, Abandoned, Refused)  # an end with one of these is an answer of the lab, and no error
+
+
+def servers_of(stage: Stage) -> int:
+    """Return of how many servers the lock's store consists."""
+    return REDIS_NODES if stage.store == VOTED else 1
+
+
+class Task(NamedTuple):
+    """What the requests do, in one search."""
+
+    ttl_ms: int
+    work_ms: int = 0
+    # how long a request waits for the lock
+    wait_ms: int = FOR_EVER_MS
+    # whether each request takes the lock twice
+    nested: bool = False
+    # how many requests each replica serves at once, and how many one after the other
+    at_once: int = 1
+    in_turn: int = 1
+    # how long a waiter naps between two tries, at least: the longer, the fewer tries until a moment
+    nap_ms: int = GRID_MS
+    # whether fractions are drawn near the ends of their range as well
+    ends: bool = False
+
+
+class Work(Increment):
+    """The request of ``app/increment.py``. It leaves marks for the search in place of a journal."""
+
+    def __init__(self, replica: Replica, number: int, resource: Any, work_ms: int, name: str) -> None:
+        super().__init__(name, resource, Journal(None), work_ms)
+        self.replica, self.number = replica, number
+
+    def mark(self, mark: Any) -> None:
+        self.replica.marks.append((self.number, mark))
+
+    def work(self, grant: Grant) -> Any:
+        with self.holding():
+            return super().work(grant)
+
+    @contextlib.contextmanager
+    def holding(self) -> Iterator[None]:
+        """Be in the work for a block."""
+        inside = self.replica.inside
+        if self.number in inside:
+            yield
+            return
+        inside.add(self.number)
+        try:
+            yield
+        finally:
+            inside.discard(self.number)
+            self.mark(Releasing())
+
+    def record(self, event: type, **fields: Any) -> None:
+        match event.__name__:
+            case "Got":
+                self.mark(Granted(fields["key"], fields["fence"]))
+            case "Writing":
+                self.mark(Writing())
+            case "Wrote":
+                self.mark(Wrote(fields["part"], fields["overwrote"] - fields["value"] + 1))
+
+
+class Twice:
+    """The same lock twice. The work is done when the inner lock is released, and the outer one is still held."""
+
+    def __init__(self, outer: Any, inner: Any, request: Work) -> None:
+        self.outer, self.inner, self.request = outer, inner, request
+
+    def run(self, work: Callable[[Grant], Any]) -> Any:
+        """Acquire the lock twice, release it once, do the work, and release it."""
+
+        def within(outer: Grant) -> Any:
+            with self.request.holding():
+                self.request.mark(Granted(outer.key, outer.fence))
+                self.request.mark(AsksAgain())
+                self.request.replica.asking_again.add(self.request.number)
+                try:
+                    self.inner.run(self.got_again)
+                finally:  # also where it fails: nobody asks any more
+                    self.request.replica.asking_again.discard(self.request.number)
+                return work(outer)
+
+        return self.outer.run(within)
+
+    def got_again(self, _: Grant) -> None:
+        """Note that the holder was granted its own lock."""
+        self.request.replica.asking_again.discard(self.request.number)
+        self.request.mark(GotAgain())
+
+
+class Program:
+    """A stage, ready to be run by any number of replicas."""
+
+    def __init__(self, stage: Stage, task: Task, scripts: Scripts, servers: int | None = None) -> None:
+        """Take the stage, and the server that will know its scripts. servers: how many, for a stage that asks several."""
+        stand_ins.install()
+        sockets.install()
+        self.stage, self.task, self.scripts = stage, task, scripts
+        self.servers = servers or servers_of(stage)
+        self.other_servers = self.servers if self.servers != servers_of(stage) else 0  # 0: as many as the lab runs
+        self.asks = ASKS if self.servers > 1 else None  # None: a client asks until it has the lock
+        self.path = Path(str(stage.path))
+        is_on_shelf = stage.lookup == stage.name
+        self.sources = Sources(self.path, f"{SHELF}.{stage.name}" if is_on_shelf else stage.name)
+        self.resource = resource_kind(stage.resource)
+        for host in (sockets.LOCK_HOST, sockets.COUNTER_HOST):
+            _model(host)  # outside of all replicas
+        self.drawing = Drawing()
+        self.drawing.fractions = ENDS if task.ends else MIDDLE
+
+    @property
+    def requests(self) -> int:
+        """How many requests a replica serves at once."""
+        return self.task.at_once
+
+    def modules(self) -> list[ModuleType]:
+        """Return the modules of the stage, as a replica has them."""
+        replica = self._replica(0)
+        replica.begin(replica.modules.load)
+        return list(replica.modules.own.values())
+
+    def start(self, number: int, at_ms: int = 0) -> Replica:
+        """Start a replica, and with it its requests: each runs to its first operation."""
+        replica = self._replica(number)
+        replica.started_ms(at_ms)
+        process = _Process(self, replica)
+        replica.begin(*[process.serving(place) for place in range(self.task.at_once)])
+        return replica
+
+    def _replica(self, number: int) -> Replica:
+        sockets.serve(self.scripts)
+        replica = Replica(number, str(self.path))
+        replica.modules = Modules(self.sources)
+        replica.drawing, replica.nap_ms = self.drawing, self.task.nap_ms
+        return replica
+
+
+class _Process:
+    """The process of a replica: its stage, and its clients of the stores."""
+
+    def __init__(self, program: Program, replica: Replica) -> None:
+        self.program, self.replica = program, replica
+        self.lock: Any = None
+
+    def _load(self) -> None:
+        """Load the stage, and make the clients: in the replica, as the first thing that it does."""
+        program = self.program
+        stage = self.replica.modules.load().STAGE
+        of_redis = _nodes(program.servers) if program.servers > 1 else _client(sockets.LOCK_HOST)
+        store = other_stores.client(stage.store) or of_redis
+        kind = program.resource
+        self.resource: Any = kind(store if kind.in_lock_store else _client(sockets.COUNTER_HOST), NUMBER)
+        self.store, self.lock = store, stage.lock
+
+    def serving(self, place: int) -> Callable[[], None]:
+        """Return what a thread does that serves requests, one after the other."""
+
+        def serve() -> None:
+            for turn in range(self.program.task.in_turn):
+                self._request(place, turn)
+
+        return serve
+
+    def _request(self, place: int, turn: int) -> None:
+        task, replica = self.program.task, self.replica
+        about = KEY, task.ttl_ms, task.wait_ms, RETRY_MS
+        name = f"request {replica.number} {place} {turn}"
+        ended = Ended("ok")
+        try:
+            if self.lock is None:
+                self._load()
+            work = Work(replica, place, self.resource, task.work_ms, name)
+            lock = self.lock(self.store, *about)
+            answer = work.run(Twice(lock, self.lock(self.store, *about), work) if task.nested else lock)
+            if answer.wrote != work.written.value:
+                ended = Ended("WrongAnswer", why=f"it answered with {answer.wrote!r}, and its work wrote {work.written.value!r}")
+        except NotExplored:
+            raise
+        except Exception as error:  # noqa: BLE001 - an error of the lock, the resource or their client is a result, as it is under load
+            ended = self._ended(error)
+        replica.marks.append((place, ended))
+
+    def _ended(self, error: BaseException) -> Ended:
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        paths = self.replica.modules.paths
+        frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename in paths]
+        where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+        known = next((one.__name__ for one in ANSWERS if type(error).__name__ == one.__name__), type(error).__name__)
+        return Ended(known, where, str(error).partition("\n")[0])
+
+
+@cache
+def _model(host: str) -> Any:
+    address = Address(host, sockets.PORT)
+    return redis_store.client(redis_store.Redis, Endpoint((address,), "redis"), address, driver_info=None)
+
+
+def _client(host: str) -> Any:
+    """Return a client with connections of its own; all else that clients of one server have is the same."""
+    made = copy.copy(_model(host))
+    made.connection_pool = redis.ConnectionPool(**made.connection_pool.connection_kwargs)
+    return made
+
+
+def _nodes(number: int) -> Any:
+    addresses = tuple(Address(sockets.NODE_HOST.format(node), sockets.PORT) for node in range(1, number + 1))
+    return redis_nodes.RedisNodes(Endpoint(scheme="redis", addresses=addresses), Journal(None))

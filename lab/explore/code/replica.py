@@ -1,0 +1,328 @@
+"""One replica: the stage's real code, run until each of its threads waits for an operation.
+
+The threads are greenlets of this thread. A thread runs until it waits, and is resumed with what it waited for. So the order
+of everything that happens is decided by the caller. Only one replica runs at a time: ``current`` is the one that runs.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+from asyncio.events import _get_running_loop, _set_running_loop
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from lab.explore.code.operation import Choice, Command, FanOut, Mark, Nap, Operation, Until
+
+GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
+PIDS_FROM = 1001
+MOST_STEPS = 10_000  # of a replica between two operations: more is a loop that waits for nothing
+MOST_NAPS = 4  # at one moment that a change of the store may end early: a further nap takes its time
+LONGEST_CYCLE = 4  # of the same commands and replies, without a sleep: such a waiter spins
+
+_running: list[Replica] = []
+_here = _thread.get_ident
+_owner = [0]  # the thread of the interpreter in which replicas run
+
+
+def running() -> Replica | None:
+    """Return the replica whose code runs now in this thread; None outside of them."""
+    return _running[-1] if _running and _here() == _owner[0] else None
+
+
+def current() -> Replica:
+    """Return the replica whose code runs now."""
+    return _running[-1]
+
+
+def on_grid(duration_ms: float) -> int:
+    """Return a duration in milliseconds, rounded up to the grid."""
+    return int(-(-duration_ms // GRID_MS) * GRID_MS)
+
+
+steps = [0]  # how often a replica has run
+
+
+def current_frames(frame: FrameType | None) -> tuple[int, str]:
+    """Return how often a replica has run, and where the code of one is that runs now, as file:line; empty outside of all.
+
+    frame: of the thread in which replicas run, as another thread sees it.
+    """
+    here = _running[-1] if _running else None
+    paths = here.modules.paths if here is not None and here.modules is not None else ()
+    while frame is not None and frame.f_code.co_filename not in paths:
+        frame = frame.f_back
+    return steps[0], f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame is not None else ""
+
+
+class NeverWaits(BaseException):
+    """A thread neither ends nor waits for anything that the explorer knows."""
+
+
+class NotExplored(BaseException):
+    """The stage does something that the explorer has no model of. The message says what."""
+
+
+class NewToken(BaseException):
+    """A line makes a token of many narrow draws. It was not known, so the search begins again."""
+
+
+class Row:
+    """Draws of a thread without an operation between them."""
+
+    def __init__(self) -> None:
+        self.range = 1
+        self.places: set[tuple[str, int]] = set()
+
+
+class Thread:
+    """One thread of a replica, or one connection of its event loop."""
+
+    def __init__(self, number: int, target: Callable[[], object] | None, own: bool) -> None:
+        self.number = number
+        self.own = own  # whether it serves a request, and is no thread in the background
+        self.request: int | None = None  # the request that it serves, or that has started it
+        self.greenlet: Any = greenlet(target) if target is not None else None  # None for a connection of an event loop
+        self.at: Any = self.greenlet  # where it waits: its greenlet, or one that its code has made
+        self.deliver: Callable[[Any], None] | None = None  # of a connection: takes what came
+        self.pending: Operation | None = None  # None before it starts, and when it has ended
+        self.ready: Callable[[], bool] | None = None  # what another thread of this replica can make true
+        self.thread: Any = None  # the object of ``threading``
+        self.loop: Any = None  # the event loop that runs in it
+        self.sent: list[Any] = []  # the connections on which it asked one of several servers, and has no answer yet
+        self.recent: list[tuple[Any, Any]] = []  # its commands and their replies since it last slept
+        self.row = Row()
+        self.started = False
+
+    def is_over(self) -> bool:
+        """Return whether it has ended."""
+        return self.greenlet is not None and self.started and self.greenlet.dead
+
+
+class Replica:
+    """A process of the stage under the explorer. The first threads serve requests; others renew or listen."""
+
+    def __init__(self, number: int, path: str = "") -> None:
+        self.number = number
+        self.path = path  # the stage's file
+        self.pid = PIDS_FROM + number
+        self.looked_at_clock = False  # in this step
+        self.threads: list[Thread] = []
+        self.thread: Any = None  # the thread that runs now
+        self.marks: list[tuple[int, Mark]] = []  # what happened in this step: the request's number, and the mark
+        self.inside: set[int] = set()  # the requests that are in their work
+        self.asking_again: set[int] = set()  # those of them that acquire their lock again
+        self.modules: Any = None  # its own copies of modules
+        self.connections = 0  # how many were made
+        self.drawn: dict[tuple[str, int], int] = {}  # by line of the stage, how many fresh numbers
+        self.drawing: Any = None  # how it draws
+        self.has_new_token = False
+        self.nap_ms = GRID_MS
+        self.refusal: NotExplored | None = None  # what it has no model of, where the code has caught the exception
+        self.is_closing = False
+        self._now_ms = 0
+        self._naps: dict[tuple[int, int], int] = {}  # thread and moment → how many naps began then
+        self._hub: Any = None
+
+    # for the code that runs in it
+
+    @property
+    def now_ms(self) -> int:
+        """What the clock reads."""
+        self.looked_at_clock = True
+        return self._now_ms
+
+    def wait(self, operation: Operation) -> Any:
+        """Let the running thread wait for an operation, and return what came of it."""
+        if self.is_closing:
+            raise GreenletExit
+        if not isinstance(operation, Choice):
+            self.thread.row = Row()
+            if not isinstance(operation, Command | FanOut):
+                self.thread.recent.clear()
+        self.thread.at = getcurrent()
+        return self._hub.switch(operation)
+
+    def wait_for(self, ready: Callable[[], bool], timeout_s: float | None) -> None:
+        """Let the running thread wait until another thread of this replica makes ``ready`` true, or for some time."""
+        if ready():
+            return
+        if timeout_s is not None and self.is_nap(timeout_s):
+            self.thread.ready = ready
+            self.nap()
+            return
+        at_ms = None if timeout_s is None else self.now_ms + on_grid(max(0, timeout_s) * 1000)
+        while not ready() and (at_ms is None or self.now_ms < at_ms):
+            self.thread.ready = ready
+            self.wait(Until(at_ms))
+
+    def sleep(self, duration_s: float) -> None:
+        """Let the running thread sleep. Outside its work, a short sleep is a nap between two tries."""
+        if self.is_nap(duration_s):
+            self.nap()
+        elif duration_s > 0:
+            self.wait(Until(self.now_ms + on_grid(duration_s * 1000)))
+
+    def is_nap(self, duration_s: float) -> bool:
+        """Return whether a wait is a nap: it is short, and between two tries."""
+        request, works = self.thread.request, self.inside - self.asking_again
+        return 0 < duration_s * 1000 < GRID_MS and (not works if request is None else request not in works)
+
+    def nap(self) -> None:
+        """Let the running thread sleep until the lock's store changes, or for a short time."""
+        moment = self.thread.number, self.now_ms
+        self._naps[moment] = number = self._naps.get(moment, 0) + 1
+        at_ms = self._now_ms + self.nap_ms
+        self.wait(Nap(at_ms) if number <= MOST_NAPS else Until(at_ms))
+
+    def command(self, sent: Command | FanOut) -> Any:
+        """Let the running thread wait for a command. A waiter that spins naps first: it sends the same again and again."""
+        recent = self.thread.recent
+        what = tuple([(one.server, one.node, one.words) for one in ((sent,) if isinstance(sent, Command) else sent.commands)])
+        if any(_is_cycle(recent, what, length) for length in range(1, min(LONGEST_CYCLE, len(recent) // 2) + 1)):
+            self.nap()
+        result = self.wait(sent)
+        recent.append((what, result))
+        return result
+
+    def start(self, target: Callable[[], object], own: bool = False) -> Thread:
+        """Start a thread. It runs when the running thread waits."""
+        made = Thread(len(self.threads), target, own)
+        made.request = made.number if own else self.thread.request
+        self.threads.append(made)
+        return made
+
+    def connection_of_loop(self, deliver: Callable[[Any], None], own: bool) -> Thread:
+        """Return a connection of an event loop: it waits for replies as a thread does."""
+        made = Thread(len(self.threads), None, own)
+        made.deliver, made.started = deliver, True
+        self.threads.append(made)
+        return made
+
+    def fresh(self, size: int) -> bytes:
+        """Return bytes that no other call returns, in any replica, and that each repetition returns again.
+
+        The draws of each line of the stage are numbered by themselves: a library that draws once for a process, when it is
+        used first, changes nothing for the others.
+        """
+        file, line = place = self.line()
+        self.drawn[place] = number = self.drawn.get(place, 0) + 1
+        found, part = b"", 0
+        while len(found) < size:
+            found += blake2b(f"{self.number} {Path(file).name} {line} {number} {part}".encode(), digest_size=32).digest()
+            part += 1
+        if file and self.drawing is not None:
+            self.drawing.drew(self.number, found[:size])
+        return found[:size]
+
+    def line(self) -> tuple[str, int]:
+        """Return the file and line of the stage that runs: the innermost frame of it, or of a module that it has a copy of."""
+        paths = self.modules.paths if self.modules is not None else ()
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the module traceback does
+        while frame is not None:
+            if frame.f_code.co_filename in paths:
+                return frame.f_code.co_filename, frame.f_lineno
+            frame = frame.f_back
+        return "", 0
+
+    def refuse(self, what: str) -> NotExplored:
+        """Return the exception for what the explorer has no model of. It is remembered, should the code catch it."""
+        self.refusal = self.refusal or NotExplored(what)
+        return self.refusal
+
+    # for the search
+
+    def started_ms(self, at_ms: int) -> None:
+        """Set what the clock reads when the replica begins."""
+        self._now_ms = at_ms
+
+    def begin(self, *requests: Callable[[], object]) -> None:
+        """Start the requests, each in a thread of its own."""
+        for one in requests:
+            self.start(one, own=True)
+        self._run(None)
+
+    def resume(self, thread: int, result: Any, now_ms: int) -> None:
+        """Give a thread what it waited for, and run until all threads wait again."""
+        self._now_ms, self.looked_at_clock = now_ms, False
+        self.marks.clear()
+        self._run((self.threads[thread], result))
+
+    def _run(self, first: tuple[Thread, Any] | None) -> None:
+        _running.append(self)
+        steps[0] += 1
+        _owner[0] = _here()
+        self._hub = getcurrent()
+        if self.modules is not None:
+            self.modules.enter()
+        try:
+            if first is not None:
+                self._switch(*first)
+            for _ in range(MOST_STEPS):
+                able = next((one for one in self.threads if not one.started or (one.ready is not None and one.ready())), None)
+                if able is None:
+                    break
+                self._switch(able, None)
+            else:
+                raise NeverWaits("its threads wake each other without end")
+            if self.has_new_token:
+                raise NewToken
+            if self.refusal is not None:
+                raise self.refusal
+        finally:
+            if self.modules is not None:
+                self.modules.leave()
+            _running.pop()
+
+    def _switch(self, thread: Thread, result: Any) -> None:
+        thread.ready = None
+        self.thread = thread
+        self._go_on(thread, result)
+
+    def _go_on(self, thread: Thread, result: Any) -> None:
+        if thread.deliver is not None:
+            thread.pending = None
+            thread.deliver(result)
+            return
+        if thread.loop is not None:
+            _set_running_loop(thread.loop)
+        operation = thread.at.switch(result) if thread.started else self._begin(thread)
+        if thread.loop is not None or _get_running_loop() is not None:
+            thread.loop = _get_running_loop()
+            _set_running_loop(None)
+        thread.pending = None if thread.greenlet.dead else operation
+
+    def _begin(self, thread: Thread) -> Any:
+        thread.started = True
+        thread.greenlet.parent = self._hub
+        return thread.greenlet.switch()
+
+    def close(self) -> None:
+        """End all threads. What their code still sends while it ends goes nowhere."""
+        self.is_closing = True
+        _running.append(self)
+        _owner[0] = _here()
+        if self.modules is not None:
+            self.modules.enter()
+        try:
+            for one in self.threads:
+                for _ in range(MOST_STEPS):  # a finally of the stage may send a command
+                    if one.greenlet is None or not one.started or one.greenlet.dead:
+                        break
+                    self.thread, self._hub = one, getcurrent()
+                    one.at.throw(GreenletExit)
+        finally:
+            if self.modules is not None:
+                self.modules.leave()
+            _running.pop()
+
+
+def _is_cycle(recent: list[tuple[Any, Any]], what: Any, length: int) -> bool:
+    """Return whether a thread has done the same twice, and is about to do it again."""
+    last, before = recent[-length:], recent[-2 * length : -length]
+    return last == before and last[0][0] == what

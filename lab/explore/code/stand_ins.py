@@ -1,0 +1,320 @@
+"""Time, threads, chance and the process, as a replica under the explorer sees them.
+
+The primitives of Python's library are replaced once, for the whole process: ``time.sleep``, a lock, the start of a thread,
+``os.urandom``. Outside a replica each does what it always did. What the library builds on them (events, conditions, queues,
+timers, pools of threads, ``uuid``, ``secrets``) is the library's own. So a stage runs unchanged, and so do libraries.
+"""
+
+from __future__ import annotations
+
+import _thread
+import _threading_local
+import contextlib
+import datetime as dt
+import logging
+import os
+import queue
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from greenlet import GreenletExit
+
+from lab.explore.code import draws
+from lab.explore.code.replica import current, running
+
+EPOCH_MS = 1_700_000_000_000
+OWN = "lab.explore."  # its modules see the interpreter as it is
+THREADS_FROM = 1 << 40  # how the threads of replicas are numbered for ``threading.get_ident``
+
+_real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
+
+
+def _or_real(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does the one in a replica, and the other outside."""
+
+    def either(*args: Any, **options: Any) -> Any:
+        return real(*args, **options) if running() is None else stand_in(*args, **options)
+
+    either.__name__ = either.__qualname__ = getattr(real, "__name__", "stand_in")
+    return either
+
+
+def now_s() -> float:
+    """Return the time of day on the clock of the search."""
+    return (EPOCH_MS + current().now_ms) / 1000
+
+
+def _sleep(duration_s: float) -> None:
+    current().sleep(duration_s)
+
+
+def _strftime(form: str, when: Any = None) -> str:
+    return str(_real["strftime"](form, _real["localtime"](now_s()) if when is None else when))
+
+
+TIME: dict[str, Callable[..., Any]] = {
+    "sleep": _sleep,
+    "monotonic": lambda: current().now_ms / 1000,
+    "monotonic_ns": lambda: current().now_ms * 1_000_000,
+    "perf_counter": lambda: current().now_ms / 1000,
+    "perf_counter_ns": lambda: current().now_ms * 1_000_000,
+    "time": now_s,
+    "time_ns": lambda: (EPOCH_MS + current().now_ms) * 1_000_000,
+    "gmtime": lambda when=None: _real["gmtime"](now_s() if when is None else when),
+    "localtime": lambda when=None: _real["localtime"](now_s() if when is None else when),
+    "ctime": lambda when=None: _real["ctime"](now_s() if when is None else when),
+    "strftime": _strftime,
+}
+
+
+class Datetime(dt.datetime):
+    """``datetime.datetime``: now is what the clock of the search reads."""
+
+    @classmethod
+    def now(cls, tz: Any = None) -> Any:
+        return cls.fromtimestamp(now_s() if running() else _real["time"](), tz)
+
+    @classmethod
+    def today(cls) -> Any:
+        return cls.now()
+
+    @classmethod
+    def utcnow(cls) -> Any:
+        return cls.now(dt.UTC).replace(tzinfo=None)
+
+
+class Date(dt.date):
+    """``datetime.date``: today is what the clock of the search reads."""
+
+    @classmethod
+    def today(cls) -> Any:
+        return cls.fromtimestamp(now_s() if running() else _real["time"]())
+
+
+def datetime_module() -> ModuleType:
+    """Return ``datetime`` for the modules of a replica: its classes cannot be changed, so they get others."""
+    made = ModuleType("datetime")
+    made.__dict__.update(vars(dt), datetime=Datetime, date=Date)
+    return made
+
+
+class Lock:
+    """A mutex between the threads of a replica."""
+
+    def __init__(self) -> None:
+        self._is_held = False
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if self._is_held and blocking:
+            current().wait_for(lambda: not self._is_held, None if timeout < 0 else timeout)
+        if self._is_held:
+            return False
+        self._is_held = True
+        return True
+
+    def release(self) -> None:
+        if not self._is_held:
+            raise RuntimeError("release unlocked lock")
+        self._is_held = False
+
+    def locked(self) -> bool:
+        return self._is_held
+
+    def _at_fork_reinit(self) -> None:
+        self._is_held = False  # an object of ``threading`` may outlive its replica, until this process forks
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    acquire_lock, release_lock, locked_lock = acquire, release, locked
+
+
+class RLock:
+    """A mutex that its holder may take again."""
+
+    def __init__(self) -> None:
+        self._holder: Any = None
+        self._count = 0
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        here = running()
+        thread = here.thread if here is not None else _thread.get_ident()
+        if here is not None and blocking:
+            here.wait_for(lambda: self._holder in (None, thread), None if timeout < 0 else timeout)
+        if self._holder not in (None, thread):
+            return False
+        self._holder, self._count = thread, self._count + 1
+        return True
+
+    def release(self) -> None:
+        if not self._is_owned():
+            raise RuntimeError("cannot release un-acquired lock")
+        self._count -= 1
+        self._holder = self._holder if self._count else None
+
+    def _is_owned(self) -> bool:
+        here = running()
+        return bool(self._holder == (here.thread if here is not None else _thread.get_ident()))
+
+    # as ``threading.Condition`` uses them
+
+    def _release_save(self) -> tuple[int, Any]:
+        saved = self._count, self._holder
+        self._count, self._holder = 0, None
+        return saved
+
+    def _acquire_restore(self, saved: tuple[int, Any]) -> None:
+        current().wait_for(lambda: self._holder is None, None)
+        self._count, self._holder = saved
+
+    def _at_fork_reinit(self) -> None:
+        self._count, self._holder = 0, None
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _say_nothing_of_ends() -> None:
+    """Let nobody report that a replica has ended in the middle of something: many do, at the end of each search."""
+    hook = sys.unraisablehook
+
+    def unraisable(found: Any) -> None:
+        if not (found.exc_type and issubclass(found.exc_type, GreenletExit)):
+            hook(found)
+
+    sys.unraisablehook = unraisable
+    for name in ("concurrent.futures", "asyncio"):
+        logging.getLogger(name).addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], GreenletExit)))
+
+
+def _ident() -> int:
+    here = current()
+    return THREADS_FROM + here.number * 1000 + int(here.thread.number)
+
+
+def _current_thread() -> Any:
+    here = current()
+    if here.thread.thread is None:
+        made = here.thread.thread = threading.Thread.__new__(threading.Thread)
+        with contextlib.suppress(Exception):
+            threading.Thread.__init__(made, name=f"Thread-{here.thread.number + 1}", daemon=False)
+        _started(made, here.thread.number)
+    return here.thread.thread
+
+
+def _started(thread: Any, number: int) -> None:
+    thread._ident = thread._native_id = THREADS_FROM + current().number * 1000 + number  # noqa: SLF001 - as threading does
+    thread._started._flag = True  # noqa: SLF001 - its lock is that of no replica where the object was made outside
+
+
+def _start_thread(thread: Any) -> None:
+    """``Thread.start``."""
+    if thread._started.is_set():  # noqa: SLF001 - as threading does
+        raise RuntimeError("threads can only be started once")
+
+    def run() -> None:
+        with contextlib.suppress(Exception, SystemExit):  # as in Python: the thread ends, and its process lives on
+            thread.run()
+
+    made = current().start(run)
+    made.thread = thread
+    thread.explored = made
+    _started(thread, made.number)
+
+
+def _join(thread: Any, timeout: float | None = None) -> None:
+    """``Thread.join``. At the end of the process, threads of replicas are joined as well: they have ended by then."""
+    if not hasattr(thread, "explored"):
+        _join_real(thread, timeout)
+    elif running() is not None:
+        current().wait_for(thread.explored.is_over, timeout)
+
+
+def _is_alive(thread: Any) -> bool:
+    return not thread.explored.is_over() if hasattr(thread, "explored") else bool(_is_alive_real(thread))
+
+
+_join_real, _is_alive_real = threading.Thread.join, threading.Thread.is_alive
+
+
+def _start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = None) -> int:
+    made = current().start(lambda: function(*args, **(kwargs or {})))
+    return THREADS_FROM + current().number * 1000 + made.number
+
+
+def _uuid1(*_: Any, **__: Any) -> uuid.UUID:
+    return uuid.UUID(bytes=current().fresh(16), version=1)
+
+
+def _no_process(*_: Any, **__: Any) -> Any:
+    raise current().refuse("it starts a process, and the explorer follows threads and tasks only")
+
+
+def _replace(module: Any, name: str, stand_in: Callable[..., Any]) -> None:
+    """Replace a function of a module, also where another module of the library has taken it by its name."""
+    real = getattr(module, name, None)
+    if real is None:
+        return
+    either = _or_real(stand_in, real)
+    setattr(module, name, either)
+    _taken[id(real)] = (real, either)
+
+
+_taken: dict[int, tuple[Any, Any]] = {}  # by the place of the real function: it, and what replaces it
+
+
+def _replace_taken() -> None:
+    """Replace what modules have imported by its name before."""
+    for module in list(sys.modules.values()):
+        if not isinstance(module, ModuleType) or module.__name__.startswith(OWN):
+            continue
+        for name, value in list(vars(module).items()):
+            known = _taken.get(id(value))
+            if known is not None and known[0] is value:
+                setattr(module, name, known[1])
+
+
+def install() -> None:
+    """Replace the primitives. Once is enough."""
+    if _taken:
+        return
+    for name, stand_in in TIME.items():
+        _replace(time, name, stand_in)
+    _replace(os, "urandom", lambda size: current().fresh(size))
+    _replace(os, "getpid", lambda: current().pid)
+    for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system"):
+        _replace(os, name, _no_process)
+    _replace(uuid, "uuid1", _uuid1)
+    _replace(_thread, "start_new_thread", _start_new_thread)
+    _replace(_thread, "get_ident", _ident)
+    _replace(_thread, "get_native_id", _ident)
+    _replace(_thread, "allocate_lock", Lock)
+    _taken.pop(id(threading.RLock), None)
+    _replace(threading, "RLock", RLock)
+    _replace(threading, "current_thread", _current_thread)
+    _replace(threading.Thread, "start", _start_thread)
+    for name, method in (("join", _join), ("is_alive", _is_alive)):
+        setattr(threading.Thread, name, method)
+    queue_of_c, queue_of_python = queue.SimpleQueue, queue._PySimpleQueue  # type: ignore[attr-defined] # noqa: SLF001
+    _replace(queue, "SimpleQueue", queue_of_python)
+    _taken[id(queue_of_c)] = (queue_of_c, queue.SimpleQueue)
+    draws.install(_replace)
+    _say_nothing_of_ends()
+    import subprocess
+
+    _replace(subprocess, "_fork_exec", _no_process)
+    _threading_local.current_thread = threading.current_thread  # type: ignore[attr-defined] # it has taken the real one
+    _threading_local.RLock = threading.RLock  # type: ignore[attr-defined] # as above
+    setattr(threading, "local", _threading_local.local)  # noqa: B010 - the types are not the same; the real one belongs to threads of the interpreter
+    _replace_taken()

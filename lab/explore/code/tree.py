@@ -1,0 +1,147 @@
+"""A stage's code as a tree: what happened to a replica so far → what its threads wait for now.
+
+A node is learned by running the real code from its start, and feeding it what happened. No store is needed for that. What the
+code does between two operations depends on nothing else, so each node is learned once, however many schedules go through it. A
+step in which the code does not look at the clock leads to one node at all times.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+from lab.explore.code.operation import Ended, Mark, Nap, Operation, Releasing, Writing, Wrote
+from lab.explore.code.program import Program
+from lab.explore.code.replica import Replica
+
+MOST_STANDING = 1000  # some 20 KiB each
+
+
+class Input(NamedTuple):
+    """What happened to one thread."""
+
+    thread: int
+    # the reply, the message, the random value; None where only time passed
+    result: Any
+    # on the clock of the search
+    at_ms: int
+
+
+class Node(NamedTuple):
+    """A replica after its inputs."""
+
+    # of nodes that are the same at all times, those that were met first
+    inputs: tuple[Input, ...]
+    # what each thread waits for; None for a thread that has ended
+    pending: tuple[Operation | None, ...]
+    # which threads serve requests
+    own: tuple[bool, ...]
+    # what happened in the last step, each with the number of its request
+    marks: tuple[tuple[int, Mark], ...]
+    # of each request: how it ended; empty while it goes on. Of several in turn, that is how the last ended
+    ended: tuple[str, ...]
+    # of each request that serves several in turn: how many are over
+    turns: tuple[int, ...]
+    # the requests that are in their work
+    inside: frozenset[int]
+    # those of them that acquire their lock again
+    asking_again: frozenset[int]
+    # the requests whose last look at the lock is over, and that have not written yet
+    writing: frozenset[int]
+    # how often a request has gone to sleep between two tries; counted only where that ends it
+    refused: int = 0
+
+
+class Tree:
+    """All that one replica can do, as far as it has been learned."""
+
+    def __init__(self, program: Program, number: int, at_ms: int = 0) -> None:
+        """Take what the replica does, and when it begins."""
+        self.program, self.number, self.at_ms = program, number, at_ms
+        self.runs = 0  # how often the real code was started
+        self._children: dict[tuple[int, int, Any, int], int] = {}
+        self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
+        # replicas that stand at a node and can go on from there, once each: most steps follow the newest nodes
+        self._standing: OrderedDict[int, Replica] = OrderedDict()
+        self.nodes: list[Node] = []
+        self.parents: list[int] = []  # of each node, the node before it
+        replica = self._start()
+        self.looks_at_clock = replica.looked_at_clock
+        self._number(replica, (), -1)
+
+    def step(self, node: int, thread: int, result: Any, at_ms: int) -> int:
+        """Return the node that follows, and learn it if it is new."""
+        found = self._at_any_time.get((node, thread, result))
+        if found is None:
+            found = self._children.get((node, thread, result, at_ms))
+        if found is None:
+            happened = Input(thread, result, at_ms)
+            before = self.nodes[node]
+            replica = self._standing.pop(node, None)
+            if replica is None:
+                replica = self._start()
+                for one in before.inputs:
+                    replica.resume(*one)
+            replica.resume(*happened)
+            looked = replica.looked_at_clock
+            found = self._number(replica, (*before.inputs, happened), node)
+            self.looks_at_clock |= looked
+            if looked:
+                self._children[node, thread, result, at_ms] = found
+            else:
+                self._at_any_time[node, thread, result] = found
+        return found
+
+    def close(self) -> None:
+        """End the replicas that still stand somewhere."""
+        while self._standing:
+            self._standing.popitem()[1].close()
+
+    def _start(self) -> Replica:
+        self.runs += 1
+        return self.program.start(self.number, self.at_ms)
+
+    def _number(self, replica: Replica, inputs: tuple[Input, ...], before: int) -> int:
+        """Return the number of the new node at which a replica stands."""
+        number = len(self.nodes)
+        self.nodes.append(_node(replica, inputs, self.nodes[before] if inputs else None, self.program))
+        self.parents.append(before)
+        self._standing[number] = replica
+        if len(self._standing) > MOST_STANDING:
+            self._standing.popitem(last=False)[1].close()
+        return number
+
+
+def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, program: Program) -> Node:
+    pending = tuple([one.pending for one in replica.threads])
+    marks = tuple(replica.marks)
+    requests = program.requests
+    turns, ended = before.turns if before else (0,) * requests, before.ended if before else ("",) * requests
+    for number, mark in marks:
+        if isinstance(mark, Ended):
+            turns = (*turns[:number], turns[number] + 1, *turns[number + 1 :])
+            if turns[number] == program.task.in_turn:
+                ended = (*ended[:number], mark.how, *ended[number + 1 :])
+    napped = program.asks is not None and bool(inputs) and inputs[-1].thread == 0 and isinstance(pending[0], Nap)
+    return Node(
+        inputs,
+        pending,
+        tuple([one.own for one in replica.threads]),
+        marks,
+        ended,
+        turns,
+        frozenset(replica.inside),
+        frozenset(replica.asking_again),
+        _writing(marks, before),
+        (before.refused if before else 0) + napped,
+    )
+
+
+def _writing(marks: tuple[tuple[int, Mark], ...], before: Node | None) -> frozenset[int]:
+    found = before.writing if before is not None else frozenset()
+    for number, mark in marks:
+        if isinstance(mark, Writing):
+            found |= {number}
+        elif isinstance(mark, Wrote | Releasing):
+            found -= {number}
+    return found

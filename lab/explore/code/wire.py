@@ -1,0 +1,270 @@
+"""The server's end of a connection: what a client sends becomes commands, and what it is answered becomes bytes.
+
+Whichever library speaks Redis' protocol, it speaks to this. What only introduces a client (HELLO, CLIENT SETINFO, AUTH) is
+answered at once, and is no event. So are loading a script, and what MULTI answers until EXEC. Commands whose answer depends on
+more than the keys, their time to live and the clock are refused by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from typing import Any, Protocol
+
+from lab.explore.code.operation import GAVE_UP, LOST, Command, FanOut, Listen, Until
+from lab.explore.code.replica import current, on_grid
+from lab.explore.store import transaction
+from lab.explore.store.resp import Words, commands, encoded
+from lab.explore.store.waiting import can_wait, gives_up_after_ms
+
+SUBSCRIBING = {b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE"}
+OK, PONG, QUEUED, NIL = b"+OK\r\n", b"+PONG\r\n", b"+QUEUED\r\n", b"*-1\r\n"
+# a client introduces itself, or asks what it need not know
+AT_ONCE = {
+    b"AUTH": OK,
+    b"READONLY": OK,
+    b"READWRITE": OK,
+    b"QUIT": OK,
+    b"PING": PONG,
+    b"COMMAND": b"*0\r\n",
+    b"RESET": b"+RESET\r\n",
+}
+OF_CLIENT = {
+    **dict.fromkeys((b"SETINFO", b"SETNAME", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
+    b"GETNAME": b"$-1\r\n",
+    b"INFO": encoded(b"id=1"),
+}
+NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
+HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
+REFUSED = {
+    b"SPOP": "the server draws at random",
+    b"SRANDMEMBER": "the server draws at random",
+    b"RANDOMKEY": "the server draws at random",
+    b"HRANDFIELD": "the server draws at random",
+    b"ZRANDMEMBER": "the server draws at random",
+    b"OBJECT": "the server answers from more than its keys",
+    b"SSUBSCRIBE": "channels of a cluster have no model",
+    b"XREADGROUP": "groups keep the server's own clock in a stream",
+    b"XAUTOCLAIM": "groups keep the server's own clock in a stream",
+    b"XCLAIM": "groups keep the server's own clock in a stream",
+    b"MONITOR": "it has no model",
+    b"CONFIG": "the explorer's server has its own settings",
+    b"DEBUG": "it has no model",
+    b"SHUTDOWN": "it has no model",
+    b"REPLICAOF": "it has no model",
+    b"SWAPDB": "the explorer knows one database",
+    b"MOVE": "the explorer knows one database",
+    b"WAIT": "the explorer's server has no replica",
+    b"WAITAOF": "it has no model",
+}
+
+
+class Scripts(Protocol):
+    """What a server knows by heart: scripts and functions."""
+
+    def register(self, script: str) -> None:
+        """Load a script."""
+
+    def knows(self, sha: bytes) -> bool:
+        """Return whether a script of this hash is loaded."""
+
+    def load_functions(self, code: bytes) -> bytes:
+        """Load a library of functions, and return what the server answers."""
+
+
+class Wire:
+    """The server's end of one connection, of whichever kind the client's end is."""
+
+    def __init__(self, server: str, node: int, scripts: Scripts) -> None:
+        self.server, self.node, self.scripts = server, node, scripts
+        here = current()
+        here.connections += 1
+        self.number = here.connections
+        self.version = 2
+        self.timeout_s: float | None = None  # of the client's socket
+        self.unread: deque[Words | bytes] = deque()  # commands that are not answered; bytes are the answer to one that was
+        self.out = bytearray()  # what the client has not read
+        self.is_broken = False
+        self.is_listening = False
+        self.follows = False  # whether others that were sent with the next command were answered
+        self._partial = b""
+        self._queued: list[Words] | None = None  # the commands of an open MULTI
+
+    def feed(self, data: bytes) -> None:
+        """Take what the client has sent."""
+        if self.is_broken:
+            raise BrokenPipeError(32, "Broken pipe")
+        found, self._partial = commands(self._partial + data if self._partial else data)
+        if not self.unread:
+            self.follows = False
+        for words in found:
+            self.unread.append(self._taken(words))
+        if self.node:
+            current().thread.sent.append(self)
+
+    def _taken(self, words: Words) -> Words | bytes:
+        """Return the answer to a command that is answered at once, and otherwise the command as the tables have it."""
+        name = words[0].upper()
+        if self._queued is not None and name not in (transaction.EXEC, b"DISCARD", transaction.WATCH):
+            known = self._known(words)
+            if known is NO_SCRIPT:
+                raise current().refuse("it sends EVALSHA of a script in a transaction, before it has loaded it")
+            self._queued.append(known)
+            return QUEUED
+        if name == transaction.MULTI:
+            self._queued = []
+            return OK
+        if name == transaction.EXEC and self._queued is not None:
+            whole, self._queued = transaction.as_one(self._queued), None
+            return whole
+        if name == b"DISCARD":
+            self._queued = None
+            return (transaction.UNWATCH,)
+        if name in AT_ONCE and not (name == b"PING" and len(words) > 1):
+            return encoded((b"pong", b"")) if name == b"PING" and self.is_listening else AT_ONCE[name]
+        return self._introduction(name, words) or self._known(words)
+
+    def _introduction(self, name: bytes, words: Words) -> bytes:
+        """Return the answer to what a client says of itself; nothing for other commands."""
+        if name == b"HELLO":
+            self.version = int(words[1]) if len(words) > 1 else self.version
+            if self.version == 2:
+                return encoded(HELLO)
+            return b"%%%d\r\n" % (len(HELLO) // 2) + b"".join(map(encoded, HELLO))
+        if name == b"ECHO" or (name == b"PING" and len(words) > 1):
+            return encoded(words[1])
+        if name == b"SELECT" and words[1] != b"0":
+            raise current().refuse(f"it uses database {words[1].decode()}, and the explorer knows one database")
+        return self._administration(name, words)
+
+    def _administration(self, name: bytes, words: Words) -> bytes:
+        part = words[1].upper() if len(words) > 1 else b""
+        match name:
+            case b"SELECT":
+                return OK
+            case b"CLIENT" if part == b"ID":
+                return b":%d\r\n" % (current().number * 100 + self.number)
+            case b"CLIENT" if part not in OF_CLIENT:
+                raise current().refuse(f"it sends CLIENT {part.decode()}, which has no model")
+            case b"CLIENT":
+                return OF_CLIENT[part]
+            case b"SCRIPT":
+                return self._script(words)
+            case b"FUNCTION" if part == b"LOAD":
+                return self.scripts.load_functions(words[-1])
+            case _:
+                return b""
+
+    def _script(self, words: Words) -> bytes:
+        part = words[1].upper()
+        if part == b"LOAD":
+            self.scripts.register(words[2].decode())
+            return encoded(hashlib.sha1(words[2]).hexdigest().encode())  # noqa: S324 - the name that Redis gives it
+        if part == b"EXISTS":
+            return encoded(tuple(1 for _ in words[2:]))
+        raise current().refuse(f"it sends SCRIPT {part.decode()}, which has no model")
+
+    def _known(self, words: Words) -> Any:
+        """Return a command that has a model; of a script that is not loaded, the answer. Raises NotExplored."""
+        name = words[0].upper()
+        if name == b"EVALSHA" and not self.scripts.knows(words[1]):
+            return NO_SCRIPT
+        if name in REFUSED:
+            raise current().refuse(f"it sends {name.decode()}: {REFUSED[name]}")
+        if name == b"EVAL":
+            self.scripts.register(words[1].decode())
+        if name in SUBSCRIBING:
+            self.is_listening = True
+        return (name, *words[1:])
+
+    # for the client's end
+
+    def fill(self, timeout_s: float | None) -> bool:
+        """Wait until the client has something to read. Return False where that takes too long. Raises ConnectionResetError."""
+        while not self.out:
+            if self.is_broken:
+                raise ConnectionResetError(104, "Connection reset by peer")
+            if self.unread and isinstance(self.unread[0], bytes):
+                self.out += self.unread.popleft()  # type: ignore[arg-type] # as the line above says
+            elif (timeout_s is not None and timeout_s <= 0) or not self._wait(timeout_s):
+                return False
+        return True
+
+    def _wait(self, timeout_s: float | None) -> bool:
+        here = current()
+        at_ms = None if timeout_s is None else here.now_ms + on_grid(timeout_s * 1000)
+        if self.unread and self.unread[0][0] in SUBSCRIBING:  # nobody waits for the reply: it is a message
+            here.command(self.next_command(None))
+            return True
+        if self.unread:
+            return self.take(self._answer(at_ms))
+        if self.is_listening:
+            return self.take(here.wait(self.listen(at_ms)))
+        here.wait(Until(at_ms))
+        return False
+
+    def _answer(self, at_ms: int | None) -> Any:
+        """Return what the next command is answered. Of several servers, all that the thread has asked answer together."""
+        here = current()
+        if not self.node:
+            return here.command(self.next_command(at_ms))
+        asked: list[Wire] = [
+            one for one in dict.fromkeys(here.thread.sent) if one.unread and not isinstance(one.unread[0], bytes)
+        ]
+        if self not in asked:
+            asked.append(self)
+        if len(asked) == 1:
+            return here.command(self.next_command(at_ms))
+        commands_sent = tuple(one.next_command(at_ms) for one in asked)
+        here.thread.sent = [one for one in asked if one.unread]
+        for one, reply in zip(asked, here.command(FanOut(commands_sent)), strict=True):
+            one.take(reply)
+        return None
+
+    def next_command(self, patience_ms: int | None) -> Command:
+        """Return the operation of the next command. patience_ms: when its client gives up."""
+        here = current()
+        words, follows = self.unread.popleft(), self.follows
+        assert isinstance(words, tuple)  # noqa: S101 - an answer is not asked for
+        behind = tuple(one for one in self.unread if isinstance(one, tuple))
+        self.follows = bool(behind)
+        waits = can_wait(words)
+        after_ms = gives_up_after_ms(words) if waits else 0
+        until_ms = here.now_ms + on_grid(after_ms) if after_ms else None
+        return Command(
+            self.server,
+            words,
+            *here.line(),
+            behind=behind,
+            follows=follows,
+            connection=self.number,
+            node=self.node,
+            version=self.version,
+            until_ms=until_ms,
+            patience_ms=patience_ms if waits else None,
+        )
+
+    def listen(self, at_ms: int | None = None) -> Listen:
+        """Return the operation in which a message is waited for."""
+        return Listen(at_ms, self.number)
+
+    def take(self, reply: Any) -> bool:
+        """Take what came. Return False where the client has given up, or no message came."""
+        if reply is LOST:
+            self.is_broken = True
+        elif reply is GAVE_UP:
+            self.is_broken = True  # its answer may still come, and is for nobody
+            return False
+        elif isinstance(reply, bytes):
+            self.out += reply
+        elif isinstance(reply, tuple):
+            self.out += encoded(reply, push=self.version > 2)
+        elif reply is None and self.is_listening and not self.unread:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the connection."""
+        self.is_broken = True
+        self.unread.clear()
+        self.out.clear()

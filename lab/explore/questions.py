@@ -1,0 +1,181 @@
+"""What is searched by default, from the cheapest, and which claims each search puts to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from app.lock import Claim, Stage
+from lab.explore.code.program import FOR_EVER_MS, Task, servers_of
+from lab.explore.code.replica import GRID_MS
+from lab.explore.search.budget import NONE, Budget
+from lab.explore.store.others import is_other
+
+TTL_MS = 3000  # where no other is given
+PAIR, THREE = 2, 3
+ALWAYS = (Claim.exclusive, Claim.counts_once)
+RELEASES = (Claim.releases_only_its_own, Claim.releases_atomically)
+WHERE_NOTHING_FAILS = (Claim.serves_most_requests, Claim.loses_no_wakeup, *RELEASES)
+OF_FAULTS = {
+    "pauses": (Claim.survives_a_freeze, Claim.survives_a_late_freeze, *RELEASES),
+    "crashes": (Claim.freed_after_crash, Claim.acquires_atomically),
+    "lost_replies": (Claim.acquires_atomically, Claim.freed_after_a_failed_release, Claim.freed_after_a_lost_release),
+    "resends": (Claim.survives_a_lost_reply,),
+    "restarts": (Claim.survives_store_restart, Claim.fence_outlives_restart),
+    "failures": (Claim.freed_after_failure,),
+}
+# to ask one server is one event, so nobody is stopped in the middle of it
+OF_SEVERAL = {"restarts": (Claim.survives_amnesia,), "pauses": (*OF_FAULTS["pauses"], Claim.survives_a_slow_acquire)}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One search: what the requests do, how many replicas there are, and which faults there can be."""
+
+    task: Task
+    budget: Budget = NONE
+    replicas: int = PAIR
+    # whether a promise is not decided without it; otherwise it is searched while there is time
+    needed: bool = True
+
+    @property
+    def horizon_ms(self) -> int:
+        """Until when the search goes: long enough for a lock to expire, for all to work, and for one to be locked out."""
+        return 2 * self.task.ttl_ms + self.requests * self.task.work_ms + 1000
+
+    @property
+    def requests(self) -> int:
+        """How many requests there are."""
+        return self.replicas * self.task.at_once * self.task.in_turn
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing fails, the work fits into the TTL, and the requests wait for as long as it takes."""
+        task = self.task
+        return self.budget == NONE and task.work_ms < task.ttl_ms and task.wait_ms == FOR_EVER_MS and not task.nested
+
+    def tests(self, servers: int = 1) -> tuple[Claim, ...]:
+        """Return the claims that the search decides. servers: of how many the lock's store consists."""
+        task, found = self.task, list(ALWAYS)
+        if task.nested:
+            return (Claim.reentrant,)
+        if task.at_once > 1:
+            found.append(Claim.exclusive_in_process)
+        if self.fits:
+            found += WHERE_NOTHING_FAILS
+        if task.work_ms > task.ttl_ms:
+            found += [Claim.held_to_the_end, *RELEASES]
+            found += [Claim.survives_a_failed_renewal] if self.budget.lost_replies else []
+        elif self.budget.lost_replies == 0 or task.work_ms == 0:
+            of_faults = OF_FAULTS | (OF_SEVERAL if servers > 1 else {})
+            found += [claim for name, number in self.budget._asdict().items() if number for claim in of_faults[name]]
+        if task.wait_ms == 0:
+            found.append(Claim.answers_a_try_at_once)
+        elif task.wait_ms < FOR_EVER_MS:
+            found.append(Claim.waiters_may_leave)
+        return tuple(dict.fromkeys(found))
+
+
+def decidable(servers: int = 1) -> tuple[Claim, ...]:
+    """Return the claims that some default search decides, in the order of the claims."""
+    found = {claim for one in _all(Task(TTL_MS), servers, reenters=True) for claim in one.tests(servers)}
+    return tuple(claim for claim in Claim if claim in found)
+
+
+def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
+    """Return the searches of a stage."""
+    found = _all(Task(ttl_ms), servers_of(stage), Claim.reentrant in stage.claims)
+    return [one for one in found if not (one.budget.restarts and is_other(stage.store))]  # which write to disk before they answer
+
+
+class Asked(NamedTuple):
+    """The options of a command that choose searches; None where an option is left out."""
+
+    ttl_ms: int | None = None
+    clients: int | None = None
+    requests: int | None = None
+    work_ms: int | None = None
+    wait_ms: int | None = None
+    nap_ms: int | None = None
+    nested: bool = False
+    budget: Budget | None = None
+
+    def questions(self, stage: Stage) -> list[Question]:
+        """Return the searches of a stage: the default ones if nothing but the TTL is given, and else what is asked."""
+        ttl_ms = self.ttl_ms or TTL_MS
+        if self == Asked(ttl_ms=self.ttl_ms):
+            return by_default(stage, ttl_ms)
+        return list(dict.fromkeys(self._chosen(ttl_ms)))
+
+    def _chosen(self, ttl_ms: int) -> Iterator[Question]:
+        budgets = [self.budget] if self.budget is not None else [NONE] if self.nested else [NONE, *single_faults()]
+        works = (
+            [self.work_ms]
+            if self.work_ms is not None
+            else [0]
+            if self.budget is not None or self.nested
+            else [0, on_hundreds(ttl_ms * 5 / 3)]
+        )
+        several = self.requests or 1
+        for work_ms in works:
+            task = Task(ttl_ms, work_ms, FOR_EVER_MS if self.wait_ms is None else self.wait_ms, self.nested)
+            task = task._replace(nap_ms=self.nap_ms or (seldom_ms(ttl_ms) if work_ms else GRID_MS))
+            for budget in budgets if work_ms == works[0] else [NONE]:
+                for at_once, in_turn in dict.fromkeys(((1, several), (several, 1))):
+                    replicas = self.clients or (1 if at_once > 1 else PAIR)
+                    yield Question(task._replace(at_once=at_once, in_turn=in_turn), budget, replicas)
+
+
+def single_faults() -> Iterator[Budget]:
+    """Yield one fault of each kind."""
+    for name in Budget._fields:
+        yield Budget(**{name: 1})
+
+
+def pairs_of_faults() -> Iterator[Budget]:
+    """Yield each pair of faults."""
+    kinds = Budget._fields
+    for place, kind in enumerate(kinds):
+        for other in kinds[place:]:
+            yield Budget(**({kind: 2} if kind == other else {kind: 1, other: 1}))
+
+
+def seldom_ms(ttl_ms: int) -> int:
+    """Return a nap after which a waiter asks seldom, and not when a third of the TTL is over."""
+    return max(GRID_MS, on_hundreds(ttl_ms * 7 / 30))
+
+
+def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
+    ttl_ms = task.ttl_ms
+    long, part, third = (on_hundreds(ttl_ms * share) for share in (5 / 3, 2 / 3, 1 / 3))
+    seldom = task._replace(nap_ms=seldom_ms(ttl_ms))
+    yield Question(task)
+    yield Question(seldom._replace(work_ms=long))
+    if servers == 1:
+        yield Question(task._replace(work_ms=part, wait_ms=third))
+        yield Question(task._replace(work_ms=part, wait_ms=0))
+        yield Question(task._replace(at_once=2), replicas=1)
+        yield Question(seldom._replace(at_once=2, work_ms=long), replicas=1, needed=False)
+        yield Question(seldom._replace(in_turn=2), needed=False)
+        yield Question(seldom._replace(at_once=2, in_turn=2, work_ms=part, wait_ms=third), replicas=1, needed=False)
+        yield Question(seldom._replace(at_once=2, work_ms=part), needed=False)
+    if reenters:
+        yield Question(task._replace(nested=True))
+    for budget in single_faults():
+        yield Question(task, budget)
+    if servers == 1:
+        yield Question(seldom._replace(work_ms=long), Budget(lost_replies=1))
+        yield Question(task._replace(ends=True))
+    yield Question(task, replicas=THREE, needed=servers > 1)
+    if servers == 1:
+        yield Question(seldom._replace(work_ms=part, wait_ms=third), replicas=THREE, needed=False)
+        for budget in single_faults():
+            yield Question(seldom, budget, replicas=THREE, needed=False)
+    for budget in pairs_of_faults():
+        yield Question(seldom, budget, needed=False)
+
+
+def on_hundreds(duration_ms: float) -> int:
+    """Return a duration in milliseconds, rounded down to what a moment is a multiple of."""
+    return int(duration_ms) // 100 * 100

@@ -1,0 +1,62 @@
+"""Which claim is broken where several could be: each fault is charged to the state of the lock that it left."""
+
+from __future__ import annotations
+
+from app.lock import Claim
+from lab.explore.search.about import About
+from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.ghosts import ASKS, RELEASES, Ghosts, Left
+from lab.explore.search.harm import OUTLASTED, Finding, Harm
+
+FREE_AGAIN_WITHIN_MS = 500  # beyond the TTL: as the claims say
+SHARE_OF_TTL = 0.7  # a request that waits this long for a lock that nobody uses is locked out by a lost reply
+AT_ONCE = 1 / 3  # of the TTL: as freed_after_failure says
+
+
+def limit_ms(left: Left | None, about: About) -> float:
+    """Return for how long a lock that nobody uses may stay locked."""
+    if left is None or left.fault == "failures":
+        return about.ttl_ms * AT_ONCE
+    if left.fault == "resends" or (left.fault == "lost_replies" and left.phase == RELEASES and not left.in_vain):
+        return about.ttl_ms * SHARE_OF_TTL
+    return about.ttl_ms + FREE_AGAIN_WITHIN_MS
+
+
+def attributed(ghosts: Ghosts, about: About, key: str, used: Budget) -> tuple[Claim, float]:
+    """Return which claim breaks where a lock stays locked, and for how long it may: the fault decides that left it so."""
+    owner = ghosts.owner(key)
+    left = (*(owner.left if owner is not None else ()), *ghosts.left)
+    if used.restarts:
+        return Claim.survives_store_restart, limit_ms(Left("restarts", ASKS), about)
+    if not left:
+        return (Claim.waiters_may_leave if ghosts.gave_up else Claim.releases_only_its_own), limit_ms(None, about)
+    first = next((one for one in left if one.fault != "failures"), left[0])  # it decides more than a failure of the work
+    return claim_of(first), max(limit_ms(one, about) for one in left)
+
+
+def claim_of(left: Left) -> Claim:
+    """Return the claim that a fault puts to the test, where it leaves a lock behind."""
+    match left.fault:
+        case "failures":
+            return Claim.freed_after_failure
+        case "resends":
+            return Claim.survives_a_lost_reply
+        case _ if left.phase == ASKS:
+            return Claim.acquires_atomically
+        case "crashes":
+            return Claim.freed_after_crash
+        case _ if left.phase == RELEASES and not left.in_vain:
+            return Claim.freed_after_a_lost_release
+        case _:
+            return Claim.freed_after_a_failed_release
+
+
+def charged(finding: Finding, ghosts: Ghosts, about: About, used: Budget) -> Finding:
+    """Return the finding with the claim that it breaks: a fault is the cause where the store lost data, or counted twice."""
+    if finding.harm is Harm.LOST and finding.why in OUTLASTED and used == NONE and not about.outlasts:
+        finding = finding._replace(claim=Claim.reentrant if about.nested else Claim.exclusive)
+    if ghosts.doubled and finding.claim in (Claim.exclusive, Claim.reentrant):
+        return finding._replace(claim=Claim.survives_a_lost_reply)
+    if not used.restarts or finding.claim is Claim.fence_outlives_restart:
+        return finding
+    return finding._replace(claim=Claim.survives_amnesia if about.servers > 1 else Claim.survives_store_restart)

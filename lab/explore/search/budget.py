@@ -1,0 +1,53 @@
+"""How many faults of each kind a search may inject. A search with a budget decides every moment of each fault."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Budget(NamedTuple):
+    """The faults that are left."""
+
+    # a replica is stopped (SIGSTOP), and resumed at any later moment
+    pauses: int = 0
+    # a replica is killed
+    crashes: int = 0
+    # the lock's store executes a command, its reply is lost, and the client raises an error
+    lost_replies: int = 0
+    # the same, and the client sends the command again
+    resends: int = 0
+    # the lock's store loses its data
+    restarts: int = 0
+    # the work fails with an exception
+    failures: int = 0
+
+    def without(self, name: str) -> Budget:
+        """Return the budget after one fault of this kind."""
+        return self._replace(**{name: getattr(self, name) - 1})
+
+    def used(self, left: Budget) -> Budget:
+        """Return the faults that were injected when this is left."""
+        return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
+
+    def none(self) -> Budget:
+        """Return a budget without faults."""
+        return NONE
+
+    def __str__(self) -> str:
+        words = [_counted(number, *NOUNS[name]) for name, number in zip(self._fields, self, strict=True) if number]
+        return " and ".join(words) or "no fault"
+
+
+NONE = Budget()
+NOUNS = {
+    "pauses": ("pause", "pauses"),
+    "crashes": ("crash", "crashes"),
+    "lost_replies": ("lost reply", "lost replies"),
+    "resends": ("command sent twice", "commands sent twice"),
+    "restarts": ("restart without data", "restarts without data"),
+    "failures": ("failure of the work", "failures of the work"),
+}
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"

@@ -1,0 +1,118 @@
+"""Time as an actor: the clock moves to the next deadline, and only when no replica that runs can do anything.
+
+A waiter that polls asks again and again meanwhile. As long as it asks in vain, and neither the store nor anything else changes,
+that is a part of the same event: the clock goes on, and the code has done all of its tries. It stops where a try does anything
+else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.explore.code.operation import Command, Listen, Nap, Until
+from lab.explore.search import one_server, watching
+from lab.explore.search.event import CLOCK, NOBODY, Event
+from lab.explore.search.state import RUNS, Did, State
+from lab.explore.search.world import World
+
+MOST_TRIES = 1000  # of one waiter in one event
+
+
+def dids(world: World, state: State, horizon_ms: int) -> Iterator[Did]:
+    """Yield what the clock does: it moves to the next deadline, at most to the horizon."""
+    if world.all_over(state) or state.now_ms >= horizon_ms:
+        return
+    until_ms = min(_deadlines(world, state), default=horizon_ms + 1)
+    if world.wakes_at_any_moment and (until_ms > horizon_ms or world.is_free(state)) and world.napping(state):
+        return  # somebody wakes first
+    if until_ms > horizon_ms:
+        if not world.waiting(state):
+            return
+        until_ms = horizon_ms  # how long somebody has waited until then counts
+    begins = Did(Event(CLOCK, NOBODY), state)
+    tries = 0
+    while True:
+        naps_ms = min(_naps(world, begins.state), default=until_ms)
+        then_ms = min(naps_ms, until_ms)
+        did = at(world, begins, then_ms)
+        if then_ms == until_ms:
+            break
+        asked = _asked(world, did)
+        if asked is None:
+            break
+        begins, number = asked
+        tries += number
+        if tries > MOST_TRIES:
+            break
+    yield did._replace(event=Event(CLOCK, NOBODY, number=did.state.now_ms), asked_in_vain=tries)
+
+
+def at(world: World, did: Did, then_ms: int) -> Did:
+    """Return what has happened when the clock reads so much: keys expire, commands that wait in the server give up."""
+    state = did.state
+    lock = world.lock.later(state.lock, then_ms - state.now_ms)
+    after = state._replace(lock=lock, now_ms=then_ms)
+    if lock != state.lock:
+        after = watching.expired(after, world.lock.contents[state.lock], world.lock.contents[lock])
+    did = did._replace(state=after)
+    for client, thread in state.blocked:
+        operation = world.node(state, client).pending[thread]
+        assert isinstance(operation, Command)  # noqa: S101 - only a command is blocked
+        if operation.until_ms is not None and operation.until_ms <= then_ms:
+            given_up, reply = world.given_up(did.state, operation)
+            did = did._replace(state=given_up._replace(blocked=tuple(one for one in given_up.blocked if one != (client, thread))))
+            did = world.replied(did, client, thread, reply.raw)
+        elif operation.patience_ms is not None and operation.patience_ms <= then_ms and state.modes[client] == RUNS:
+            did = one_server.given_up(world, did, client, thread)
+    return world.settled(did, state)
+
+
+def _deadlines(world: World, state: State) -> Iterator[int]:
+    """Yield the moments for which anything but a nap waits."""
+    expires_in_ms = world.lock.expires_in_ms(state.lock)
+    if expires_in_ms is not None:
+        yield state.now_ms + expires_in_ms
+    for client, mode in enumerate(state.modes):
+        for thread, operation in enumerate(world.node(state, client).pending):
+            match operation:
+                case Until(at_ms) | Listen(at_ms, _) if at_ms is not None and mode == RUNS and at_ms > state.now_ms:
+                    yield at_ms
+                case Command() if world.is_blocked(state, client, thread):
+                    yield from (
+                        one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms
+                    )
+
+
+def _naps(world: World, state: State) -> Iterator[int]:
+    for client, mode in enumerate(state.modes) if not world.wakes_at_any_moment else ():
+        for operation in world.node(state, client).pending if mode == RUNS else ():
+            if isinstance(operation, Nap):
+                yield operation.at_ms
+
+
+def _asked(world: World, did: Did) -> tuple[Did, int] | None:
+    """Return the state after all who were awake have asked in vain, and how often; None where anything else has happened."""
+    if did.marks or did.changes:
+        return None
+    before, tries = did.state, 0
+    while able := _able(world, did.state):
+        client, thread = able
+        operation = world.node(did.state, client).pending[thread]
+        if not isinstance(operation, Command) or operation.words[0] in one_server.SUBSCRIBING or operation.node:
+            return None
+        done = next(one_server.dids(world, did.state._replace(left=did.state.left.none()), client, thread, operation))
+        same = done.state._replace(nodes=before.nodes) == before._replace(left=done.state.left)
+        if done.marks or not same or tries > MOST_TRIES:
+            return None
+        did = did._replace(state=done.state._replace(left=before.left))
+        tries += 1
+    return did, tries
+
+
+def _able(world: World, state: State) -> tuple[int, int] | None:
+    """Return a thread that can do something; None without one."""
+    for client, mode in enumerate(state.modes):
+        for thread, operation in enumerate(world.node(state, client).pending if mode == RUNS else ()):
+            if world.is_able(state, client, thread, operation):
+                return client, thread
+    return None

@@ -1,0 +1,139 @@
+"""What the explorer remembers next to the code and the store: who took the lock, who holds it, and who is entitled to it.
+
+No client can see this. It follows from the events alone, and decides what breaks which claim. Entitlement is that of the judge
+(``lab/judge/entitlement.py``): both import the same statement.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lab.explore.search.harm import Why
+from lab.judge.entitlement import is_entitled
+
+ASKS, WORKS, RELEASES, OVER = range(4)  # the phases of a request
+NOT_YET = -1
+
+
+class Hold(NamedTuple):
+    """A request in its work."""
+
+    key: str
+    # when its lease ends, as the stage promises it, on the clock of the search; None where it has no lease
+    until_ms: int | None
+    why: Why = Why.ENTITLED
+    # whether its replica was paused since it was granted the lock; later than its last look at the lock
+    paused: bool = False
+    paused_late: bool = False
+    # whether a command of its own was lost in the work: a renewal
+    unrenewed: bool = False
+    # the parts of the counter that other entitled holders have written since it was granted the lock
+    written_by_others: frozenset[str] = frozenset()
+
+    def at(self, now_ms: int) -> Hold:
+        """Return the same hold at a moment: its lease may have ended."""
+        if self.why is not Why.ENTITLED or is_entitled(now_ms, lease_ends=self.until_ms):
+            return self
+        if self.paused or self.paused_late:
+            return self._replace(why=Why.PAUSED if self.paused else Why.PAUSED_LATE)
+        return self._replace(why=Why.UNRENEWED if self.unrenewed else Why.EXPIRED)
+
+    def is_entitled(self, now_ms: int) -> bool:
+        """Return whether the holder can rely on its lock."""
+        return self.why is Why.ENTITLED and is_entitled(now_ms, lease_ends=self.until_ms)
+
+
+class Left(NamedTuple):
+    """A fault, and the phase of the request that it hit."""
+
+    # a field of Budget
+    fault: str
+    phase: int
+    # whether the command has changed nothing at the store: it was lost as well, or it only looked
+    in_vain: bool = False
+
+
+class Owner(NamedTuple):
+    """Who took the lock: after a command of this request, a fresh client would not get it any more."""
+
+    actor: int
+    # since when its lease counts: when that command was sent, or the last that prolonged the lease
+    since_ms: int
+    # the faults that have hit it since, in their order
+    left: tuple[Left, ...] = ()
+
+
+class Written(NamedTuple):
+    """The last write to a part of the counter."""
+
+    part: str
+    why: Why
+
+
+class Ghosts(NamedTuple):
+    """All of it. An actor is a request: the replica's number times the requests that it serves at once, and its own number."""
+
+    # by key, who took it; a key that a fresh client would get has no owner
+    owners: tuple[tuple[str, Owner], ...]
+    phases: tuple[int, ...]
+    # what each request holds; None outside its work
+    holds: tuple[Hold | None, ...]
+    # why the lock that a request has taken is gone before it was granted; PAUSED where it was only paused
+    gone: tuple[Why, ...]
+    # when a request last sent a command that changed the lock's store; NOT_YET where it has sent none
+    changed_ms: tuple[int, ...]
+    # whether a request's release began while the lock was its own; NOT_YET before its first command
+    released_own: tuple[int, ...]
+    # how often each request wrote
+    writes: tuple[int, ...]
+    # when each request ended whose replica goes on in the background; NOT_YET for others
+    over_ms: tuple[int, ...]
+    # the last writes, by part
+    written: tuple[Written, ...] = ()
+    # the highest fence that was granted
+    fence: int = 0
+    # the last fault that hit a request which had taken nothing
+    left: tuple[Left, ...] = ()
+    # since when nobody was in its work while somebody waited; NOT_YET while that is not so
+    idle_since_ms: int = NOT_YET
+    # whether one of several servers has lost its data
+    vote_lost: bool = False
+    # whether a command that was sent twice has changed the store twice
+    doubled: bool = False
+    # how many requests were served, and how many gave up
+    served: int = 0
+    gave_up: int = 0
+
+    def owner(self, key: str) -> Owner | None:
+        """Return who took a key."""
+        for name, owner in self.owners:
+            if name == key:
+                return owner
+        return None
+
+    def owned_by(self, key: str, owner: Owner | None) -> Ghosts:
+        """Return the ghosts with another owner of a key."""
+        others = [one for one in self.owners if one[0] != key]
+        return self._replace(owners=tuple(sorted([*others, (key, owner)])) if owner is not None else tuple(others))
+
+    def of_actor(self, actor: int, **values: object) -> Ghosts:
+        """Return the ghosts with other values of one request, by the names of the fields."""
+        changed: dict[str, Any] = {}
+        for name, value in values.items():
+            old = getattr(self, name)
+            changed[name] = (*old[:actor], value, *old[actor + 1 :])
+        return self._replace(**changed)
+
+
+def beginning(actors: int) -> Ghosts:
+    """Return the ghosts before the first event."""
+    return Ghosts(
+        (),
+        (ASKS,) * actors,
+        (None,) * actors,
+        (Why.ENTITLED,) * actors,
+        (NOT_YET,) * actors,
+        (NOT_YET,) * actors,
+        (0,) * actors,
+        (NOT_YET,) * actors,
+    )

@@ -1,0 +1,80 @@
+"""What an event can break: a claim, and how."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from app.lock import Claim
+
+
+class Why(StrEnum):
+    """Why a holder is not entitled any more. The value completes the sentence "A worked …"."""
+
+    ENTITLED = ""
+    NO_LOCK = "without any lock"
+    EXPIRED = "after its lease had ended"
+    UNRENEWED = "after a renewal had failed, and its lease had ended"
+    SLOW = "although its acquire had taken longer than its lease"
+    PAUSED = "after a pause in which its lease had ended"
+    PAUSED_LATE = "after a pause between its last look at the lock and its write"
+    ROBBED = "after another had deleted its lock"
+    ROBBED_IN_RELEASE = "after another had deleted its lock in the middle of a release"
+    ROBBED_BY_WAITER = "after a waiter had taken its lock away"
+    STORE_LOST_IT = "after the store had lost its lock"
+    VOTE_LOST = "after a server had lost its vote"
+
+
+class Harm(StrEnum):
+    """How a claim is broken. The value is the code in files."""
+
+    TWO_HOLDERS = "two_holders"
+    TWO_IN_PROCESS = "two_in_process"
+    LOST = "lost"  # an increment; ``Finding.why`` has the reason
+    TWICE = "twice"
+    THEFT = "theft"
+    FOREIGN_RENEWAL = "foreign_renewal"
+    RENEWED_FOR_NOBODY = "renewed_for_nobody"
+    ABANDONED = "abandoned"
+    STUCK = "stuck"
+    LOCKED = "locked"  # for longer than the claim allows, and nobody uses it
+    NOT_FREED = "not_freed"  # by a release that nothing has disturbed
+    ASLEEP = "asleep"  # a waiter, although the lock is free
+    REFUSED_TO_ITSELF = "refused_to_itself"
+    FREED_BY_INNER = "freed_by_inner"
+    FENCE = "fence"
+    FEW_SERVED = "few_served"
+    FAILED = "failed"  # a request, although nothing was injected; ``Finding.about`` has the error
+    BLOCKED_BY_LEAVER = "blocked_by_leaver"
+    SLOW_TRY = "slow_try"
+
+
+class Finding(NamedTuple):
+    """An event breaks a claim."""
+
+    claim: Claim
+    harm: Harm
+    # of a lost increment, why the holder had no right to work
+    why: Why = Why.ENTITLED
+    # the request that it is about, as the replica and the number; -1 where it is about none
+    client: int = -1
+    # of FAILED: the error with its line
+    about: str = ""
+
+
+BROKEN_BY = {
+    Why.ENTITLED: Claim.exclusive,
+    Why.NO_LOCK: Claim.exclusive,
+    Why.EXPIRED: Claim.held_to_the_end,
+    Why.UNRENEWED: Claim.survives_a_failed_renewal,
+    Why.SLOW: Claim.survives_a_slow_acquire,
+    Why.PAUSED: Claim.survives_a_freeze,
+    Why.PAUSED_LATE: Claim.survives_a_late_freeze,
+    Why.ROBBED: Claim.releases_only_its_own,
+    Why.ROBBED_IN_RELEASE: Claim.releases_atomically,
+    Why.ROBBED_BY_WAITER: Claim.exclusive,
+    Why.STORE_LOST_IT: Claim.survives_store_restart,
+    Why.VOTE_LOST: Claim.survives_amnesia,
+}
+OUTLASTED = (Why.EXPIRED, Why.SLOW)  # an excuse only where something was stretched: a fault, or work that is longer than the TTL
+THEFTS = (Why.ROBBED, Why.ROBBED_IN_RELEASE, Why.ROBBED_BY_WAITER)

@@ -1,0 +1,116 @@
+"""Would a fresh client get the lock now? The stage's own code and the real Redis decide it, for each state of the store.
+
+A fresh client is a replica that no search has: it runs alone from that state, nobody else does anything, and no time passes. What
+it is granted before it must wait is free. So whose the lock is follows from what the lock does, and not from the names of keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from lab.explore.code.operation import Grant
+from lab.explore.code.program import Program, Task
+from lab.explore.code.replica import GRID_MS
+from lab.explore.code.tree import Tree
+from lab.explore.search import ghosts
+from lab.explore.search.budget import NONE
+from lab.explore.search.event import CHOICE
+from lab.explore.search.moves import happenings
+from lab.explore.search.state import RUNS, State
+from lab.explore.search.world import World
+from lab.explore.store.histories import Histories
+from lab.explore.store.nodes import Nodes
+from lab.explore.store.table import Table
+
+FRESH = 99  # the number of the fresh client: no replica of a search has it
+MOST_STEPS = 2000  # of all its ways from one state
+FAR_MS = 10_000_000
+
+
+class Probe:
+    """The oracle of one stage. What it has found out is kept."""
+
+    def __init__(self, program: Program, lock: Table | Nodes | Histories, counter: Table) -> None:
+        task = Task(program.task.ttl_ms)
+        self.program = Program(program.stage, task, program.scripts, program.other_servers or None)
+        self.program.drawing.tokens = program.drawing.tokens
+        self.lock: Any = lock
+        self.counter = counter
+        self._found: dict[tuple[int, int], frozenset[str]] = {}
+        self._later: dict[tuple[int, int, str], int | None] = {}
+        self._worlds: dict[int, World] = {}
+
+    def close(self) -> None:
+        """End all fresh clients."""
+        for world in self._worlds.values():
+            world.close()
+
+    def free(self, lock: int, now_ms: int) -> frozenset[str]:
+        """Return the keys that a fresh client would be granted, if it ran alone from this state."""
+        found = self._found.get((lock, now_ms))
+        if found is None:
+            found = self._found[lock, now_ms] = frozenset(self._granted(lock, now_ms))
+        return found
+
+    def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
+        """Return the keys that a fresh client would be granted if the leases of some clients had ended; none without leases."""
+        after = self.lock.without_leases(lock, clients) if isinstance(self.lock, Histories) else lock
+        return self.free(after, now_ms) if after != lock else frozenset()
+
+    def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
+        """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
+        which = lock, now_ms, key
+        if which not in self._later:
+            self._later[which] = self._free_at_ms(*which)
+        return self._later[which]
+
+    def _free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
+        while True:
+            if key in self.free(lock, now_ms):
+                return now_ms
+            expires_in_ms: int | None = self.lock.expires_in_ms(lock)
+            then_ms = now_ms + (FAR_MS if expires_in_ms is None else expires_in_ms)
+            if key in self.free(lock, then_ms - GRID_MS):  # a moment that the code or a script compares with the clock
+                return self._first_ms(lock, now_ms, then_ms - GRID_MS, key)
+            if expires_in_ms is None:
+                return None
+            lock, now_ms = self.lock.later(lock, expires_in_ms), then_ms
+
+    def _first_ms(self, lock: int, taken_ms: int, free_ms: int, key: str) -> int:
+        """Return the first moment at which a key is free that is taken at one moment, and free at another."""
+        while free_ms - taken_ms > GRID_MS:
+            middle_ms = (taken_ms + free_ms) // 2 // GRID_MS * GRID_MS
+            if key in self.free(lock, middle_ms):
+                free_ms = middle_ms
+            else:
+                taken_ms = middle_ms
+        return free_ms
+
+    def _granted(self, lock: int, now_ms: int) -> set[str]:
+        world = self._worlds.get(now_ms)
+        if world is None:
+            world = self._worlds[now_ms] = World(self.program, 0, self.lock, self.counter)
+            world.trees = [Tree(self.program, FRESH, now_ms)]
+        found: set[str] = set()
+        # a stage without a store is in its work at once
+        found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Grant) and mark.key)
+        todo = [State((0,), (RUNS,), lock, 0, now_ms, NONE, ghosts.beginning(1))]
+        steps = 0
+        while todo and steps < MOST_STEPS:
+            state = todo.pop()
+            possible: list[Any] = happenings(world, state, now_ms)
+            draws = bool(possible) and possible[0].event.kind is CHOICE
+            for did in possible if draws else possible[:1]:
+                steps += 1
+                granted = [mark.key for _, _, mark in did.marks if isinstance(mark, Grant)]
+                found.update(filter(None, granted))
+                if not granted:
+                    todo.append(did.state)
+        return found
+
+
+def with_oracle(world: World, probe: Probe) -> World:
+    """Let a world's rules ask an oracle."""
+    world.about = world.about._replace(oracle=probe, known=probe.free(world.lock.empty, 0))
+    return world

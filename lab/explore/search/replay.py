@@ -1,0 +1,319 @@
+"""Run one schedule again from an empty server, event by event, without any table: no finding is believed before.
+
+The clients run live, each command goes to the real server once, and time passes there by shortening what every key has left to
+live. Each reply must be the one that the search saw, and the findings must be the same. Most schedules need one round trip: the
+commands are answered as the tables say, and noted; then the real server is sent all of them at once, in the same order, from
+empty databases. If each reply and each state is that of the tables, a run command by command would have been the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from lab.explore.code.replica import GRID_MS
+from lab.explore.code.stand_ins import EPOCH_MS
+from lab.explore.search.budget import Budget
+from lab.explore.search.event import CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event, short
+from lab.explore.search.moves import end, moves, take
+from lab.explore.search.search import begin
+from lab.explore.search.state import Move
+from lab.explore.search.symmetry import renamed
+from lab.explore.search.world import World
+from lab.explore.store.histories import Histories, LiveHistory
+from lab.explore.store.nodes import Nodes
+from lab.explore.store.real_redis import MOST_MS, READ_ALL, Contents, Key, Message, Stalled, in_grid, loading
+from lab.explore.store.resp import Reply, Words
+from lab.explore.store.table import Answer, Table, in_whole_steps
+
+# the tables ask in database 0, also while a schedule runs; each of several servers has a database of its own
+LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
+TRIES = 20
+NOTHING = (b"PING",)  # only time passes
+SPENDS = {
+    PAUSE: "pauses",
+    CRASH: "crashes",
+    LOST_REPLY: "lost_replies",
+    LOST_COMMAND: "lost_replies",
+    RESEND: "resends",
+    RESTART: "restarts",
+    FAILURE: "failures",
+}
+
+
+class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
+    """An event of a schedule cannot happen. The message names it, its place, and what could happen."""
+
+
+class Differs(Exception):  # noqa: N818 - states what was found
+    """The real server or the stage behaved otherwise than in the search. The message names what differed."""
+
+
+class Unlike(Differs):
+    """The code does not treat all clients alike: a search in which one stands for another decides nothing."""
+
+
+class LiveServer(Table):
+    """A server that is asked for every command, and remembers nothing but where it stands. Its states have a table's numbers."""
+
+    def __init__(self, table: Table, database: int) -> None:
+        super().__init__(table.real)
+        self.contents, self.number = table.contents, table.number  # type: ignore[method-assign] # of the table
+        self.database = database
+        self.state = 0
+        self.real.select(database)
+        self.real.send(("FLUSHDB",))
+        self._ran_s = time.monotonic()
+
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+        """Execute a command where the server stands. Raises Stalled."""
+        self._go_on(state)
+        self.real.select(self.database)
+        keys = self.contents[state]
+        on_time = [("PEXPIRE", key.name, key.ttl_ms) for key in keys if key.ttl_ms]  # the explorer's own time does not count
+        first = on_time if state == self.state else loading(keys)  # another state: a restart, after which the server is empty
+        reply, contents, published = self.real.execute(command, first, EPOCH_MS + now_ms, version)
+        self._in_time()
+        self.state = self.number(contents)
+        return Answer(self.state, in_whole_steps(command, reply), published)
+
+    def later(self, state: int, passed_ms: int) -> int:
+        """Let time pass on the server: each key has so much less to live. Raises Stalled."""
+        self._go_on(state)
+        self.real.select(self.database)
+        first = [] if state == self.state else loading(self.contents[state])
+        passing = [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms]
+        _, contents, _ = self.real.execute(NOTHING, [*first, *passing])
+        self._in_time()
+        self.state = self.number(contents)
+        return self.state
+
+    def _in_time(self) -> None:
+        if self.real.took_ms >= MOST_MS:
+            raise Stalled("a command took too long")
+
+    def _go_on(self, state: int) -> None:
+        before_s, self._ran_s = self._ran_s, time.monotonic()
+        shortest_ms = self.expires_in_ms(state)
+        if shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000:
+            raise Stalled("the machine stopped")
+
+
+class Asked(NamedTuple):
+    """What a server was asked, and what the tables say."""
+
+    database: int
+    # what brings the server to where it must be before the command
+    first: Sequence[tuple[Any, ...]]
+    command: Words
+    now_ms: int
+    reply: Reply
+    contents: Contents
+    published: tuple[Message, ...]
+
+
+class Rehearsed(Table):
+    """A server that answers from a table, and notes in the order of a schedule what it was asked."""
+
+    def __init__(self, table: Table, database: int, asked: list[Asked]) -> None:
+        super().__init__(table.real)
+        self.table, self.database = table, database
+        self.contents = table.contents
+        self.asked_in_order = asked
+        self.state = 0
+
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+        """Return what a command does in a state."""
+        found = self.table.answer(state, command, now_ms, version)
+        self._note(state, [], command, now_ms, found)
+        return found
+
+    def later(self, state: int, passed_ms: int) -> int:
+        """Return the state after some time."""
+        after = self.table.later(state, passed_ms)
+        passing = [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms]
+        self._note(state, passing, NOTHING, 0, Answer(after, Reply(b"+PONG\r\n", b"PONG"), ()))
+        return after
+
+    def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
+        """Return whether a command touches a key in a state."""
+        return self.table.touches(state, command, key, now_ms)
+
+    def _note(self, state: int, first: list[tuple[Any, ...]], command: Words, now_ms: int, found: Answer) -> None:
+        before = [] if state == self.state else loading(self.contents[state])  # another state: the server lost its data
+        about = [*before, *first], command, now_ms, found.reply, self.contents[found.state], found.published
+        self.asked_in_order.append(Asked(self.database, *about))
+        self.state = found.state
+
+
+def shorten(key: Key, passed_ms: int) -> tuple[Any, ...]:
+    """Return the command that lets time pass for a key."""
+    left_ms = key.ttl_ms - passed_ms
+    return ("PEXPIRE", key.name, left_ms) if left_ms > 0 else ("DEL", key.name)
+
+
+def difference(table: Table, asked: Sequence[Asked]) -> str:
+    """Send the real server all that was asked. Return the first command that it answers otherwise than the tables; or nothing.
+
+    Where the machine took so long that a key has less to live than it should, that is "late".
+    """
+    real = table.real
+    began_s = time.monotonic()
+    sent: list[Sequence[Any]] = []
+    places: list[int] = []  # of each reply; that of READ_ALL follows
+    for database in {one.database for one in asked}:
+        sent += [("SELECT", database), ("FLUSHDB",)]
+    selected = -1
+    for one in asked:
+        if one.database != selected:
+            selected = one.database
+            sent.append(("SELECT", selected))
+        sent += [*one.first, *real.as_sent(one.command, EPOCH_MS + one.now_ms)]
+        places.append(len(sent) - 1)
+        sent.append(READ_ALL)
+    replies = real.send(*sent, ("SELECT", real.database))
+    published = real.published() if any(real.publishes(one.command) for one in asked) else ()
+    if (time.monotonic() - began_s) * 1000 >= MOST_MS:
+        return "late"
+    for one, place in zip(asked, places, strict=True):
+        contents = in_grid(replies[place + 1])
+        value = replies[place]
+        answered = value[0] if isinstance(value, tuple) and len(value) == 1 and one.reply.value is None else value
+        if not same(one.reply.value, answered) or one.contents != contents:
+            name = b" ".join(one.command[:2]).decode(errors="replace")
+            return f"{name} was answered {one.reply.value!r} in the search and {answered!r} here, or the store differs after it"
+    return "" if published == tuple(message for one in asked for message in one.published) else "other messages were published"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two replies are the same. What a key has left to live differs by the milliseconds that a command takes."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, int) and isinstance(other, int) and min(abs(one), abs(other)) > GRID_MS:
+        return abs(one - other) < GRID_MS
+    return bool(one == other)
+
+
+def needed(events: Sequence[Event]) -> Budget:
+    """Return the faults that a schedule injects."""
+    counts = dict.fromkeys(Budget._fields, 0)
+    for event in events:
+        if name := SPENDS.get(event.kind):
+            counts[name] += 1
+    return Budget(**counts)
+
+
+def walk(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move]:
+    """Return the moves of a schedule. Where nothing can happen after it, the last has what that breaks. Raises NotPossible."""
+    budget = needed(events)
+    found: list[Move] = []
+    begun = begin(world, budget)
+    state = begun.state
+    for place, event in enumerate(events):
+        move = take(world, state, event, budget, horizon_ms)
+        if move is None:
+            possible = ", ".join(str(move.event) for move in moves(world, state, budget, horizon_ms)) or "nothing: it is over"
+            raise NotPossible(f"event {place + 1}, {event}, after {short(events[:place]) or 'the start'}; possible is {possible}")
+        found.append(move)
+        state = move.state
+    if found and not moves(world, state, budget, horizon_ms):
+        known = {one.claim for move in found for one in move.found}
+        before = [one for one in begun.found if one.claim not in known]
+        last = (*found[-1].found, *before, *end(world, state, budget, horizon_ms))
+        found[-1] = found[-1]._replace(found=tuple(dict.fromkeys(last)))
+    return found
+
+
+def like(world: World, lock: Any, counter: Table) -> World:
+    """Return a world on other servers, whose replicas are new. Nothing is folded in it."""
+    made = World(world.program, len(world.trees), lock, counter)
+    made.about = world.about
+    return made
+
+
+def alike(world: World, events: Sequence[Event], horizon_ms: int) -> None:
+    """Run a schedule again with other names of the clients, in the tables. Raises Unlike."""
+    clients = len(world.trees)
+    names = [*range(1, clients), 0]
+    try:
+        one, other = (walk(like(world, world.lock, world.counter), way, horizon_ms) for way in (events, renamed(events, names)))
+    except NotPossible as error:
+        raise Unlike(f"the code does not treat all clients alike: {error}") from error
+    for mine, its in zip(one, other, strict=True):
+        if [(found.claim, found.harm) for found in mine.found] != [(found.claim, found.harm) for found in its.found]:
+            raise Unlike(f"the code does not treat all clients alike: at {mine.event}, other claims break for {its.event}")
+
+
+def confirm(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move]:
+    """Run a schedule of a search again without its tables, and return its moves. Raises Differs, which names what differs."""
+    try:
+        seen = walk(like(world, world.lock, world.counter), events, horizon_ms)
+    except NotPossible as error:  # of a folded search: this client cannot do what another one could
+        raise Unlike(f"the code does not treat all clients alike: {error}") from error
+    if isinstance(world.lock, Nodes | Histories):  # each of several is another server; others than Redis have no databases
+        again = walk_live(world, events, horizon_ms)[1]
+    else:
+        asked: list[Asked] = []
+        servers = Rehearsed(world.lock, LOCK_DATABASE, asked), Rehearsed(world.counter, COUNTER_DATABASE, asked)
+        with contextlib.closing(like(world, *servers)) as rehearsed:
+            again = walk(rehearsed, events, horizon_ms)
+        differs = difference(world.lock, asked)
+        if differs:
+            again = walk_live(world, events, horizon_ms)[1]
+    for before, now in zip(seen, again, strict=True):
+        if before.command != now.command or before.found != now.found or not same(_value(before), _value(now)):
+            raise Differs(_how(before, now))
+    return seen
+
+
+def _value(move: Move) -> Any:
+    return move.reply.value if isinstance(move.reply, Reply) else None
+
+
+def _how(before: Move, now: Move) -> str:
+    """Return how a repetition differs from the search."""
+    if before.command != now.command and before.command and now.command:
+        words = [b" ".join(one.command.words).decode(errors="replace") for one in (before, now) if one.command]
+        return f"at {before.event} it sent {words[0]!r} in the search, and {words[1]!r} in the repetition"
+    if before.found != now.found:
+        claims = [", ".join(one.claim.name for one in move.found) or "nothing" for move in (before, now)]
+        return f"{before.event} breaks {claims[0]} in the search, and {claims[1]} in the repetition"
+    return f"{before.event} was answered {_value(before)!r} in the search, and {_value(now)!r} on an empty server"
+
+
+def live(world: World) -> World:
+    """Return a world on empty servers, in which nothing is looked up."""
+    table = world.lock.tables[0] if isinstance(world.lock, Nodes) else world.lock
+    several = (
+        [LiveServer(table, NODES_FROM + place) for place in range(world.program.servers)] if world.program.servers > 1 else []
+    )
+    if not several:
+        lock = LiveHistory(table) if isinstance(table, Histories) else LiveServer(table, LOCK_DATABASE)
+        return like(world, lock, LiveServer(world.counter, COUNTER_DATABASE))
+    return like(world, _SameNodes(world.lock, several), LiveServer(world.counter, COUNTER_DATABASE))
+
+
+class _SameNodes(Nodes):
+    """Several live servers, whose states together have the numbers of a search's: its oracle knows those."""
+
+    def __init__(self, known: Nodes, tables: Sequence[Table]) -> None:
+        self.known = known
+        super().__init__(tables)
+        self.each, self.contents = known.each, known.contents
+
+    def number(self, states: Any) -> int:
+        """Return the number of the state in which each server is in the state given."""
+        return self.known.number(states)
+
+
+def walk_live(world: World, events: Sequence[Event], horizon_ms: int) -> tuple[World, list[Move]]:
+    """Run a schedule from an empty server, without any table: return the world in which it happened, and its moves.
+
+    Raises NotPossible, and Stalled on a machine that is too busy.
+    """
+    for _ in range(TRIES):
+        with contextlib.suppress(Stalled), contextlib.closing(live(world)) as made:
+            return made, walk(made, events, horizon_ms)
+    raise Stalled(f"a key expired because the machine stopped, in each of {TRIES} tries")

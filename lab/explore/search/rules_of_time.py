@@ -1,0 +1,105 @@
+"""What time breaks: a lock that nobody uses must not stay locked, neither for longer than its claims allow nor to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from app.lock import Claim
+from lab.explore.search.about import About
+from lab.explore.search.attribution import FREE_AGAIN_WITHIN_MS, attributed, limit_ms
+from lab.explore.search.budget import Budget
+from lab.explore.search.ghosts import NOT_YET, WORKS, Ghosts
+from lab.explore.search.harm import Finding, Harm, Why
+from lab.explore.search.rules_of_faults import without
+
+
+class Passed(NamedTuple):
+    """Time passed, because no client could do anything."""
+
+    before: int
+    after: int
+    was_ms: int
+    now_ms: int
+    used: Budget
+    # the requests that wait for the lock
+    waiting: tuple[int, ...]
+    # whether nobody is in its work, and nobody who has taken the lock is only paused
+    idle: bool
+
+
+def passed(ghosts: Ghosts, about: About, step: Passed, again: list[int]) -> tuple[Ghosts, list[Finding]]:
+    """Return the ghosts after some time, and what it breaks: a lock that nobody uses must not stay locked.
+
+    again: the requests that acquire their own lock again.
+    """
+    found = [Finding(Claim.reentrant, Harm.REFUSED_TO_ITSELF, client=one) for one in again[:1]]
+    if step.idle and step.waiting:
+        since_ms = step.was_ms if ghosts.idle_since_ms == NOT_YET else ghosts.idle_since_ms
+        found += _idle(ghosts, about, step, step.now_ms - since_ms)
+    else:
+        since_ms = NOT_YET
+    ghosts = without(ghosts, about, step.after, step.now_ms, Why.SLOW)
+    # all that a lease excuses from now on, in the hold itself: two states that differ in nothing else are one
+    holds = tuple([hold and hold.at(step.now_ms) for hold in ghosts.holds])
+    return ghosts._replace(idle_since_ms=since_ms, holds=holds), found
+
+
+def _idle(ghosts: Ghosts, about: About, step: Passed, idle_ms: int) -> Iterator[Finding]:
+    """Yield what is broken where nobody has used the lock for so long, and somebody waits."""
+    taken = sorted(about.known - about.oracle.free(step.before, step.was_ms))
+    if not taken or _is_theirs(about, step.before, step.was_ms, step.waiting, taken[0]):
+        if idle_ms > limit_ms(None, about):
+            yield Finding(Claim.loses_no_wakeup, Harm.ASLEEP, client=step.waiting[0])
+        return
+    claim, bound_ms = attributed(ghosts, about, taken[0], step.used)
+    if idle_ms > bound_ms:
+        never = about.oracle.free_at_ms(step.before, step.was_ms, taken[0]) is None
+        harm = Harm.NOT_FREED if claim is Claim.releases_only_its_own else Harm.STUCK if never else Harm.LOCKED
+        yield Finding(claim, harm, client=step.waiting[0])
+
+
+def _is_theirs(about: About, lock: int, now_ms: int, waiting: Sequence[int], key: str) -> bool:
+    """Return whether nobody but those who wait keeps the lock taken: it is the turn of one of them, who does not know."""
+    return key in about.oracle.free_without(lock, now_ms, {actor // about.at_once for actor in waiting})
+
+
+class End(NamedTuple):
+    """Nothing can happen any more."""
+
+    lock: int
+    now_ms: int
+    used: Budget
+    # the requests that still wait for the lock
+    waiting: tuple[int, ...]
+    # whether the clock has reached the horizon: what waits would go on
+    is_cut: bool
+    # whether threads in the background go on in a replica that lives
+    goes_on: bool
+    # how many requests there were
+    requests: int
+
+
+def ended(ghosts: Ghosts, about: About, end: End) -> Iterator[Finding]:
+    """Yield what is broken at the end of a schedule."""
+    taken = sorted(about.known - about.oracle.free(end.lock, end.now_ms))
+    if end.waiting and not end.is_cut:
+        selfish = [one for one in end.waiting if ghosts.phases[one] == WORKS]
+        if selfish:
+            yield Finding(Claim.reentrant, Harm.REFUSED_TO_ITSELF, client=selfish[0])
+        elif taken and not _is_theirs(about, end.lock, end.now_ms, end.waiting, taken[0]):
+            yield Finding(attributed(ghosts, about, taken[0], end.used)[0], Harm.STUCK, client=end.waiting[0])
+        else:
+            yield Finding(Claim.loses_no_wakeup, Harm.STUCK, client=end.waiting[0])
+    elif taken and not end.waiting and not end.goes_on:
+        claim, bound_ms = attributed(ghosts, about, taken[0], end.used)
+        free_ms = about.oracle.free_at_ms(end.lock, end.now_ms, taken[0])
+        if free_ms is None or free_ms - end.now_ms > bound_ms:
+            harm = Harm.BLOCKED_BY_LEAVER if claim is Claim.waiters_may_leave else Harm.LOCKED
+            yield Finding(claim, Harm.NOT_FREED if claim is Claim.releases_only_its_own else harm)
+    idle_ms = 0 if ghosts.idle_since_ms == NOT_YET else end.now_ms - ghosts.idle_since_ms
+    passed_over = taken and end.waiting and not _is_theirs(about, end.lock, end.now_ms, end.waiting, taken[0])
+    if about.serves and passed_over and (not end.is_cut or idle_ms > about.ttl_ms + FREE_AGAIN_WITHIN_MS):
+        yield Finding(Claim.serves_most_requests, Harm.STUCK, client=end.waiting[0])
+    if about.serves and not end.waiting and 2 * ghosts.served < end.requests:
+        yield Finding(Claim.serves_most_requests, Harm.FEW_SERVED)

@@ -1,0 +1,145 @@
+"""A state of the search, and the moves that lead from one to the next."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+from lab.explore.code.operation import Command, Mark
+from lab.explore.search.budget import Budget
+from lab.explore.search.event import NOBODY, STEP, Event, Kind
+from lab.explore.search.ghosts import Ghosts
+from lab.explore.search.harm import Finding
+
+T = TypeVar("T")
+RUNS, PAUSED, DEAD = range(3)
+
+
+class Subscribed(NamedTuple):
+    """A connection is subscribed to a channel, or to all whose names match a pattern."""
+
+    client: int
+    connection: int
+    channel: bytes
+    is_pattern: bool = False
+
+
+class Inbox(NamedTuple):
+    """The messages that came on a subscribed connection, and that its client has not read."""
+
+    client: int
+    connection: int
+    messages: tuple[tuple[Any, ...], ...]
+
+
+class Watch(NamedTuple):
+    """A connection watches a key."""
+
+    client: int
+    connection: int
+    key: bytes
+    touched: bool = False
+
+
+class Flight(NamedTuple):
+    """A command that was sent to several servers. Some of them have executed it, and not all."""
+
+    client: int
+    thread: int
+    # when the first of them executed it
+    since_ms: int
+    # the answer of each, as a tuple of one; None before it has executed the command
+    answers: tuple[tuple[Any] | None, ...]
+    # LOST_REPLY: no answer arrives; RESEND: all is sent again when the last has executed it; otherwise STEP
+    fault: Kind = STEP
+
+
+class Served(NamedTuple):
+    """A command that waited in the server was executed while its client was paused: the reply waits for the client."""
+
+    client: int
+    thread: int
+    reply: Any
+
+
+class State(NamedTuple):
+    """Everything that decides what can happen next."""
+
+    # where each replica is in its tree
+    nodes: tuple[int, ...]
+    # RUNS, PAUSED or DEAD
+    modes: tuple[int, ...]
+    # the lock's store and the counter, in their tables
+    lock: int
+    counter: int
+    now_ms: int
+    left: Budget
+    ghosts: Ghosts
+    # the threads whose commands wait in the server, in the order in which they came
+    blocked: tuple[tuple[int, int], ...] = ()
+    served: tuple[Served, ...] = ()
+    subscribed: tuple[Subscribed, ...] = ()
+    inboxes: tuple[Inbox, ...] = ()
+    watched: tuple[Watch, ...] = ()
+    # the commands that several servers are executing
+    flights: tuple[Flight, ...] = ()
+    # the threads of paused replicas whose sleep has ended meanwhile, because the lock's store has changed
+    roused: tuple[tuple[int, int], ...] = ()
+
+
+class Change(NamedTuple):
+    """A command of a replica was executed at the lock's store."""
+
+    client: int
+    # the thread that sent it, and whether it serves a request
+    thread: int
+    own: bool
+    # the states of the store
+    before: int
+    after: int
+    # when the command was sent; of a command that waited in the server, when it was executed. Where its client keeps a lease
+    # of its own alive, when that was renewed last
+    sent_ms: int
+    # whether it only renewed a lease
+    renewed: bool = False
+
+
+class Did(NamedTuple):
+    """What an event did, before it is judged."""
+
+    event: Event
+    # all but the ghosts
+    state: State
+    # what was executed at the lock's store, in order: a push can serve a pop that waits
+    changes: tuple[Change, ...] = ()
+    # what happened in the replicas: the replica, the request, and the mark
+    marks: tuple[tuple[int, int, Mark], ...] = ()
+    # the command that it executed, and what the client was answered
+    command: Command | None = None
+    reply: Any = None
+    # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
+    fault: tuple[int, str, bool] | None = None
+    # the replica that died; NOBODY where none has
+    crashed: int = NOBODY
+    # of CLOCK: how often waiters have asked in vain meanwhile
+    asked_in_vain: int = 0
+    # whether nobody can notice its moment, and a search goes on with it and with what can be done to it alone
+    alone: bool = False
+
+
+class Move(NamedTuple):
+    """An event that is possible in a state."""
+
+    event: Event
+    state: State
+    found: tuple[Finding, ...]
+    command: Command | None = None
+    reply: Any = None
+    asked_in_vain: int = 0
+    alone: bool = False
+    # for how many moves it stands in a folded search, itself included
+    ways: int = 1
+
+
+def put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:
+    """Return a tuple with another value at one place."""
+    return (*values[:place], value, *values[place + 1 :])

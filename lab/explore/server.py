@@ -1,0 +1,66 @@
+"""A Redis server for an exploration alone. What an exploration that was killed has left behind, the next one removes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from lab.explore.other_servers import next_to
+from lab.explore.store.others import is_other
+from lab.explore.store.real_redis import RealRedis
+from lab.servers import process
+from lab.servers.programs.redis import Redis
+from lab.servers.server import Server
+from lab.servers.supervisor import Supervisor
+
+PREFIX = "lab-explore-"
+MEMORY = Path("/dev/shm")  # noqa: S108 - the folder below it has a name of its own
+ROOM_BYTES = 1 << 30  # two servers of etcd take 64 MB each for their log alone
+
+
+@contextlib.contextmanager
+def redis_server(store: str | None = None) -> Iterator[RealRedis]:
+    """Start a Redis server for the explorer alone, and end it. store: a stage's; another than Redis is started next to it."""
+    with servers(1, store) as (one,):
+        real = RealRedis(one.host, one.port)
+        try:
+            yield real
+        finally:
+            real.close()
+
+
+@contextlib.contextmanager
+def servers(number: int, store: str | None = None) -> Iterator[list[Server]]:
+    """Start some Redis servers for explorers alone, and end them. Nobody is connected to them yet. store: as above."""
+    sweep()
+    where = in_memory() if is_other(store) else None
+    with (
+        tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=where) as folder,
+        contextlib.closing(Supervisor()) as supervisor,
+    ):
+        started = []
+        for place in range(number):
+            (own := Path(folder) / str(place)).mkdir()
+            started.append(process.start(Redis("explored-redis"), supervisor, own))
+        running: list[Server] = [one.wait() for one in started]
+        with next_to(running, store, supervisor, Path(folder)):
+            yield running
+
+
+def in_memory() -> Path | None:
+    """Return a folder in memory: a search writes much, and needs nothing of it on a disk. None where there is no room for it."""
+    return MEMORY if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_BYTES else None
+
+
+def sweep() -> None:
+    """Remove the folders of explorations whose process is gone: it was killed."""
+    for folder in (one for place in (Path(tempfile.gettempdir()), MEMORY) for one in place.glob(f"{PREFIX}*-*")):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)

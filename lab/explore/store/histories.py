@@ -1,0 +1,337 @@
+"""A store whose states cannot be loaded, as a table: a state is reached by replaying a history that leads to it.
+
+A state is what can be read of a fresh place in the real store: a prefix of etcd, a node of ZooKeeper, rows of MariaDB. An
+entry that is missing is asked of the real server: the history of the state is sent to a fresh place, then the command, and
+what is there is read. A place that already stands at the state is used first.
+
+Time is the search's. A lease or a session of the real server is long, and never ends by itself. It ends by a command, EXPIRE,
+when the clock of the search says so. So the time that each has left is a part of the state here, and not of the server: what
+the server answers does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from lab.explore.code.replica import NotExplored
+from lab.explore.store.real_redis import Contents, Key
+from lab.explore.store.resp import Reply, Words
+from lab.explore.store.table import Answer
+from lab.explore.store.waiting import EVENTS
+
+EXPIRE = b"EXPIRE"  # ends a lease or a session, whose name follows
+LEFT = b"LEFT"  # the process of a client has died, whose letter follows, or one of its connections has broken
+GIVES_UP = b"GIVES_UP"  # the server ends a command that has waited for too long; the command follows
+RENEWALS = (b"LeaseKeepAlive", b"Ping")
+FROM_A_REVISION = b'"start_revision":'  # of a watch of etcd
+CHECKSUM = bytes(10)  # the search takes as many bytes from the end of each value for Redis' checksum
+
+
+class Item(NamedTuple):
+    """One thing that can be read: a key, a node, a row."""
+
+    name: bytes
+    value: bytes
+    # the lease that it ends with; empty without one
+    lease: bytes = b""
+
+
+class Lease(NamedTuple):
+    """A lease or a session that has not ended."""
+
+    name: bytes
+    # how long it lives after each renewal, in milliseconds
+    ttl_ms: int
+    # the number of the client that it was granted to
+    client: int
+
+
+class Shape(NamedTuple):
+    """What can be read of a place. With the time that leases have left, it is a state."""
+
+    items: tuple[Item, ...]
+    # in the order of their names
+    leases: tuple[Lease, ...] = ()
+    # what else decides what the store does next: numbers that were given away, watches
+    rest: bytes = b""
+
+
+class Done(NamedTuple):
+    """What a command did."""
+
+    reply: Reply
+    # the names of the leases whose time begins again
+    renewed: tuple[bytes, ...] = ()
+
+
+class Place(Protocol):
+    """A fresh place in a real store."""
+
+    def do(self, command: Words) -> Done:
+        """Execute a command. The reply is WAITING where the server does not answer yet."""
+
+    def read(self) -> Shape:
+        """Return what is there."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether an answer had a price: the place does not stand where it should any more."""
+
+    def close(self) -> None:
+        """Leave the place: what is there is not needed any more."""
+
+
+class RealStore(Protocol):
+    """A real server, in which there is room for any number of places."""
+
+    # how many places can be in use at once
+    most_places: int
+    version: str
+
+    def place(self) -> Place:
+        """Return a fresh place."""
+
+    def sends_again(self, command: Words) -> bool:
+        """Return whether the lab's client sends a command again whose reply was lost; otherwise it raises an error."""
+
+    def connection_of(self, command: Words) -> bytes:
+        """Return the connection that breaks where the reply to a command is lost; empty where the store keeps nothing for one."""
+
+    def close(self) -> None:
+        """Close all connections."""
+
+
+class _Effect(NamedTuple):
+    """What a command does to a shape: the number of the next one, the reply, and the leases whose time begins again."""
+
+    shape: int
+    reply: Reply
+    renewed: tuple[bytes, ...]
+
+
+class Histories:
+    """What such a store does, as far as it has been asked. It has the methods of a ``Table``."""
+
+    empty = 0  # the state of a fresh place
+
+    def __init__(self, real: RealStore) -> None:
+        self.real = real
+        # of each state: its shape, and the time in milliseconds that each lease has left, in the order of the leases
+        self.states: list[tuple[int, tuple[int, ...]]] = []
+        self.contents: list[Contents] = []
+        self.shapes: list[Shape] = []
+        # of each shape: a history that leads to it
+        self.histories: list[tuple[Words, ...]] = []
+        self.replays = 0
+        self._shape_numbers: dict[Shape, int] = {}
+        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._effects: dict[tuple[int, Words], _Effect] = {}
+        self._places: OrderedDict[int, Place] = OrderedDict()  # by shape, places that stand there
+        place = real.place()
+        self._places[self._shape(place.read(), ())] = place
+        self._state(0, ())
+
+    @property
+    def asked(self) -> int:
+        """How many entries were asked of the real server."""
+        return len(self._effects)
+
+    def close(self) -> None:
+        """Leave all places, and close the connections."""
+        while self._places:
+            self._places.popitem()[1].close()
+        self.real.close()
+
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+        """Return what a command does in a state. Raises NotExplored where a history does not lead where it led before."""
+        number, left = self.states[state]
+        effect = self._effect(number, command)
+        return Answer(self._after(number, left, effect), effect.reply, ())
+
+    def later(self, state: int, passed_ms: int) -> int:
+        """Return the state after some time in which nothing was sent: leases whose time is over end, the shortest first."""
+        return passed(self, state, passed_ms)
+
+    def expires_in_ms(self, state: int) -> int | None:
+        """Return when the first lease ends; None without one."""
+        return min(self.states[state][1], default=None)
+
+    def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
+        """Return whether a command touches a key that a connection of Redis watches: no such store has these."""
+        return False
+
+    def renewed_ms(self, state: int, client: int, now_ms: int) -> int | None:
+        """Return when a client has renewed its lease last; None where it has none."""
+        shape, left = self.states[state]
+        mine = [lease.ttl_ms - ms for lease, ms in zip(self.shapes[shape].leases, left, strict=True) if lease.client == client]
+        return now_ms - min(mine) if mine else None
+
+    def without_leases(self, state: int, clients: Collection[int]) -> int:
+        """Return the state after the leases of some clients have ended."""
+        for lease in self.shapes[self.states[state][0]].leases:
+            if lease.client in clients:
+                state = self.answer(state, (EXPIRE, lease.name)).state
+        return state
+
+    def is_renewal(self, before: int, after: int) -> bool:
+        """Return whether a change is that a lease has more time left, and nothing else."""
+        return self.states[before][0] == self.states[after][0] and before != after
+
+    def left_by(self, state: int, client: int, connection: bytes = b"0") -> int:
+        """Return the state after the process of a client has died, or a connection of it has broken, where one is named."""
+        return self.answer(state, (LEFT, b"%d" % client, connection)).state
+
+    def is_prompt(self, state: int, command: Words) -> bool:
+        """Return whether nobody can notice the moment of a command: it renews a lease that lives, or waits for an event."""
+        if command[0] in RENEWALS:
+            return self._effect(self.states[state][0], command).renewed != ()
+        if command[0] in EVENTS:
+            return any(lease.name == command[1] for lease in self.shapes[self.states[state][0]].leases)
+        return command[0] == b"Watch" and FROM_A_REVISION in command[1]
+
+    def _effect(self, shape: int, command: Words) -> _Effect:
+        effect = self._effects.get((shape, command))
+        if effect is None:
+            effect = self._effects[shape, command] = self._asked(shape, command)
+        return effect
+
+    def _asked(self, shape: int, command: Words) -> _Effect:
+        place = self._places.pop(shape, None)
+        if place is not None and place.is_spent:
+            place.close()
+            place = None
+        if place is None:
+            place = self._replayed(shape)
+        done = place.do(command)
+        history = self.histories[shape]
+        after = self._shape(place.read(), (*history, command)) if not place.is_spent else shape
+        self._keep(after, place)
+        return _Effect(after, done.reply, done.renewed)
+
+    def _replayed(self, shape: int) -> Place:
+        self.replays += 1
+        while len(self._places) >= self.real.most_places:
+            self._places.popitem(last=False)[1].close()
+        place = replayed(self.real, self.histories[shape])
+        if place.read() != self.shapes[shape]:
+            raise NotExplored(f"the store is not repeatable: a history led to {self.shapes[shape]}, and now to {place.read()}")
+        return place
+
+    def _keep(self, shape: int, place: Place) -> None:
+        if place.is_spent or shape in self._places:
+            place.close()
+            return
+        self._places[shape] = place
+
+    def _shape(self, shape: Shape, history: tuple[Words, ...]) -> int:
+        number = self._shape_numbers.get(shape)
+        if number is None:
+            number = self._shape_numbers[shape] = len(self.shapes)
+            self.shapes.append(shape)
+            self.histories.append(history)
+        return number
+
+    def _after(self, before: int, left: Sequence[int], effect: _Effect) -> int:
+        """Return the state after a command: the leases that it has renewed, and new ones, have their whole time."""
+        if effect.shape == before and not effect.renewed:
+            return self._state(before, tuple(left))
+        had = {
+            lease.name: ms for lease, ms in zip(self.shapes[before].leases, left, strict=True) if lease.name not in effect.renewed
+        }
+        leases = self.shapes[effect.shape].leases
+        return self._state(effect.shape, tuple([had.get(lease.name, lease.ttl_ms) for lease in leases]))
+
+    def aged(self, state: int, passed_ms: int) -> int:
+        """Return the state in which each lease has less time left, and none ends by that."""
+        number, left = self.states[state]
+        return self._state(number, tuple([max(1, ms - passed_ms) for ms in left]))
+
+    def number_of(self, shape: Shape, left: tuple[int, ...], history: tuple[Words, ...]) -> int:
+        """Return the number of a state. history: one that leads to it, should it be new."""
+        return self._state(self._shape(shape, history), left)
+
+    def _state(self, shape: int, left: tuple[int, ...]) -> int:
+        number = self._numbers.get((shape, left))
+        if number is None:
+            number = self._numbers[shape, left] = len(self.states)
+            self.states.append((shape, left))
+            self.contents.append(_contents(self.shapes[shape], left))
+        return number
+
+
+class LiveHistory(Histories):
+    """One place in which each command is executed once, in the order of a schedule. Its states have a table's numbers."""
+
+    def __init__(self, table: Histories) -> None:  # all but the place is that of the table
+        self.table, self.real = table, table.real
+        self.states, self.contents, self.shapes, self.histories = table.states, table.contents, table.shapes, table.histories
+        self._at = table.empty
+        self._place = table.real.place()
+        self._paths: dict[int, tuple[Words, ...]] = {table.empty: ()}  # of each state that was met: what was sent until then
+
+    def close(self) -> None:
+        """Leave the place."""
+        self._place.close()
+
+    def is_prompt(self, state: int, command: Words) -> bool:
+        """Return whether nobody can notice the moment of a command, without executing it here."""
+        return self.table.is_prompt(state, command)
+
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+        """Execute a command where the schedule stands."""
+        if state != self._at or self._place.is_spent:  # the last command was lost
+            self._place.close()
+            self._place = replayed(self.real, self._paths[state])
+        number, left = self.states[state]
+        done = self._place.do(command)
+        path = (*self._paths[state], command)
+        if self._place.is_spent:
+            return Answer(state, done.reply, ())
+        shape = self._place.read()
+        had = {
+            lease.name: ms for lease, ms in zip(self.shapes[number].leases, left, strict=True) if lease.name not in done.renewed
+        }
+        self._at = self.table.number_of(shape, tuple([had.get(one.name, one.ttl_ms) for one in shape.leases]), path)
+        self._paths.setdefault(self._at, path)
+        return Answer(self._at, done.reply, ())
+
+    def aged(self, state: int, passed_ms: int) -> int:
+        """Return the state in which each lease has less time left, and none ends by that."""
+        after = self.table.aged(state, passed_ms)
+        self._paths.setdefault(after, self._paths[state])
+        if state == self._at:
+            self._at = after
+        return after
+
+
+def passed(table: Histories, state: int, passed_ms: int) -> int:
+    """Return the state after some time: leases whose time is over end, the shortest first."""
+    over = _over(table, state, passed_ms)
+    after = table.aged(state, passed_ms)
+    for name in over:
+        after = table.answer(after, (EXPIRE, name)).state
+    return after
+
+
+def _over(table: Histories, state: int, passed_ms: int) -> list[bytes]:
+    shape, left = table.states[state]
+    ending = sorted((ms, lease.name) for lease, ms in zip(table.shapes[shape].leases, left, strict=True) if ms <= passed_ms)
+    return [name for _, name in ending]
+
+
+def replayed(real: RealStore, history: Sequence[Words]) -> Place:
+    """Return a fresh place in which a history has happened."""
+    place = real.place()
+    for command in history:
+        place.do(command)
+    return place
+
+
+def _contents(shape: Shape, left: Sequence[int]) -> Contents:
+    """Return a state as keys with a time to live."""
+    lives = {lease.name: ms for lease, ms in zip(shape.leases, left, strict=True)}
+    keys = [Key(one.name, one.value + CHECKSUM, lives.get(one.lease, 0)) for one in shape.items]
+    keys += [Key(name, CHECKSUM, ms) for name, ms in lives.items()]
+    return (*keys, Key(b"", shape.rest + CHECKSUM, 0)) if shape.rest else tuple(keys)

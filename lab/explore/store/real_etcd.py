@@ -1,0 +1,277 @@
+"""A real etcd server for the explorer alone. A place in it is a prefix of its keys.
+
+Revisions count from the place's own start: 1 before its first write. Leases are named by the client that was granted them.
+The server gets a lease that lives for an hour; the TTL of an answer is the one that the client has asked for.
+
+A watch is asked as the client asks it. Whether it has an event already is decided without waiting: the watched key is written
+and deleted after it. Events come in order, so if that is the first that comes, the client would still wait.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from bisect import bisect_right
+from collections import Counter
+from itertools import count, pairwise
+from typing import Any, NamedTuple
+
+from lab.explore.store.etcd_words import PATHS, Body, body_of, coded, plain
+from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
+from lab.explore.store.resp import Reply, Words
+from lab.explore.store.waiting import WAITING
+
+MOST_PLACES = 40
+REAL_TTL_S = 3600
+ANSWERS_WITHIN_S = 20.0
+OF_REVISIONS = (
+    *("revision", "create_revision", "mod_revision", "start_revision"),
+    *("max_create_revision", "min_create_revision", "max_mod_revision", "min_mod_revision"),
+)
+OF_LEASES = ("lease", "ID")
+SAME_EVERYWHERE = ("cluster_id", "member_id", "raft_term", "watch_id")
+CLIENT = "client"  # a word of LeaseGrant: the number of the client, which the server does not get
+LEASES_FROM, LEASES_OF_ONE = 0xA00000, 0x100000  # the numbers of the leases of the first client, and how many each may have
+
+_numbers = count(1)  # of the places of this process
+
+
+class RealEtcd:
+    """The server. Several processes may use it one after the other, but never at once."""
+
+    most_places = MOST_PLACES
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self._http = http.client.HTTPConnection(host, port, timeout=ANSWERS_WITHIN_S)
+        about = json.loads(self.ask("maintenance/status", {})[1])
+        self.version = f"etcd {about['version']}"
+
+    def place(self) -> EtcdPlace:
+        """Return a fresh prefix."""
+        return EtcdPlace(self, f"{os.getpid()}-{next(_numbers)}/")
+
+    def connection_of(self, command: Words) -> bytes:
+        """Return nothing: a session outlives its connections."""
+        return b""
+
+    def sends_again(self, command: Words) -> bool:
+        """Return that each command is sent again."""
+        return True
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def ask(self, path: str, body: Body) -> tuple[int, bytes]:
+        """Send a request, and return the status and the text of its answer. Raises OSError."""
+        self._http.request("POST", f"/v3/{path}", json.dumps(body))
+        with self._http.getresponse() as answer:
+            return answer.status, answer.read()
+
+
+class _Granted(NamedTuple):
+    """A lease of a place."""
+
+    number: int  # at the server
+    ttl_s: int
+    client: int
+
+
+class EtcdPlace:
+    """A prefix of the keys."""
+
+    def __init__(self, real: RealEtcd, prefix: str) -> None:
+        self.real, self.prefix = real, prefix
+        self.is_spent = False
+        self._base = self._revision()
+        self._writes: list[int] = []  # the revisions of what was written here
+        self._past: list[dict[str, str]] = [{}]  # of each revision, the keys with the revision at which each was written
+        self._leases: dict[int, _Granted] = {}  # those that have not ended, by the number that the client has
+        self._granted: Counter[int] = Counter()  # by client, how many leases
+
+    # what happens here
+
+    def do(self, command: Words) -> Done:
+        """Execute a command."""
+        name = command[0]
+        if name == LEFT:  # a lease outlives its client
+            return Done(Reply(b"", b""))
+        if name == EXPIRE:
+            number = int(command[1], 16)
+            self._end(number)
+            return Done(Reply(b"", b""))
+        body = body_of(command)
+        if name == b"LeaseGrant":
+            return self._grant(body)
+        if name == b"Watch":
+            return self._watched(body)
+        if name == b"LeaseRevoke":
+            return Done(_reply(*self._end(int(body["ID"]))))
+        status, answer = self._ask(name, body)
+        renewed: tuple[bytes, ...] = ()
+        if name == b"LeaseKeepAlive" and int(answer.get("result", {}).get("TTL", 0)) > 0:
+            number = int(body["ID"])
+            answer["result"]["TTL"] = str(self._leases[number].ttl_s)
+            renewed = (_named(number),)
+        return Done(_reply(status, answer), renewed)
+
+    def _grant(self, body: Body) -> Done:
+        client, ttl_s = int(body.pop(CLIENT, 0)), int(body["TTL"])
+        status, answer = self._ask(b"LeaseGrant", body | {"TTL": REAL_TTL_S})
+        number = LEASES_FROM + client * LEASES_OF_ONE + self._granted[client] + 1
+        self._granted[client] += 1
+        self._leases[number] = _Granted(int(answer["ID"]), ttl_s, client)
+        return Done(_reply(status, answer | {"ID": str(number), "TTL": str(ttl_s)}))
+
+    def _watched(self, body: Body) -> Done:
+        """Return what a watch reports at once. The place is spent then, for its revision has grown."""
+        asked = body["create_request"]
+        watching = http.client.HTTPConnection(self.real.host, self.real.port, timeout=ANSWERS_WITHIN_S)
+        try:
+            watching.request("POST", f"/v3/{PATHS[b'Watch']}", json.dumps(coded(self._there(body))))
+            stream = watching.getresponse()
+            lines = [self._here(plain(json.loads(stream.readline())))]
+            now = 1 + len(self._writes)
+            for name in (b"Put", b"DeleteRange"):
+                self._ask(name, {"key": asked["key"]})
+            self.is_spent = True
+            result: Body = lines[-1].get("result", {})
+            while not (result.get("events") or result.get("canceled")):
+                lines.append(self._here(plain(json.loads(stream.readline()))))
+                result = lines[-1].get("result", {})
+        finally:
+            watching.close()
+        known = [one for one in result.get("events", ()) if int(one["kv"]["mod_revision"]) <= now]
+        if not known and not result.get("canceled"):
+            return Done(WAITING)
+        if known:
+            result["events"], result["header"]["revision"] = known, str(now)
+        text = b"".join(json.dumps(coded(line)).encode() + b"\n" for line in lines)
+        return Done(Reply(text, _shown({"events": known, "canceled": bool(result.get("canceled"))})))
+
+    def read(self) -> Shape:
+        """Return the keys, the leases that have not ended, and what was at each revision: a watch can begin at any of them."""
+        while len(self._past) <= len(self._writes):
+            _, then = self._ask(b"Range", {"key": "", "range_end": "\0", "revision": len(self._past) + 1, "keys_only": True})
+            self._past.append({one["key"]: one["mod_revision"] for one in then.get("kvs", ())})
+        _, found = self._ask(b"Range", {"key": "", "range_end": "\0"})
+        items = [_item(one) for one in found.get("kvs", ())]
+        leases = tuple([Lease(_named(number), one.ttl_s * 1000, one.client) for number, one in sorted(self._leases.items())])
+        changes = [_change(before, after) for before, after in pairwise(self._past)]
+        rest = f"revisions {' '.join(changes)}, granted {sorted(self._granted.items())}"
+        return Shape(tuple(items), leases, rest.encode())
+
+    def close(self) -> None:
+        """End all leases, and delete all keys."""
+        for number in list(self._leases):
+            self._ask(b"LeaseRevoke", {"ID": number})
+        self._ask(b"DeleteRange", {"key": "", "range_end": "\0"})
+
+    def _end(self, lease: int) -> tuple[int, Body]:
+        """End a lease. Its keys are deleted at the next revision, which the answer does not have."""
+        before = self._revision()
+        status, answer = self._ask(b"LeaseRevoke", {"ID": lease})
+        self._leases.pop(lease, None)
+        if (after := self._revision()) > before:
+            self._writes.append(after)
+        answer.get("header", {})["revision"] = str(1 + len(self._writes))
+        return status, answer
+
+    def _revision(self) -> int:
+        """Return the revision of the server."""
+        key = coded({"key": self.prefix})
+        return int(json.loads(self.real.ask(PATHS[b"Range"], key | {"count_only": True})[1])["header"]["revision"])
+
+    # names here and there
+
+    def _ask(self, name: bytes, body: Body) -> tuple[int, Body]:
+        """Send a request in the names of the server, and return its answer in those of the place."""
+        status, text = self.real.ask(PATHS[name], coded(self._there(body)))
+        answer = json.loads(text)
+        if _wrote(name, answer):
+            self._writes.append(int(answer["header"]["revision"]))
+        found: Body = self._here(plain(answer))
+        return status, found
+
+    def _there(self, part: Any, name: str = "") -> Any:
+        """Return a part of a request in the names of the server."""
+        if isinstance(part, dict):
+            return {field: self._there(one, field) for field, one in part.items()}
+        if isinstance(part, list):
+            return [self._there(one) for one in part]
+        if name == "range_end" and part == "\0":  # all that follows
+            return self.prefix[:-1] + chr(ord(self.prefix[-1]) + 1)
+        if name in ("key", "range_end"):
+            return self.prefix + part
+        if name in OF_REVISIONS and int(part):
+            return str(self._real(int(part)))
+        known = self._leases.get(int(part)) if name in OF_LEASES else None
+        return str(known.number) if known is not None else part
+
+    def _here(self, part: Any, name: str = "") -> Any:
+        """Return a part of an answer in the names of the place."""
+        if isinstance(part, dict):
+            return {field: self._here(one, field) for field, one in part.items()}
+        if isinstance(part, list):
+            return [self._here(one) for one in part]
+        if name == "key":
+            return part.removeprefix(self.prefix)
+        if (name in OF_REVISIONS and int(part)) or name in SAME_EVERYWHERE:
+            return str(self._virtual(int(part))) if name in OF_REVISIONS else "1"
+        if name in OF_LEASES:
+            return next((str(number) for number, one in self._leases.items() if one.number == int(part)), part)
+        return part
+
+    def _virtual(self, revision: int) -> int:
+        return 1 + bisect_right(self._writes, revision)
+
+    def _real(self, revision: int) -> int:
+        written = len(self._writes)
+        if revision <= 1:
+            return self._base
+        return (
+            self._writes[revision - 2] if revision <= written + 1 else (self._writes or [self._base])[-1] + revision - written - 1
+        )
+
+
+def _wrote(name: bytes, answer: Body) -> bool:
+    """Return whether a command has written: the revision of its answer is that of the write."""
+    if "header" not in answer:
+        return False
+    parts = [one for response in answer.get("responses", ()) for one in response.items()]
+    puts = name == b"Put" or any(kind == "response_put" for kind, _ in parts)
+    return puts or any(int(one.get("deleted", 0)) > 0 for one in (answer, *[part for _, part in parts]))
+
+
+def _change(before: dict[str, str], after: dict[str, str]) -> str:
+    """Return what was done at one revision."""
+    gone, new = sorted(before.keys() - after.keys()), sorted(name for name, one in after.items() if before.get(name) != one)
+    return "".join([*[f"-{name}" for name in gone], *[f"+{name}" for name in new]])
+
+
+def _named(lease: int) -> bytes:
+    return f"{lease:x}".encode()
+
+
+def _item(kv: Body) -> Item:
+    lease = int(kv.get("lease", 0))
+    about = {name: one for name, one in kv.items() if name not in ("key", "lease")}
+    return Item(kv["key"].encode(), json.dumps(about, sort_keys=True).encode(), _named(lease) if lease else b"")
+
+
+def _reply(status: int, answer: Body) -> Reply:
+    """Return an answer as the client gets it: the status, a space, the text."""
+    return Reply(b"%d %b" % (status, json.dumps(coded(answer)).encode()), _shown(answer))
+
+
+def _shown(answer: Body) -> bytes:
+    """Return an answer as a reader sees it."""
+    return json.dumps(_without_headers(answer), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _without_headers(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {name: _without_headers(one) for name, one in part.items() if name not in ("header", "more")}
+    return [_without_headers(one) for one in part] if isinstance(part, list) else part

@@ -1,0 +1,225 @@
+"""The connections to a real Redis server that the explorer alone uses. A database of it is emptied again and again."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from lab.explore.code.replica import GRID_MS, on_grid
+from lab.explore.store import clocked, transaction
+from lab.explore.store.resp import Client, Failure, Reply, Words
+from lab.explore.store.waiting import can_wait
+
+SCRATCH_DATABASE = 15
+MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
+MOST_TRIES = 20  # of an execution on a machine that stalls
+# a script, so that to execute a command and to read what it did is one round trip
+ALL_KEYS = """
+local found = {}
+for _, name in ipairs(redis.call('KEYS', '*')) do
+    table.insert(found, {name, redis.call('DUMP', name), redis.call('PTTL', name)})
+end
+table.sort(found, function(one, other) return one[1] < other[1] end)
+return found
+"""
+
+
+class Key(NamedTuple):
+    """One key of a state."""
+
+    name: bytes
+    # as DUMP serialises it
+    value: bytes
+    # 0 where the key does not expire
+    ttl_ms: int
+
+
+Contents = tuple[Key, ...]
+
+
+class Message(NamedTuple):
+    """What a command published."""
+
+    channel: bytes
+    text: bytes
+
+
+class Stalled(Exception):  # noqa: N818 - states what happened
+    """The machine did not run for so long that a key may have expired in the meantime. Another try may succeed."""
+
+
+def sha1(script: str) -> str:
+    """Return the name that Redis gives a script."""
+    return hashlib.sha1(script.encode()).hexdigest()  # noqa: S324 - Redis names scripts by SHA-1
+
+
+READ_ALL = ("EVALSHA", sha1(ALL_KEYS), 0)
+
+
+class RealRedis:
+    """A real server, asked for one execution after the other."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self._clients = {2: Client(host, port)}  # by the version of the protocol
+        self._watching: Client | None = None  # another connection, once a key is watched
+        self._subscription = Client(host, port)
+        self._subscription.send([("PSUBSCRIBE", "*")])
+        self.scripts: dict[str, str] = {}  # by hash, all that were loaded
+        self.clocked: set[bytes] = set()  # the hashes of those that may ask for the time
+        self._functions: dict[bytes, bytes] = {}  # by code, what the server answered
+        self._scripts_publish = False
+        self.database = 0  # the one that is in use
+        self.took_ms = 0.0  # the last execution: longer than the grid, and a key has less to live than it should
+        self.register(ALL_KEYS)
+        self.send(("CONFIG", "SET", "rdbcompression", "no"))  # so that what DUMP returns can be read
+        about = self.send(("INFO", "server"))[0].decode()
+        self.version: str = about.partition("redis_version:")[2].partition("\r\n")[0]
+
+    def close(self) -> None:
+        """Close the connections."""
+        for one in (*self._clients.values(), self._subscription, *([self._watching] if self._watching else [])):
+            one.close()
+
+    def send(self, *commands: Sequence[Any]) -> list[Any]:
+        """Send commands, and return the values of their replies."""
+        return [one.value for one in self._clients[2].send(commands)]
+
+    def register(self, script: str) -> None:
+        """Load a script, unless it is loaded. Emptying a database keeps it. A script that may ask for the time gets the shim."""
+        sha = sha1(script)
+        if sha in self.scripts:
+            return
+        self.scripts[sha] = script
+        self._scripts_publish |= "publish" in script.lower()
+        loaded = script
+        if clocked.is_clocked(script):
+            self.clocked.add(sha.encode())
+            self.clocked.add(script.encode())
+            loaded = clocked.with_shim(script)
+        self.send(("SCRIPT", "LOAD", loaded))
+
+    def knows(self, sha: bytes) -> bool:
+        """Return whether a script of this hash is loaded."""
+        return sha.decode(errors="replace") in self.scripts
+
+    def load_functions(self, code: bytes) -> bytes:
+        """Load a library of functions, and return what the server answers. Raises ValueError where they ask for the time."""
+        if code not in self._functions:
+            if clocked.is_clocked(code.decode(errors="replace")):
+                raise ValueError("it loads functions that ask the server for the time, or add to a stream")
+            self._functions[code] = self._clients[2].send([("FUNCTION", "LOAD", "REPLACE", code)])[0].raw
+            self._scripts_publish |= b"publish" in code.lower()
+        return self._functions[code]
+
+    def select(self, database: int) -> None:
+        """Use another database from now on."""
+        if database != self.database:
+            self.database = database
+            for one in self._clients.values():
+                one.send([("SELECT", database)])
+
+    def needs_clock(self, command: Words) -> bool:
+        """Return whether a command depends on the clock."""
+        return clocked.needs_clock(command, self.clocked)
+
+    def as_sent(self, command: Words, now_ms: int) -> list[Sequence[Any]]:
+        """Return what the server is sent for a command. now_ms: the time of day, for a command that depends on it."""
+        if can_wait(command):  # in a transaction it answers at once, and nil where it would wait
+            return [(transaction.MULTI,), command, (transaction.EXEC,)]
+        if transaction.is_one(command):
+            inner = [self.as_sent(one, now_ms)[0] for one in transaction.commands_of(command)]
+            return [(transaction.MULTI,), *inner, (transaction.EXEC,)]
+        if not self.needs_clock(command):
+            return [command]
+        if command[0] == clocked.SHA:
+            return [(clocked.SHA, sha1(clocked.with_shim(self.scripts[command[1].decode()])), *command[2:], now_ms)]
+        if command[0] == clocked.TEXT:
+            return [(clocked.SHA, sha1(clocked.with_shim(command[1].decode())), *command[2:], now_ms)]
+        self.register_one()
+        return [(clocked.SHA, sha1(clocked.with_shim(clocked.ONE)), 0, *command, now_ms)]
+
+    def register_one(self) -> None:
+        """Load the script that runs one command on the clock of the search."""
+        shimmed = clocked.with_shim(clocked.ONE)
+        if (sha := sha1(shimmed)) not in self.scripts:
+            self.scripts[sha] = shimmed
+            self.send(("SCRIPT", "LOAD", shimmed))
+
+    def execute(
+        self, command: Words, first: Sequence[Sequence[Any]], now_ms: int = 0, version: int = 2
+    ) -> tuple[Reply, Contents, tuple[Message, ...]]:
+        """Execute a command, and return its reply, what the database holds then, and what the command published.
+
+        first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
+        """
+        client = self._client(version)
+        sent = self.as_sent(command, now_ms)
+        began_s = time.monotonic()
+        *_, reply, keys = client.send([*first, *sent, READ_ALL])
+        self.took_ms = (time.monotonic() - began_s) * 1000
+        if can_wait(command):
+            reply = _only_part(reply)
+        return reply, in_grid(keys.value), self.published() if self.publishes(command) else ()
+
+    def _client(self, version: int) -> Client:
+        if version not in self._clients:
+            self._clients[version] = Client(self.host, self.port, version)
+            self._clients[version].send([("SELECT", self.database)])
+        return self._clients[version]
+
+    def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int) -> bool:
+        """Return whether a command touches a key. A second connection watches it: the server says whether in vain."""
+        database = self.database
+        self.select(SCRATCH_DATABASE)
+        self.send(*first)
+        if self._watching is None:
+            self._watching = Client(self.host, self.port)
+            self._watching.send([("SELECT", SCRATCH_DATABASE)])
+        self._watching.send([("WATCH", key)])
+        self.send(*self.as_sent(command, now_ms))
+        done = self._watching.send([("MULTI",), ("PING",), ("EXEC",)])[-1]
+        if self.publishes(command):
+            self.published()
+        self.select(database)
+        return done.value is None
+
+    def publishes(self, command: Words) -> bool:
+        """Return whether a command may publish something."""
+        if transaction.is_one(command):
+            return any(map(self.publishes, transaction.commands_of(command)))
+        return command[0] == b"PUBLISH" or (self._scripts_publish and command[0].startswith((b"EVAL", b"FCALL")))
+
+    def published(self) -> tuple[Message, ...]:
+        """Return the messages that came since the last call."""
+        found = []
+        message = self._subscription.send([("PING",)])[0].value
+        while message[0] != b"pong":
+            found.append(Message(message[2], message[3]))
+            message = self._subscription.read().value
+        return tuple(found)
+
+    def contents(self) -> Contents:
+        """Return the keys of the database."""
+        return in_grid(self.send(READ_ALL)[0])
+
+
+def _only_part(reply: Reply) -> Reply:
+    """Return the reply to the only command of a transaction."""
+    if not isinstance(reply.value, tuple):
+        return reply
+    return Reply(reply.raw[reply.raw.index(b"\r\n") + 2 :], reply.value[0])
+
+
+def in_grid(keys: Any) -> Contents:
+    """Return what READ_ALL has answered, with the time to live rounded up to the grid. Raises RuntimeError."""
+    if isinstance(keys, Failure):
+        raise RuntimeError(keys.message)  # noqa: TRY004 - the server has answered with an error
+    return tuple([Key(name, value, max(0, on_grid(ttl_ms))) for name, value, ttl_ms in keys])
+
+
+def loading(contents: Contents) -> list[tuple[Any, ...]]:
+    """Return the commands that put exactly these keys into a database."""
+    return [("FLUSHDB",), *(("RESTORE", key.name, key.ttl_ms, key.value) for key in contents)]

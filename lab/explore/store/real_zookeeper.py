@@ -1,0 +1,243 @@
+"""A real ZooKeeper server for the explorer alone. A place in it is a node, below which the names of a stage begin.
+
+Each session of a client is a session of the server, with a timeout that is never over while the place is used: it is closed
+when the clock of the search says so. Sequence numbers are the server's: those below a new node begin with 0. The numbers of
+transactions count from the place's own start. An event of a watch has been sent when the change that caused it is answered,
+so nothing needs to wait for it: each connection is asked for a heartbeat, and the events come before the reply.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from bisect import bisect_right
+from collections import Counter
+from itertools import count
+from typing import Any, NamedTuple
+
+from kazoo.exceptions import NoNodeError, SessionExpiredError
+from kazoo.protocol.serialization import Create, Delete, GetChildren2, GetData
+from kazoo.protocol.states import ZnodeStat
+from kazoo.security import OPEN_ACL_UNSAFE
+
+from lab.explore.code.program import KEY
+from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
+from lab.explore.store.resp import Reply, Words
+from lab.explore.store.waiting import WAITING
+from lab.explore.store.zookeeper_wire import Wire
+from lab.explore.store.zookeeper_words import WATCH, WRITES, request_of
+from lab.servers.programs.zookeeper import four_letter
+
+MOST_PLACES = 16
+REAL_TIMEOUT_MS = 120_000
+UNUSED_FOR_S = 60.0  # a place that nobody has used for longer is not used again: its sessions may end
+CONNECT, PING, EVENT = b"Connect", b"Ping", b"WatchEvent"
+SESSIONS_FROM, SESSIONS_OF_ONE = 0xA00000, 0x100000  # the sessions of the first client, and how many each may have
+EXPIRED: int = SessionExpiredError.code
+NO_NODE: int = NoNodeError.code
+OF_CHILDREN = (b"GetChildren", b"GetChildren2")
+CHILD_EVENT, DELETED_EVENT = 4, 2
+
+_numbers = count(1)  # of the places of this process
+
+
+class RealZooKeeper:
+    """The server."""
+
+    most_places = MOST_PLACES
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self.own = Wire(host, port, REAL_TIMEOUT_MS)  # reads what is there
+        self._used_s = time.monotonic()
+        self.version = f"ZooKeeper {four_letter(port, 'srvr', host).partition('version: ')[2].partition('-')[0]}"
+
+    def place(self) -> ZooKeeperPlace:
+        """Return a fresh node."""
+        return ZooKeeperPlace(self, f"/{os.getpid()}-{next(_numbers)}")
+
+    def connection_of(self, command: Words) -> bytes:
+        """Return nothing: a session outlives its connections."""
+        return b""
+
+    def sends_again(self, command: Words) -> bool:
+        """Return that kazoo sends nothing again."""
+        return False
+
+    def look(self, request: Any) -> tuple[int, int, Any]:
+        """Ask on the explorer's own connection. A session that was unused for long is begun again."""
+        if time.monotonic() - self._used_s > UNUSED_FOR_S:
+            self.own.drop()
+            self.own = Wire(self.host, self.port, REAL_TIMEOUT_MS)
+        self._used_s = time.monotonic()
+        return self.own.ask(request)
+
+    def close(self) -> None:
+        """Leave the explorer's own session."""
+        self.own.drop()
+
+
+class _Session(NamedTuple):
+    """A session of a place that has not ended."""
+
+    wire: Wire
+    client: int
+    timeout_ms: int
+    # what it watches, as the kind and the path, and the events that its client has not taken
+    watches: set[tuple[bool, str]]
+    events: list[tuple[int, str]]
+
+
+class ZooKeeperPlace:
+    """A node of the server."""
+
+    def __init__(self, real: RealZooKeeper, root: str) -> None:
+        self.real, self.root = real, root
+        self._sessions: dict[bytes, _Session] = {}
+        self._begun: Counter[int] = Counter()  # by client, how many sessions
+        self._writes: list[int] = []  # the numbers of the transactions that have changed a node here
+        self._used_s = time.monotonic()
+        for path in (root, f"{root}/{KEY}"):  # the node of the lock is made once for all requests
+            real.look(Create(path, b"", OPEN_ACL_UNSAFE, 0))
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it was unused for so long that its sessions may have ended."""
+        return time.monotonic() - self._used_s > UNUSED_FOR_S
+
+    def do(self, command: Words) -> Done:
+        """Execute a command."""
+        self._used_s = time.monotonic()
+        done = self._done(command)
+        for one in self._sessions.values():
+            self._take_events(one)
+        return done
+
+    def _done(self, command: Words) -> Done:
+        if command[0] == LEFT:
+            self._forget(int(command[1]))
+        elif command[0] == EXPIRE:
+            self._writes.append(self._sessions.pop(command[1]).wire.close())
+        if command[0] in (LEFT, EXPIRE):
+            return Done(_reply(0, None))
+        if command[0] == CONNECT:
+            return self._begin(int(command[1]), int(command[2]))
+        session = self._sessions.get(command[1])
+        if session is None:
+            return Done(_reply(EXPIRED, None))
+        if command[0] == EVENT:
+            return self._event(session, command[2].decode())
+        renewed = (command[1],)
+        if command[0] == PING:
+            return Done(_reply(0, None), renewed)
+        zxid, error, answer = session.wire.ask(request_of(command, self._there))
+        if command[0] in WRITES and not error:
+            self._writes.append(zxid)
+        if WATCH in command[3:] and (not error or (error == NO_NODE and command[0] == b"Exists")):
+            session.watches.add((command[0] in OF_CHILDREN, command[2].decode()))
+        return Done(_reply(error, self._here(answer)), renewed)
+
+    def _begin(self, client: int, timeout_ms: int) -> Done:
+        self._begun[client] += 1
+        name = f"{SESSIONS_FROM + client * SESSIONS_OF_ONE + self._begun[client]:x}".encode()
+        self._sessions[name] = _Session(Wire(self.real.host, self.real.port, REAL_TIMEOUT_MS), client, timeout_ms, set(), [])
+        return Done(_reply(0, name))
+
+    def _event(self, session: _Session, path: str) -> Done:
+        """Return the next event of a path; the client takes it."""
+        event = next((one for one in session.events if one[1] == path), None)
+        if event is None:
+            return Done(WAITING)
+        session.events.remove(event)
+        return Done(_reply(0, event))
+
+    def _take_events(self, session: _Session) -> None:
+        session.wire.flush()
+        for what, there in session.wire.events:
+            path = self._here(there)
+            gone = {
+                one
+                for one in session.watches
+                if one[1] == path and what in ((DELETED_EVENT, CHILD_EVENT) if one[0] else (1, 2, 3))
+            }
+            if gone:  # otherwise its client is gone
+                session.watches.difference_update(gone)
+                session.events.append((what, path))
+        session.wire.events.clear()
+
+    def _forget(self, client: int) -> None:
+        """Forget what the client of sessions watches: its process has died, and nobody takes events."""
+        for one in self._sessions.values():
+            if one.client == client:
+                one.watches.clear()
+                one.events.clear()
+
+    def read(self) -> Shape:
+        """Return the nodes, the sessions, what is watched, and how many transactions there were."""
+        items = list(self._below(""))
+        leases = tuple([Lease(name, one.timeout_ms, one.client) for name, one in sorted(self._sessions.items())])
+        watched = [(name, sorted(one.watches), one.events) for name, one in sorted(self._sessions.items())]
+        rest = f"transactions {len(self._writes)}, sessions {sorted(self._begun.items())}, watched {watched}"
+        return Shape(tuple(items), leases, rest.encode())
+
+    def _below(self, path: str) -> Any:
+        _, error, found = self.real.look(GetChildren2(self.root + path, None))
+        for name in sorted(found[0]) if not error else ():
+            child = f"{path}/{name}"
+            _, gone, (data, stat) = self.real.look(GetData(self.root + child, None))
+            if not gone:
+                about = self._here(stat)
+                owner = self._owner(stat.ephemeralOwner)
+                yield Item(
+                    child.encode(),
+                    repr((data, about.czxid, about.mzxid, about.pzxid, about.version, about.cversion)).encode(),
+                    owner,
+                )
+                yield from self._below(child)
+
+    def close(self) -> None:
+        """End all sessions, and delete all nodes. Sessions that may have ended are left to the server."""
+        while self._sessions and self.is_spent:
+            self._sessions.popitem()[1].wire.drop()
+        while self._sessions:
+            self._sessions.popitem()[1].wire.close()
+        for item in [*reversed([one.name.decode() for one in self._below("")]), ""]:
+            self.real.look(Delete(self.root + item, -1))
+
+    # names here and there
+
+    def _there(self, path: str) -> str:
+        return self.root + path if path != "/" else self.root
+
+    def _here(self, part: Any) -> Any:
+        """Return a part of an answer in the names of the place, and without the time of day."""
+        if isinstance(part, ZnodeStat):
+            zxids = {name: self._virtual(getattr(part, name)) for name in ("czxid", "mzxid", "pzxid")}
+            return part._replace(ctime=0, mtime=0, ephemeralOwner=int(self._owner(part.ephemeralOwner) or b"0", 16), **zxids)
+        if isinstance(part, str):
+            return part.removeprefix(self.root) or "/"
+        return tuple(map(self._here, part)) if isinstance(part, (list, tuple)) else part
+
+    def _owner(self, session: int) -> bytes:
+        return next((name for name, one in self._sessions.items() if one.wire.session == session), b"")
+
+    def _virtual(self, zxid: int) -> int:
+        return 1 + bisect_right(self._writes, zxid)
+
+
+def _reply(error: int, answer: Any) -> Reply:
+    return Reply((error, answer), _shown(error, answer))  # type: ignore[arg-type] # only its client reads it
+
+
+def _shown(error: int, answer: Any) -> bytes:
+    """Return an answer as a reader sees it."""
+    if error:
+        return {EXPIRED: b"session expired", NO_NODE: b"no node"}.get(error, b"error %d" % error)
+    if isinstance(answer, ZnodeStat):
+        return b"czxid %d" % answer.czxid
+    if isinstance(answer, tuple):
+        return b", ".join(_shown(0, one) for one in answer)
+    return answer if isinstance(answer, bytes) else str("OK" if answer is None else answer).encode()
+
+
+__all__ = ["CONNECT", "EVENT", "EXPIRE", "EXPIRED", "LEFT", "NO_NODE", "PING", "RealZooKeeper"]

@@ -1,0 +1,44 @@
+"""The tokens that replicas draw, as a reader sees them: “A’s token”, “A’s second token”."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from lab.explore.code.program import Program
+from lab.explore.search.event import letter_of
+
+ORDINALS = ("", "second ", "third ", "fourth ", "fifth ")
+LEAST = 6  # letters of a slice of a token
+
+
+def readable(program: Program, word: bytes) -> str:
+    """Return a word of a command or a reply, with the names of tokens in place of tokens."""
+    text = word.decode(errors="replace")
+    for token, replica, number in program.drawing.known_tokens():
+        text = _replaced(text, token, f"{letter_of(replica)}’s {ORDINALS[min(number, 5) - 1]}token")
+    return text
+
+
+def _replaced(text: str, token: bytes, name: str) -> str:
+    for form in _forms(token):
+        if form in text:
+            return text.replace(form, name)
+    hexed = token.hex()
+    for size in range(len(hexed), LEAST - 1, -1):  # a slice from the front, or from the back
+        for part in (hexed[:size], hexed[-size:]):
+            if re.search(rf"(?<![0-9a-f]){part}(?![0-9a-f])", text):
+                return re.sub(rf"(?<![0-9a-f]){part}(?![0-9a-f])", name, text)
+    return text
+
+
+@lru_cache(maxsize=1000)
+def _forms(token: bytes) -> tuple[str, ...]:
+    """Return how a token of 16 bytes may be written: as an UUID, in hexadecimal, as a number."""
+    hexed = token.hex()
+    forms = [hexed, hexed.upper(), str(int.from_bytes(token, "big"))]
+    if len(token) == 16:
+        dashed = f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
+        versioned = f"{hexed[:12]}4{hexed[13:16]}{'89ab'[int(hexed[16], 16) & 3]}{hexed[17:]}"
+        forms += [dashed, versioned, f"{versioned[:8]}-{versioned[8:12]}-{versioned[12:16]}-{versioned[16:20]}-{versioned[20:]}"]
+    return tuple(forms)

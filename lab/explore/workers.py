@@ -1,0 +1,215 @@
+"""Searches in processes of their own: as many at once as the machine has cores, and none longer than its time.
+
+A process is killed that takes longer: the code of a stage may wait for something that the explorer does not know, or never come
+back. What it had found until then is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from app.lock import Stage
+from lab.explore.code.replica import current_frames
+from lab.explore.decision import Answer, Decision, Explorer, Undecided
+from lab.explore.search.search import Broken, Searched
+from lab.explore.store.real_redis import RealRedis
+from lab.servers.server import Server
+
+MOST_WORKERS = 2
+SHARE = 4  # one search gets at most this part of the time that is left
+LEAST_S = 1.0
+GRACE_S = 1.0  # for a search to end by itself
+MOST_KILLED = 2  # after so many, the stage is not tried any more
+STUCK_S = 2.0  # so long in the code of the stage, without a command or a wait
+BEAT_S = 0.2
+
+Done = Callable[[int, Answer], None]
+
+
+@dataclass
+class _Worker:
+    """A process that answers questions."""
+
+    process: Any
+    pipe: Connection
+    server: Server
+    # the number of the question, and until when; -1 where it has none
+    number: int = -1
+    until_s: float = 0.0
+    # what it has found, and where the code is that does not come back
+    broken: list[Broken] = field(default_factory=list)
+    at: str = ""
+    # when its watching thread was heard last
+    beat_s: float = 0.0
+
+
+def decide(
+    decision: Decision, servers: Sequence[Server], budget_s: float, on_answer: Done = lambda number, answer: None
+) -> Decision:
+    """Search each question until the time is over, and fill the decision as the answers come.
+
+    servers: a Redis for each process. Where this is interrupted, the decision has what is known.
+    """
+    pool = _Pool(decision, servers, time.monotonic() + budget_s, on_answer)
+    began_s = time.monotonic()
+    try:
+        pool.run()
+    except BaseException:
+        pool.is_interrupted = True
+        raise
+    finally:
+        pool.close()
+        decision.drop_moot()
+        decision.seconds = time.monotonic() - began_s
+    return decision
+
+
+class _Pool:
+    def __init__(self, decision: Decision, servers: Sequence[Server], end_s: float, on_answer: Done) -> None:
+        self.decision, self.end_s, self.on_answer = decision, end_s, on_answer
+        self.todo = list(range(len(decision.questions)))
+        self.again: list[int] = []  # of those that were needed and took too long: they get what is left
+        self.killed = 0
+        self.is_interrupted = False
+        self.workers = [self._start(server) for server in servers[: len(self.todo)]]
+
+    def _start(self, server: Server) -> _Worker:
+        ours, theirs = multiprocessing.Pipe()
+        context = multiprocessing.get_context("fork")
+        about = self.decision.stage, self.decision.of_servers, (server.host, server.port), theirs
+        process = context.Process(target=_work, args=about, daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours, server)
+
+    def run(self) -> None:
+        """Hand out questions until all are answered, or the time is over."""
+        for worker in self.workers:
+            self._give(worker)
+        while any(worker.number >= 0 for worker in self.workers):
+            busy = [worker for worker in self.workers if worker.number >= 0]
+            for pipe in wait([worker.pipe for worker in busy], BEAT_S):
+                self._hear(next(worker for worker in busy if worker.pipe is pipe))
+            for worker in busy:
+                if worker.number >= 0 and time.monotonic() > worker.until_s + GRACE_S:
+                    self._kill(worker)
+
+    def _give(self, worker: _Worker) -> None:
+        now_s = time.monotonic()
+        if not self.todo:
+            self.todo, self.again = self.again, []
+            share = 1
+        else:
+            share = SHARE
+        if not self.todo or now_s >= self.end_s - GRACE_S / 2 or self.killed >= MOST_KILLED:
+            worker.number = -1
+            return
+        worker.number = self.todo.pop(0)
+        worker.broken, worker.at, worker.beat_s = [], "", now_s
+        worker.until_s = min(self.end_s, now_s + max(LEAST_S, (self.end_s - now_s) / share))
+        worker.pipe.send((self.decision.questions[worker.number], worker.until_s - now_s))
+
+    def _hear(self, worker: _Worker) -> None:
+        try:
+            kind, what = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._lost(worker, Undecided.CRASHED, "its process ended")
+            return
+        if kind == "broken":
+            worker.broken.append(what)
+        elif kind == "beat":
+            worker.at, worker.beat_s = what, time.monotonic()
+        else:
+            answer, drawn, version = what
+            self.decision.drawn |= drawn
+            self.decision.redis = version
+            self._take(worker.number, answer)
+            self._give(worker)
+
+    def _take(self, number: int, answer: Answer) -> None:
+        """Keep an answer, unless an earlier one to the same question has more."""
+        self.decision.answers[number] = answer
+        if answer.undecided is Undecided.TIME and self.decision.questions[number].needed and number not in self.again:
+            self.again.append(number)
+        self.on_answer(number, answer)
+
+    def _kill(self, worker: _Worker) -> None:
+        worker.process.kill()
+        if not worker.at and time.monotonic() - worker.beat_s < STUCK_S:  # it goes on, and this machine is slow
+            self._lost(worker, Undecided.TIME, "")
+            return
+        self.killed += 1
+        at = f" at {worker.at}" if worker.at else ""
+        self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{at}")
+
+    def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
+        """Keep what a process had found that is gone, and start another in its place."""
+        question = self.decision.questions[worker.number]
+        found = Searched(question.budget, question.horizon_ms) if worker.broken else None
+        for broken in worker.broken if found is not None else ():
+            found.broken[broken.finding.claim] = broken  # type: ignore[union-attr] # as the line above says
+        self._take(worker.number, Answer(found, why, about))
+        worker.process.join()
+        worker.pipe.close()
+        self.killed += why is Undecided.CRASHED
+        self.workers[self.workers.index(worker)] = new = self._start(worker.server)
+        self._give(new)
+
+    def close(self) -> None:
+        """End all processes. Searches that go on are not answered, but what they have found is kept."""
+        for worker in self.workers:
+            if self.is_interrupted and worker.number >= 0 and worker.broken:
+                question = self.decision.questions[worker.number]
+                found = Searched(question.budget, question.horizon_ms)
+                found.broken = {one.finding.claim: one for one in worker.broken}
+                self.decision.answers[worker.number] = Answer(found, Undecided.TIME, "interrupted")
+            worker.process.kill()
+            worker.process.join()
+            worker.pipe.close()
+
+
+def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
+    """Answer questions until the pipe ends. This is a process of its own."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    saying = threading.Lock()
+
+    def say(kind: str, what: Any) -> None:
+        with saying, contextlib.suppress(OSError):
+            pipe.send((kind, what))
+
+    threading.Thread(target=_watch, args=(os.getppid(), threading.get_ident(), say), daemon=True).start()
+    real = RealRedis(*address)
+    explorer = Explorer(stage, real, of_servers)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            question, within_s = pipe.recv()
+            answer = explorer.answer(question, time.monotonic() + within_s, lambda broken: say("broken", broken))
+            if answer.found is not None:
+                answer.found.graph = answer.found.on_broken = None
+            say("answer", (answer, dict(explorer.drawn), real.version))
+    os._exit(0)
+
+
+def _watch(parent: int, main: int, say: Callable[[str, Any], None]) -> None:
+    """End this process with its parent, and report again and again where code is that does not come back; else nothing."""
+    since_s, last = time.monotonic(), -1
+    while True:
+        time.sleep(BEAT_S)
+        if os.getppid() != parent:
+            os._exit(1)
+        number, at = current_frames(sys._current_frames().get(main))  # noqa: SLF001 - as faulthandler does
+        if number != last:
+            last, since_s = number, time.monotonic()
+        say("beat", at if time.monotonic() - since_s > STUCK_S else "")

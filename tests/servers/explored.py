@@ -1,0 +1,188 @@
+"""What tests of the explorer share: a question, searched with or without each of its reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from unittest.mock import patch
+
+from app.lock import Claim
+from lab.explore.code.program import Task
+from lab.explore.code.replica import NewToken
+from lab.explore.code.tree import Tree
+from lab.explore.decision import Explorer
+from lab.explore.questions import Question
+from lab.explore.search import ample
+from lab.explore.search import search as searching
+from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.harm import Finding, Harm
+from lab.explore.search.oracle import Probe
+from lab.explore.search.search import Searched, search
+from lab.explore.search.world import World
+from lab.scenario.stages import find_stage
+
+TTL_MS = 3000
+WITHIN_S = 300.0
+LOCKS = Path(__file__).with_name("locks")
+
+Facts = dict[str, Any]
+
+
+def question(budget: Budget = NONE, replicas: int = 2, **task: Any) -> Question:
+    """Return a question with the default TTL; task: fields of its task."""
+    return Question(Task(**({"ttl_ms": TTL_MS} | task)), budget, replicas)
+
+
+@contextmanager
+def exploring(real, name: str | Path, servers: int | None = None) -> Iterator[Explorer]:
+    """Explore a stage, by its name or its path."""
+    with closing(Explorer(find_stage(str(name)), real, servers)) as explorer:
+        yield explorer
+
+
+class NeverUnnoticed:
+    """In place of what decides that nobody can notice a command: somebody always can."""
+
+    def sends(self, client, words):
+        """Remember nothing."""
+
+    def is_unnoticed(self, state, client, words, now_ms):
+        return False
+
+
+class TreeOfMoments(Tree):
+    """A tree in which the same step at two moments leads to two nodes, also where the code did not look at the clock."""
+
+    def __init__(self, program, number, at_ms=0):
+        super().__init__(program, number, at_ms)
+        self.moments: dict[int, dict[Any, int]] = {}
+
+    def step(self, node, thread, result, at_ms):
+        self._at_any_time = self.moments.setdefault(at_ms, {})
+        return super().step(node, thread, result, at_ms)
+
+
+class ForgetfulProbe(Probe):
+    """An oracle that asks again each time."""
+
+    def free(self, lock, now_ms):
+        self._found.clear()
+        return super().free(lock, now_ms)
+
+    def free_at_ms(self, lock, now_ms, key):
+        self._later.clear()
+        return super().free_at_ms(lock, now_ms, key)
+
+
+def without_alike(world: World) -> None:
+    """Let each of several servers count for itself."""
+    world.alike = None
+
+
+def without_unnoticed(world: World) -> None:
+    """Let each command have a moment of its own."""
+    if world.unnoticed is not None:
+        world.unnoticed = NeverUnnoticed()
+
+
+def without_order(world: World) -> None:
+    """Try each order of servers: neither ``unnoticed`` nor ``ample``."""
+    world.unnoticed = None
+
+
+def without_timeless(world: World) -> None:
+    """Let the same step at two moments be two."""
+    world.close()
+    world.trees = [TreeOfMoments(world.program, number) for number in range(len(world.trees))]
+
+
+def without_cache(world: World) -> None:
+    """Let the oracle remember nothing."""
+    world.about = world.about._replace(oracle=ForgetfulProbe(world.program, world.lock, world.counter))
+
+
+# what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
+Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
+ALL_ORDERS = {"ample": lambda world, state, able: (able, None)}
+OF_ONE_SERVER: dict[str, Switch] = {
+    "symmetry and likeness": (None, False, {}),
+    "symmetry": (None, True, {"folded": lambda state, moves: list(moves)}),
+    "likeness": (None, True, {"FEW": 99}),
+    "likeness of two": (None, True, {"FEW": 1}),
+    "steps at any time": (without_timeless, True, {}),
+    "cache of the oracle": (without_cache, True, {}),
+}
+
+
+def plain(world: World) -> None:
+    """Switch everything off."""
+    for one in (without_alike, without_order, without_timeless):
+        one(world)
+
+
+PLAIN: Switch = (plain, False, {})
+AS_IT_IS: Switch = (None, True, {})
+
+
+def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, within_s: float = WITHIN_S) -> Searched:
+    """Search a question with something switched off."""
+    change, fold, replaced = switch
+    while True:
+        try:
+            world = explorer.world(asked.task, asked.replicas)
+            explorer._worlds.clear()  # a changed world is of no use for others
+            world.about = world.about._replace(serves=asked.fits)
+            if change is not None:
+                change(world)
+            with ExitStack() as stack:
+                stack.callback(world.close)
+                for name, value in replaced.items():
+                    module, attribute = (ample, "of") if name == "ample" else (searching, name)
+                    stack.enter_context(patch.object(module, attribute, value))
+                return search(world, asked.budget, asked.horizon_ms, monotonic() + within_s, fold)
+        except NewToken:
+            explorer._forget()
+
+
+def claims(found: Searched) -> set[Claim]:
+    return set(found.broken)
+
+
+def facts(found: Searched) -> Facts:
+    """Return what every search of a question must find: with reductions that count what they fold."""
+    return {
+        "schedules": found.schedules,
+        "cut": found.witness.cut,
+        "served": found.witness.served > 0,
+        "broken": {claim.name: (len(one.events), one.schedules) for claim, one in found.broken.items()},
+    }
+
+
+def lengths(found: Searched) -> dict[str, int]:
+    """Return of each broken claim how long a shortest schedule is."""
+    return {claim.name: len(one.events) for claim, one in found.broken.items()}
+
+
+def loses(found: Searched) -> int:
+    """Return in how many schedules an increment is lost, whichever claim that breaks: counted in the graph."""
+    graph: Any = found.graph
+
+    def is_lost(findings: tuple[Finding, ...]) -> bool:
+        return any(one.harm is Harm.LOST for one in findings)
+
+    known: dict[int, int] = {}
+    stack = [0]
+    while stack:
+        number = stack[-1]
+        after = [graph.leads_to[place] for place in graph.places(number)]
+        missing = [one for one in after if one not in known]
+        if missing:
+            stack += missing
+            continue
+        kept = [place for place in graph.places(number) if not is_lost(graph.found.get(place, ()))]
+        known[number] = sum(graph.ways[place] * known[graph.leads_to[place]] for place in kept) if after else 1
+        stack.pop()
+    return found.schedules - known[0]

@@ -1,0 +1,231 @@
+"""``lab explore`` as its user sees it: the verdict first, a status that says it, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from app.locks import stage
+from lab.errors import ExitStatus
+from lab.explore.server import PREFIX, sweep
+from tests.command import Started, lab, wait_for
+
+LOCKS = Path(__file__).with_name("locks")
+ONLY_RAISES = LOCKS / "trial" / "wrong" / "only_raises.py"
+MOST_LINES = 40
+SMALL = ("--pauses", "0")
+LOOPS = textwrap.dedent(
+    '''\
+    """Waits for nothing that anybody knows."""
+    from app.locks import lua
+    class Lock(lua.Lock):
+        def acquire(self):
+            while True:
+                pass
+    STAGE = lua.STAGE.__class__(lock=Lock, store="redis", claims=lua.STAGE.claims)
+    '''
+)
+
+
+def broken_lock(folder):
+    """Write a lock that deletes whatever is there on release, and promises not to."""
+    text = Path(stage("lua").path).read_text(encoding="utf-8")
+    own = text.replace(
+        "        if not self.compare_and_delete(", "        if self.store.delete(self.key) and not self.compare_and_delete("
+    )
+    path = folder / "my_lock.py"
+    path.write_text(own, encoding="utf-8")
+    return path
+
+
+def test_verdict_first(tmp_path):
+    """The first line after the beginning is the verdict; each promise has a line; the whole fits on a screen."""
+    done = lab("explore", "uuid", "--budget", "90", cwd=tmp_path)
+
+    begins, empty, verdict, *lines = done.out.splitlines()
+    assert done.status == ExitStatus.GOOD
+    assert begins.startswith("uuid: ")
+    assert (empty, verdict.partition(" promises")[0]) == ("", "uuid keeps 12")
+    assert sum(line.endswith(" holds") for line in lines) == 12
+    assert len(done.out.splitlines()) <= MOST_LINES
+
+
+def test_status_of_a_broken_promise(tmp_path):
+    """A promise that some order breaks: status 1, and the shortest schedule with the command that shows it again."""
+    done = lab("explore", LOCKS / "broken" / "looks_and_then_sets.py", *SMALL, "--no-confirm", cwd=tmp_path)
+
+    assert done.status == ExitStatus.BROKEN
+    verdict = done.out.splitlines()[2]
+    assert verdict.startswith("looks_and_then_sets breaks ")
+    command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
+    assert lab("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
+
+
+def test_real_replicas_confirm(tmp_path):
+    """The schedule of a broken promise is run on real replicas, and they agree."""
+    done = lab("explore", LOCKS / "broken" / "looks_and_then_sets.py", *SMALL, cwd=tmp_path)
+
+    assert done.status == ExitStatus.BROKEN
+    assert "Real replicas agree: " in done.out
+
+
+def test_lock_that_only_raises(tmp_path):
+    """Nobody is served: nothing is decided, and the error is named with its line."""
+    done = lab("explore", ONLY_RAISES, cwd=tmp_path)
+
+    assert done.status == ExitStatus.NOTHING_SHOWN
+    assert done.out.splitlines()[2].startswith("Nothing is decided of only_raises")
+    assert "NotImplementedError at only_raises.py:10" in " ".join(done.out.split())
+    assert " holds" not in done.out
+
+
+REFUSED = {
+    "breaks_deadlock": "no search looks at the claim breaks_deadlock: lab run nested_two_locks",
+    "exclusiv": "exclusive",
+}
+
+
+@pytest.mark.parametrize("claim", REFUSED)
+def test_claim_that_no_search_looks_at(claim, tmp_path):
+    """A claim that no search decides, or that there is none of, is bad input, with what to do instead."""
+    done = lab("explore", "uuid", "--claim", claim, cwd=tmp_path)
+
+    assert (done.status, done.out) == (ExitStatus.BAD_INPUT, "")
+    assert REFUSED[claim] in done.err
+
+
+def test_one_claim(tmp_path):
+    """With ``--claim`` one claim is decided, also one that the stage does not promise; as data, the same."""
+    done = lab("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", cwd=tmp_path)
+    data = json.loads(lab("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", "--json", cwd=tmp_path).out)
+
+    assert done.status == ExitStatus.GOOD
+    assert done.out.splitlines()[2] == "uuid breaks releases_atomically, which it does not promise"
+    assert data["promises"] == {"releases_atomically": "breaks"}
+    (search,) = data["searches"]
+    assert search["faults"] == {"pauses": 1}
+    assert search["schedules"] == 1552
+    assert search["breaks"]["releases_atomically"]["events"] == 10
+
+
+def test_a_lock_taken_twice(tmp_path):
+    """With ``--nested`` each request takes the lock twice: `reentrant` is decided, and its schedule is run again."""
+    done = lab("explore", "uuid", "--nested", *SMALL, "--out", "kept", cwd=tmp_path)
+
+    assert done.status in (ExitStatus.GOOD, ExitStatus.NOTHING_SHOWN)  # the other promises were not looked at
+    assert "is refused its own lock" in lab("replay", "kept/reentrant.json", cwd=tmp_path).out
+    again = json.loads(lab("explore", "reentrant", "--nested", *SMALL, "--json", cwd=tmp_path).out)
+    assert again["promises"]["reentrant"] == "holds"
+
+
+def test_schedules_are_kept(tmp_path):
+    """Each claim that breaks leaves a file. The replay states that the stage has changed since, and where it differs."""
+    own = tmp_path / "own.py"
+    own.write_text(Path(stage("uuid").path).read_text(encoding="utf-8"), encoding="utf-8")
+    lab("explore", "own.py", "--pauses", "1", "--out", "kept", cwd=tmp_path)
+
+    assert {path.stem for path in (tmp_path / "kept").iterdir()} >= {"decision", "releases_atomically", "survives_a_freeze"}
+    same = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    assert (same.status, "differs" in same.out, same.err) == (ExitStatus.GOOD, False, "")
+
+    text = own.read_text(encoding="utf-8")
+    own.write_text(text.replace("self.store.get(self.key)", "self.store.plain().getex(self.key)"), encoding="utf-8")
+    other = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    assert "own has changed since this schedule was written" in other.err
+    assert "it differs from the file at event 4, A: it sent GET L, and now GETEX L" in other.out
+
+    own.write_text(text.replace("== self.token", "== 'nobody'"), encoding="utf-8")
+    none = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    assert (none.status, "the schedule cannot happen any more: event" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
+
+
+def test_failing_schedules_are_run_first(tmp_path):
+    """A schedule that broke a promise is kept, and run before anything else the next time; a mended lock says so."""
+    own = tmp_path / "my_lock.py"
+    own.write_text((LOCKS / "broken" / "compares_in_two_steps.py").read_text(encoding="utf-8"), encoding="utf-8")
+    words = "explore", "my_lock.py", "--pauses", "1", "--no-confirm", "--keep-failing", "failing"
+
+    first = lab(*words, cwd=tmp_path)
+    kept = list((tmp_path / "failing").glob("*.json"))
+    again = lab(*words, cwd=tmp_path)
+    own.write_text(Path(stage("lua").path).read_text(encoding="utf-8"), encoding="utf-8")
+    mended = lab(*words, cwd=tmp_path)
+
+    assert (first.status, again.status) == (ExitStatus.BROKEN, ExitStatus.BROKEN)
+    assert len(kept) == 1
+    assert again.out.index("still breaks releases_atomically") < again.out.index(", at most ")
+    assert mended.status != ExitStatus.BROKEN
+    assert "breaks no promise any more" in mended.out or "cannot happen any more" in mended.out
+
+
+@pytest.mark.parametrize("budget_s", [3, 6])
+def test_a_lock_that_loops(budget_s, tmp_path):
+    """A lock that never comes back is ended with the budget, and the line is named at which it is."""
+    own = tmp_path / "loops.py"
+    own.write_text(LOOPS, encoding="utf-8")
+    alone_s = -time.monotonic()
+    lab("explore", "none", "--claim", "exclusive", *SMALL, "--no-confirm", cwd=tmp_path)  # to begin and to end takes as long
+    alone_s += time.monotonic()
+
+    began_s = time.monotonic()
+    done = lab("explore", "loops.py", "--budget", str(budget_s), cwd=tmp_path)
+
+    assert time.monotonic() - began_s < budget_s + alone_s + 2
+    assert done.status == ExitStatus.NOTHING_SHOWN
+    assert done.out.splitlines()[2].startswith("Nothing is decided of loops")
+
+
+def folders():
+    return set(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+
+
+ENDED = 20
+
+
+def started(cwd):
+    """Start an exploration that goes on for long, and return it once its folder is there."""
+    one = Started(cwd, "explore", "cohort", "--no-confirm", "--budget", "60")
+    wait_for(lambda: any(path.name.startswith(f"{PREFIX}{one.process.pid}-") for path in folders()))
+    return one
+
+
+def test_killed_explorations_leave_nothing(tmp_path):
+    """Ten are killed, ten are asked to end: none leaves a process, and after the next exploration no folder is left."""
+    pids = []
+    for number in range(0, ENDED, 4):
+        some = [started(tmp_path) for _ in range(number, min(number + 4, ENDED))]
+        below = [process for one in some for process in one.descendants()]
+        for place, one in enumerate(some):
+            os.kill(one.process.pid, (signal.SIGTERM, signal.SIGKILL)[place % 2])
+        for one in some:
+            one.end()
+            pids.append(one.process.pid)
+        assert wait_for(lambda below=below: not any(map(runs, below)))
+    sweep()
+
+    assert not {path for path in folders() for pid in pids if path.name.startswith(f"{PREFIX}{pid}-")}
+
+
+def runs(process):
+    return process.is_running() and process.status() != "zombie"
+
+
+def test_interrupted(tmp_path):
+    """Ctrl-C prints what is known by then, and the status says that it was interrupted."""
+    one = Started(tmp_path, "explore", "cohort", "--no-confirm", "--budget", "60")
+    wait_for(lambda: any(path.name.startswith(f"{PREFIX}{one.process.pid}-") for path in folders()))
+    wait_for(lambda: len(one.named("explore cohort")) >= 2)  # the searches have begun, each in a process
+    os.kill(one.process.pid, signal.SIGINT)
+    done = one.end()
+
+    assert done.status == ExitStatus.INTERRUPTED
+    assert "cohort" in done.out.splitlines()[2]
+    assert "Decided: " in done.out
+    assert "Traceback" not in done.err

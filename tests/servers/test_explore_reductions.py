@@ -1,0 +1,162 @@
+"""Each reduction of the explorer against the plain search, which folds nothing: both find the same."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from app.locks import stages
+from lab.errors import LabError
+from lab.explore.code.program import servers_of
+from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.questions import by_default
+from lab.explore.search.budget import Budget
+from lab.explore.search.world import Livelock
+from lab.explore.server import redis_server
+from lab.explore.unexplored import why_not
+from lab.scenario.stages import find_stage
+from tests.servers.explored import (
+    ALL_ORDERS,
+    LOCKS,
+    OF_ONE_SERVER,
+    PLAIN,
+    TTL_MS,
+    exploring,
+    facts,
+    lengths,
+    question,
+    searched,
+    without_alike,
+    without_order,
+    without_unnoticed,
+)
+from tests.servers.random_locks import bounded, drawn, source
+
+MOST_STATES = 2000  # of a search with reductions: without them it has up to ten times as many
+FEW_STATES = 80  # in the ordinary run, and of the locks that are not stages
+RANDOM = 200
+STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
+SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
+# the ordinary run: stages that poll, wait for messages, renew, enter again, and count; and locks with threads of their own
+SAMPLE = {"none", "uuid", "watchdog_abort", "pubsub", "fair", "reentrant"}
+SAMPLED_LOCKS = {"transactions", "handed_over_inside", "key_of_the_thread", "waiters_renew", "token_hashed", "bakery"}
+SAMPLED_RANDOM = 8
+SEVERAL = 3  # servers
+
+
+@pytest.fixture(scope="module")
+def real():
+    """A Redis server for the explorer alone."""
+    with redis_server() as server:
+        yield server
+
+
+def chosen(name, is_sampled):
+    return pytest.param(
+        name, marks=() if is_sampled else pytest.mark.trial, id=name.stem if isinstance(name, Path) else str(name)
+    )
+
+
+def compare(explorer, asked, most, switches):
+    """Return where a search with something switched off differs, and how many states it has saved; None if it is too large."""
+    whole = searched(explorer, asked, (None, True, {"MOST_STATES": most}))
+    if not whole.complete:
+        return None
+    others = {what: searched(explorer, asked, switch) for what, switch in switches.items()}
+    assert all(one.complete for one in others.values())
+    differ = [f"{what}: {facts(one)} and with it {facts(whole)}" for what, one in others.items() if facts(one) != facts(whole)]
+    return differ, Counter({what: one.states - whole.states for what, one in others.items()})
+
+
+def all_compared(explorer, most, switches):
+    """Compare all questions of a stage that are small enough. Return how many they were, and the states saved."""
+    number, saved = 0, Counter()
+    for asked in by_default(explorer.stage, TTL_MS):
+        found = compare(explorer, asked, most, switches)
+        if found is not None:
+            differ, fewer = found
+            assert not differ, asked
+            number, saved = number + 1, saved + fewer
+    return number, saved
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [pytest.param(one, FEW_STATES, id=one) for one in STAGES if one in SAMPLE]
+    + [pytest.param(one, MOST_STATES, marks=pytest.mark.trial, id=f"{one} whole") for one in STAGES],
+)
+def test_each_reduction_on_a_stage(name, most, real):
+    """With any reduction switched off, and with all: as many schedules, the same claims, as short and as often broken."""
+    with exploring(real, name) as explorer:
+        number, saved = all_compared(explorer, most, {**OF_ONE_SERVER, "all": PLAIN})
+
+    assert number > 0
+    assert saved["all"] >= saved["symmetry and likeness"] > 0
+
+
+LARGE = {"bakery"}  # of which each search has more states than are compared here
+
+
+@pytest.mark.parametrize("path", [chosen(one, one.stem in SAMPLED_LOCKS) for one in SHELF])
+def test_all_reductions_on_a_lock(path, real):
+    """The locks that try the judge, of one Redis server: without any reduction, the same is found."""
+    stage = find_stage(str(path))
+    if why_not(stage) or servers_of(stage) > 1:
+        return  # not for this search: the reason is the store's
+    try:
+        with exploring(real, path) as explorer:
+            number, _ = all_compared(explorer, FEW_STATES, {"all": PLAIN})
+    except (NotExplored, NeverWaits, Livelock, LabError):
+        return  # the explorer says so by name
+
+    assert number > 0 or path.stem in LARGE
+
+
+PLANS = list(dict.fromkeys(bounded(drawn(number)) for number in range(20 * RANDOM)))[:RANDOM]
+FAULTS = [Budget(), *(Budget(**{name: 1}) for name in Budget._fields)]
+
+
+@pytest.mark.parametrize("number", [chosen(one, one % (RANDOM // SAMPLED_RANDOM) == 0) for one in range(len(PLANS))])
+def test_all_reductions_on_a_random_lock(number, real, tmp_path):
+    """A small random lock, most often wrong, with one fault of each kind, with two clients and three: the same is found."""
+    own = tmp_path / "random_lock.py"
+    own.write_text(source(PLANS[number]), encoding="utf-8")
+    chance = random.Random(number)
+
+    with exploring(real, own) as explorer:
+        compared = [
+            compare(explorer, question(budget, clients), 10 * FEW_STATES, {"all": PLAIN})
+            for clients, budgets in ((2, FAULTS), (3, [Budget(), chance.choice(FAULTS)]))
+            for budget in budgets
+        ]
+
+    assert all(one is None or not one[0] for one in compared), PLANS[number]
+    assert any(compared)
+
+
+OF_SEVERAL = {
+    "alike": (without_alike, True, {}),
+    "unnoticed": (without_unnoticed, True, {}),
+    "ample": (None, True, ALL_ORDERS),
+    "orders": (without_order, True, {}),
+    "all": PLAIN,
+}
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(crashes=1), Budget(restarts=1)], ids=str)
+def test_reductions_of_several_servers(budget, real):
+    """Where servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
+    with exploring(real, "redlock", SEVERAL) as explorer:
+        whole = searched(explorer, question(budget))
+        others = {what: searched(explorer, question(budget), switch) for what, switch in OF_SEVERAL.items()}
+
+    assert whole.complete
+    assert all(one.complete for one in others.values())
+    assert {what: lengths(one) for what, one in others.items()} == dict.fromkeys(others, lengths(whole))
+    assert facts(others["orders"]) == facts(others["all"])
+    assert all(whole.states < one.states for what, one in others.items() if what != "unnoticed" or not budget.restarts), {
+        what: one.states for what, one in others.items()
+    }

@@ -1,0 +1,108 @@
+"""What the explorer says of the locks on the shelves: each has an expected answer, and a sound lock is never accused."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lab.commands.explore import status_of
+from lab.errors import ExitStatus
+from lab.explore.decision import Decision
+from lab.explore.questions import TTL_MS, by_default
+from lab.explore.server import servers
+from lab.explore.unexplored import why_not
+from lab.explore.workers import decide
+from lab.scenario.stages import find_stage
+
+LOCKS = Path(__file__).with_name("locks")
+BUDGET_S = 30.0
+SHELVES = tomllib.loads((LOCKS / "explored.toml").read_text(encoding="utf-8"))
+TRIAL = tomllib.loads((LOCKS / "trial" / "expected.toml").read_text(encoding="utf-8"))
+# A lock for each of the rules, and a sound one in an unusual shape: seconds each. The others are tried by `make trial`.
+SAMPLE = {
+    "broken/adds_in_one_command",
+    "broken/answers_before_the_work",
+    "broken/compares_in_two_steps",
+    "broken/handed_over_with_an_old_lease",
+    "broken/mutex_of_the_process",
+    "broken/never_counts_down",
+    "broken/waits_although_it_should_not",
+    "sound/field_of_a_hash",
+    "sound/redis_py",
+    "trial/wrong/ended_score_set_over",
+    "trial/sound/expires_at_a_moment",
+}
+
+
+def all_of(shelf: str, names: object) -> list[object]:
+    """Return a parameter for each lock of a shelf."""
+    paths = [f"{shelf}/{name}" for name in names]  # type: ignore[attr-defined] # a table
+    return [pytest.param(path, marks=() if path in SAMPLE else pytest.mark.trial) for path in paths]
+
+
+def explored(path: str) -> tuple[int, set[str], set[str]]:
+    """Return the exit status of an exploration of a lock, the promises that break, and those that were not looked at."""
+    stage = find_stage(str(LOCKS / f"{path}.py"))
+    if why_not(stage):
+        return ExitStatus.NOTHING_SHOWN, set(), set()
+    decision = Decision(stage, TTL_MS, by_default(stage, TTL_MS))
+    with servers(2) as running:
+        decide(decision, running, BUDGET_S)
+    broken = {claim.name for claim in decision.broken() if claim in stage.claims}
+    return status_of(decision), broken, {claim.name for claim in decision.not_asked()}
+
+
+def test_every_lock_has_an_answer():
+    """Every lock on the shelves has an expected answer, and every answer its lock."""
+    for shelf in ("broken", "sound"):
+        assert {path.stem for path in (LOCKS / shelf).glob("*.py")} == set(SHELVES[shelf])
+    for shelf in ("wrong", "sound"):
+        assert {path.stem for path in (LOCKS / "trial" / shelf).glob("*.py")} == set(TRIAL[shelf])
+
+
+@pytest.mark.parametrize("path", all_of("broken", SHELVES["broken"]))
+def test_a_broken_lock(path):
+    """A broken lock is found to break what it is made to break, or it is said that nobody can know."""
+    expected = SHELVES["broken"][path.removeprefix("broken/")]
+
+    status, broken, not_asked = explored(path)
+
+    if expected == "not_looked_at":
+        assert status == ExitStatus.GOOD
+        assert not_asked
+    elif expected in ("refused", "not_decided", "open"):
+        assert status in (ExitStatus.BROKEN, ExitStatus.NOTHING_SHOWN)
+    else:
+        assert status == ExitStatus.BROKEN
+        assert expected in broken
+
+
+@pytest.mark.parametrize("path", all_of("sound", SHELVES["sound"]) + all_of("trial/sound", TRIAL["sound"]))
+def test_a_sound_lock(path):
+    """A sound lock is never accused."""
+    _, shelf, name = ("", *path.split("/"))[-3:]
+    expected = TRIAL["sound"][name]["explorer"] if path.startswith("trial") else SHELVES[shelf][name]
+
+    status, broken, _ = explored(path)
+
+    assert broken == set()
+    assert status == ExitStatus.GOOD or (status == ExitStatus.NOTHING_SHOWN and expected != "holds")
+
+
+@pytest.mark.parametrize("path", all_of("trial/wrong", TRIAL["wrong"]))
+def test_a_wrong_lock(path):
+    """A wrong lock of the trial is found to break one of its promises, unless no order and no time can show it."""
+    expected = TRIAL["wrong"][path.rpartition("/")[2]]
+
+    status, broken, _ = explored(path)
+
+    match expected["explorer"]:
+        case "breaks":
+            assert status == ExitStatus.BROKEN
+            assert broken & set(expected["breaks"])
+        case "not_looked_at":
+            assert status in (ExitStatus.GOOD, ExitStatus.NOTHING_SHOWN)
+        case _:
+            assert status in (ExitStatus.BROKEN, ExitStatus.NOTHING_SHOWN)

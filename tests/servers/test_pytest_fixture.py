@@ -1,0 +1,110 @@
+"""The fixture ``explore``: a user's test file decides every order of events of a lock."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.explore.server import PREFIX
+
+pytest_plugins = ["pytester"]
+
+LUA = (Path(__file__).parents[2] / "app/locks/lua.py").read_text(encoding="utf-8")
+SOUND = LUA.replace('follows="uuid"', "follows=None")
+BROKEN = SOUND.replace("if redis.call('get', KEYS[1]) == ARGV[1] then", "if true then")
+RAISES = SOUND.replace("        self.acquire()\n", "        self.acquire()\n        1 / 0\n")
+TESTS = """
+from my_lock import STAGE
+
+def test_path(explore):
+    found = explore("my_lock.py", clients=2, pauses=1, claims=["exclusive", "releases_only_its_own"])
+    assert found.promises == {"exclusive": "holds", "releases_only_its_own": "holds"}
+
+def test_stage(explore):
+    explore(STAGE, clients=2, pauses=0, budget_s=20, claims=["exclusive"])
+"""
+OPEN = """
+def test_open(explore):
+    explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"])
+
+def test_allowed(explore):
+    explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"], allow_undecided=True)
+"""
+WRONG = """
+def test_option(explore):
+    explore("my_lock.py", pause=1)
+
+def test_claim(explore):
+    explore("my_lock.py", claims=["exclusiv"])
+
+def test_file(explore):
+    explore("no_lock.py")
+"""
+
+
+@pytest.fixture
+def run(pytester):
+    """Return a function that runs tests of a user next to a lock; no server and no folder of an exploration is left."""
+
+    def ran(lock, tests):
+        pytester.makepyfile(my_lock=lock, test_it=tests)
+        before = folders()
+        done = pytester.runpytest_subprocess("-p", "lab.pytest_explore", "-p", "no:cacheprovider", "-q")
+        assert folders() <= before, "an exploration has left a folder"
+        others = [one for one in psutil.process_iter(["cwd"]) if one.pid != os.getpid()]
+        assert not [one for one in others if str(one.info["cwd"]).startswith(str(pytester.path))]
+        return done
+
+    return ran
+
+
+def folders():
+    """Return the folders of explorations whose process is gone: others may explore at the same time."""
+    found = Path(tempfile.gettempdir()).glob(f"{PREFIX}*")
+    return {one for one in found if not psutil.pid_exists(int(one.name.removeprefix(PREFIX).partition("-")[0]))}
+
+
+def test_sound(run):
+    """A sound lock passes, by the path of its file and by its STAGE."""
+    run(SOUND, TESTS).assert_outcomes(passed=2)
+
+
+def test_broken(run):
+    """A broken lock fails the test, which prints the verdict, the lanes and how to run the schedule again."""
+    done = run(BROKEN, TESTS)
+
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(
+        ["*my_lock breaks 1 promise*", "*releases_only_its_own*breaks:*1 pause*", "*counter*", "*again: lab replay *"]
+    )
+    done.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_raises(run):
+    """A lock that raises an error without a fault fails the test, with the error and its line."""
+    done = run(RAISES, "def test_it(explore):\n    explore('my_lock.py', clients=2, pauses=0, allow_undecided=True)")
+
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(
+        ["*Nothing is decided of my_lock: a request fails although nothing was injected: ZeroDivisionError*"]
+    )
+
+
+def test_undecided(run):
+    """What there was no time for fails the test with that reason, unless the test allows it."""
+    done = run(SOUND, OPEN)
+
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*Nothing is decided of my_lock: the time was over: * states*"])
+
+
+def test_bad_input(run):
+    """A wrong option, claim or file is named, with what there is."""
+    done = run(SOUND, WRONG)
+
+    done.assert_outcomes(failed=3)
+    done.stdout.fnmatch_lines(["*no option 'pause'*'pauses'*", "*no claim 'exclusiv'*'exclusive'*", "*no file 'no_lock.py'*"])
