@@ -65,7 +65,8 @@ class Faults:
             past_ttl = outcome.lasted_longer_than(self.ttl_ns)
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
             measures["struck_past_ttl"] += past_ttl
-            measures["granted_anew"] += granted_meanwhile and outcome.record.effect in AT_THE_STORE
+            anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write
+            measures["granted_anew"] += anew and outcome.record.effect in AT_THE_STORE
             if outcome.record.effect is Effect.STORE_SPLIT:
                 measures["asked_on_each_side"] += min(outcome.asked_here, outcome.asked_there)
             measures["sessions_ended"] += outcome.record.sessions_ended
