@@ -197,9 +197,10 @@ def picture_of(
     limit: int = timeline_reader.LIMIT,
 ) -> Timeline:
     """Save the folder's run record, judge the run, and read its timeline."""
-    record = record_of({"tests": tests, "ttl_ms": ttl_ms}, {"store": store, "ttl_ms": ttl_ms}, final)
-    save(made.folder / "run.json", record)
+    scenario, stage = {"tests": tests, "ttl_ms": ttl_ms}, {"store": store, "ttl_ms": ttl_ms}
+    save(made.folder / "run.json", record_of(scenario, stage, final, files=inventory(made.folder)))
     judgement, findings = judge(made.folder)
+    save(made.folder / "verdict.json", judgement)
     return timeline_reader.read(made.folder, judgement, findings, has_store=store is not None, limit=limit)
 
 

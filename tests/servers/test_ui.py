@@ -224,7 +224,7 @@ def test_form_starts_a_small_scenario(ui):
     """The form as it stands starts a scenario of few users."""
     facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(AT_ONCE))
 
-    assert (facts["verdict"], facts["requests"]) == ("KEPT", 6)
+    assert (facts["verdict"], facts["requests"]) == ("KEPT", 10)
 
 
 def test_users_do_not_leak_into_the_next_run(ui):

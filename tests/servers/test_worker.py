@@ -33,6 +33,7 @@ def test_worker_records_what_a_process_records(tmp_path):
     assert [judgement.verdict for judgement in judgements] == [Verdict.KEPT] * 2
     assert second.name == judgements[1].run
     assert sorted(two.pop("command").split()) == sorted(one.pop("command").split())
+    assert [len(record.pop("clients")) > 0 for record in (one, two)] == [True, True]  # whose ports differ
     for counts in (*one.pop("commands").values(), *two.pop("commands").values()):
         assert sum(counts.values()) > 0
     assert one == two
