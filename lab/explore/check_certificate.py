@@ -3,12 +3,12 @@
 This file is on its own: Python's library and a Redis are all that it needs. It imports nothing of the lab. Without --port it
 starts a redis-server for itself. With --port it uses the first empty database of that server, and empties it again.
 
-A certificate states what can happen to some clients of a lock, search by search, in lines of JSON; ``docs/explore.md`` has the
-format. For each listed state, this program works out by itself
+A certificate states what can happen to some clients of a lock, search by search, in lines of JSON; ``docs/certificate.md`` has
+the format. For each listed state, this program works out by itself
 
 - which events are possible: a step of each client, time, and each fault that is left;
 - what each command does: a real Redis gets the keys of the state and the command, and is asked for its reply and its keys;
-- the marks that follow: who asks, works, releases; who is entitled to the lock; who has written how often;
+- the marks after it: of each request its phase, whether it is entitled to the lock, and how often it has written;
 - whether the event breaks one of the claims that the certificate states (the list is in CHECKED).
 
 What it works out must be what is listed: no event may be missing, none may be too many, and each must lead to the listed state.

@@ -169,6 +169,10 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         yield Question(task._replace(ends=True))
     yield Question(task, replicas=THREE, needed=servers > 1)
     if servers == 1:
+        # what a fault leaves in the memory of a process, its next request meets
+        for budget in (Budget(lost_replies=1), Budget(failures=1)):
+            yield Question(seldom._replace(in_turn=2), budget, needed=False)
+        yield Question(seldom._replace(work_ms=ttl_ms - GRID_MS), replicas=THREE, needed=False)
         yield Question(seldom._replace(work_ms=part, wait_ms=third), replicas=THREE, needed=False)
         for budget in single_faults():
             yield Question(seldom, budget, replicas=THREE, needed=False)

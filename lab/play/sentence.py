@@ -59,7 +59,7 @@ def broken(board: Board, before: State, move: Move, finding: Finding) -> str:
 
 
 def _seen(board: Board, before: State, move: Move) -> Seen:
-    """Return an event with what is known of its states. A state does not know who made its keys, but who has taken the lock."""
+    """Return an event with the owners of the lock's keys before and after it: the requests that have taken the lock."""
     known = board.world.about.known
     owned_before, owned = (
         {key.encode(): owner.actor for key, owner in state.ghosts.owners if key in known} for state in (before, move.state)

@@ -146,7 +146,7 @@ def _running(state: State) -> list[int]:
 
 
 def _is_idle(world: World, state: State) -> bool:
-    """Return whether nobody is in its work, and nobody who has taken the lock is only paused."""
+    """Return whether no request uses the lock: none works, and the request that has taken the lock is not paused."""
     about = world.about
     for actor, phase in enumerate(state.ghosts.phases):
         if phase == ghosts.WORKS and state.modes[actor // about.at_once] != DEAD:

@@ -24,7 +24,7 @@ class Passed(NamedTuple):
     used: Budget
     # the requests that wait for the lock
     waiting: tuple[int, ...]
-    # whether nobody is in its work, and nobody who has taken the lock is only paused
+    # whether no request uses the lock: none works, and the request that has taken the lock is not paused
     idle: bool
 
 
