@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -218,7 +219,10 @@ def test_signal_reaches_the_lab(folder):
     lab = folder / ".venv/bin/lab"
     lab.write_text("#!/bin/sh\ntrap 'echo ended >ended; exit 130' TERM\necho >began\nwhile :; do sleep 0.2; done\n")
     clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
-    command = ["make", "--no-print-directory", f"PYTHON={folder / 'python'}", "scenario", "STAGE=lua"]
+    make_it = ["make", "--no-print-directory", f"PYTHON={folder / 'python'}", "scenario", "STAGE=lua"]
+    # who started the tests may ignore SIGTERM, and a shell can set no trap for a signal that it was started to ignore
+    heeds = "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", heeds, *make_it]
     with subprocess.Popen(command, cwd=folder, env=clean, stderr=subprocess.DEVNULL, start_new_session=True) as made:
         try:
             wait_for((folder / "began").exists)
