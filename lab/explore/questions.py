@@ -159,7 +159,6 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         yield Question(seldom._replace(at_once=2, work_ms=long), replicas=1, needed=False)
         yield Question(seldom._replace(in_turn=2), needed=False)
         yield Question(seldom._replace(at_once=2, in_turn=2, work_ms=part, wait_ms=third), replicas=1, needed=False)
-        yield Question(seldom._replace(at_once=2, work_ms=part), needed=False)
     if reenters:
         yield Question(task._replace(nested=True))
     for budget in single_faults():
@@ -178,6 +177,8 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
             yield Question(seldom, budget, replicas=THREE, needed=False)
     for budget in pairs_of_faults():
         yield Question(seldom, budget, needed=False)
+    if servers == 1:
+        yield Question(seldom._replace(at_once=2, work_ms=ttl_ms - GRID_MS, wait_ms=ttl_ms), needed=False)
 
 
 def on_hundreds(duration_ms: float) -> int:

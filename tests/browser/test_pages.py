@@ -12,7 +12,7 @@ from lab.paths import REFERENCE
 from lab.report import run_data, site
 from lab.report.chart import LINES
 from lab.report.pages import runs_in
-from tests.command import run
+from tests.command import run, wait_for
 
 TOOK_MS = """() => {
   const since = performance.now();
@@ -136,7 +136,7 @@ def test_links_to_a_run_and_back(browser, reports):
     assert page.locator("h1").inner_text().startswith("none under rush")
 
     page.get_by_role("link", name="Runs of none").click()
-    page.wait_for_function("document.querySelectorAll('#table tbody tr').length > 0")  # the page fills its table late
+    wait_for(lambda: names(page))  # the page fills its table late
     assert page.url.endswith("/index.html#stage=none")
     assert set(names(page)) == {"none", "none, 1 replica"}
 
@@ -149,8 +149,7 @@ def test_matrix_links_to_an_undrawn_run(browser, reports):
     page = browser.open(reports / "index.html")
     page.locator("#matrix a[href='#stage=ttl&scenario=rush']").click()
 
-    page.wait_for_function("document.querySelectorAll('#table tbody tr').length === 1")
-    assert names(page) == ["ttl"]
+    wait_for(lambda: names(page) == ["ttl"])
     assert page.locator("#runs-title").is_visible()
 
 

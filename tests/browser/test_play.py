@@ -7,6 +7,7 @@ import re
 from lab.explore.search.event import Kind, parse
 from lab.paths import REFERENCE
 from lab.play.levels import LEVELS
+from tests.command import wait_for
 
 PLAY = REFERENCE / "play"
 
@@ -44,7 +45,7 @@ def test_every_shortest_schedule_is_played(browser):
         assert page.locator(".board").inner_text() == start
     page.goto((PLAY / "index.html").as_uri())
     marks = "[...document.querySelectorAll('#levels .done')].filter((one) => one.textContent.includes('done in'))"
-    page.wait_for_function(f"{marks}.length === {solved}")  # it hears of the marks that other pages made
+    wait_for(lambda: page.evaluate(f"{marks}.length === {solved}"))  # it hears of the marks that other pages made
 
 
 def test_level_for_everybody(browser):

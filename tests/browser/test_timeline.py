@@ -10,6 +10,7 @@ import pytest
 
 from lab.report.pages import report_run
 from tests.builders import Made, outlived, picture_of
+from tests.command import wait_for
 
 SOUND = 100  # increments after the loss, one each 20 ms
 
@@ -262,7 +263,7 @@ def test_upward_finger_scrolls(touched):
     x, y = seen.point(0.5)
     fingers.move(((x, y), (x, y - 200)), steps=10)
 
-    seen.page.wait_for_function(f"scrollY > {before}")
+    wait_for(lambda: seen.page.evaluate("scrollY") > before)
     assert seen.view == view
 
 

@@ -120,7 +120,7 @@ def marked(ghosts: Ghosts, about: About, actor: int, mark: Mark, now_ms: int) ->
             hold = ghosts.holds[actor]
             if hold is not None and hold.at(now_ms).why is Why.EXPIRED and not ghosts.writes[actor]:
                 found.append(Finding(Claim.held_to_the_end, Harm.ABANDONED, Why.EXPIRED, actor))
-            ghosts = ghosts.of_actor(actor, holds=None, phases=RELEASES, released_own=NOT_YET)
+            ghosts = ghosts.of_actor(actor, holds=None, phases=RELEASES, released_own=NOT_YET, changed_ms=NOT_YET)
         case Ended():
             ghosts = _ended(ghosts, about, actor, mark, now_ms, found)
     return ghosts, found
@@ -180,7 +180,8 @@ def _hold(ghosts: Ghosts, about: About, actor: int, key: str, now_ms: int, found
         return Hold(key, now_ms, why), ghosts
     elif owner is not None and about.servers == 1:
         other = ghosts.holds[owner.actor]
-        if other is None or not other.is_entitled(now_ms):  # it was passed on
+        is_held = other is not None and other.is_entitled(now_ms)
+        if not is_held and not _is_kept(ghosts, about, owner.actor, actor):  # it was passed on
             since_ms = max(since_ms, owner.since_ms)
             ghosts = ghosts.owned_by(key, Owner(actor, since_ms))
     if since_ms == NOT_YET:  # after a pause as long as the lease, what it sent can have come too late to take anything
@@ -191,6 +192,12 @@ def _hold(ghosts: Ghosts, about: About, actor: int, key: str, now_ms: int, found
     until_ms = _until(about, since_ms)
     slow = until_ms is not None and until_ms <= now_ms
     return Hold(key, until_ms, Why.SLOW if slow else Why.ENTITLED), ghosts
+
+
+def _is_kept(ghosts: Ghosts, about: About, owner: int, actor: int) -> bool:
+    """Return whether an owner in another process has done nothing yet with which it could pass its lock on."""
+    is_same_process = owner // about.at_once == actor // about.at_once
+    return ghosts.phases[owner] == RELEASES and ghosts.released_own[owner] == NOT_YET and not is_same_process
 
 
 def _wrote(ghosts: Ghosts, about: About, actor: int, mark: Wrote, now_ms: int, found: list[Finding]) -> Ghosts:
