@@ -266,7 +266,8 @@ class Explorer:
             return Answer(undecided=Undecided.FAILS, about=failed.about)
         if not found.complete:
             return Answer(undecided=Undecided.TIME, about="a request alone does not come to an end")
-        if not found.witness.served and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
+        does_work = found.witness.served or Claim.counts_once in found.broken
+        if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
             refused = "it was refused" if found.witness.refused else "it did not do its work"
             return Answer(undecided=Undecided.NOBODY_SERVED, about=refused)
         return None

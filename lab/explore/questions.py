@@ -59,7 +59,7 @@ class Question:
         """Return the claims that the search decides. servers: of how many the lock's store consists."""
         task, found = self.task, list(ALWAYS)
         if task.nested:
-            return (Claim.reentrant,)
+            return (Claim.reentrant, Claim.held_to_the_end) if task.work_ms > task.ttl_ms else (Claim.reentrant,)
         if task.at_once > 1:
             found.append(Claim.exclusive_in_process)
         if self.fits:
@@ -86,6 +86,7 @@ def decidable(servers: int = 1) -> tuple[Claim, ...]:
 def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
     """Return the searches of a stage."""
     found = _all(Task(ttl_ms), servers_of(stage), Claim.reentrant in stage.claims)
+    found = (one for one in found if one.task.ttl_ms % stage.ttl_step_ms == 0)
     return [one for one in found if not (one.budget.restarts and is_other(stage.store))]  # which write to disk before they answer
 
 
@@ -161,6 +162,7 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         yield Question(seldom._replace(at_once=2, in_turn=2, work_ms=part, wait_ms=third), replicas=1, needed=False)
     if reenters:
         yield Question(task._replace(nested=True))
+        yield Question(seldom._replace(nested=True, work_ms=long), needed=False)
     for budget in single_faults():
         yield Question(task, budget)
     if servers == 1:
@@ -171,7 +173,8 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         # what a fault leaves in the memory of a process, its next request meets
         for budget in (Budget(lost_replies=1), Budget(failures=1)):
             yield Question(seldom._replace(in_turn=2), budget, needed=False)
-        yield Question(seldom._replace(work_ms=ttl_ms - GRID_MS), replicas=THREE, needed=False)
+        # a TTL that is no whole number of seconds
+        yield Question(seldom._replace(ttl_ms=ttl_ms - GRID_MS, work_ms=ttl_ms - 2 * GRID_MS), replicas=THREE, needed=False)
         yield Question(seldom._replace(work_ms=part, wait_ms=third), replicas=THREE, needed=False)
         for budget in single_faults():
             yield Question(seldom, budget, replicas=THREE, needed=False)

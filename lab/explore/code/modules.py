@@ -23,6 +23,7 @@ from lab.explore.code.stand_ins import datetime_module
 SHELF = "app.locks"
 CLIENTS = {"redis", "valkey", "hiredis", "kazoo", "etcd3gw", "requests", "pymysql"}
 SHARED = sys.stdlib_module_names | CLIENTS | {"app", "lab", "greenlet", "msgspec", "anyio", "sniffio"}
+FIRST_ADDRESS, STEP = 0x7F00_0000_0000, 64
 MOST_MODULES = 80  # of a package: to make a copy of more takes too long for each replica
 
 _datetime = datetime_module()
@@ -102,6 +103,12 @@ def _imports(path: Path, name: str) -> list[str]:
     return [one for one in found if one and (not one.startswith(f"{SHELF}.") or _origin(one))]
 
 
+def _id(thing: Any) -> int:
+    """Return an address of a thing: the same each time that the code runs, and, as after a fork, the same in all processes."""
+    here = running()
+    return id(thing) if here is None or here.modules is None else here.modules.address(thing)
+
+
 class _Loader(importlib.abc.Loader):
     """Executes a module's code for a replica. The code is read once."""
 
@@ -110,6 +117,7 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__file__ = self.path
+        module.__dict__["id"] = _id
         current().modules.paths.add(self.path)
         exec(self.code, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
 
@@ -150,12 +158,18 @@ class Modules:
         self._others: list[tuple[str, ModuleType]] = []
         self._datetime = sys.modules["datetime"]
         self._number = 0
+        # by the interpreter's address, a thing whose address was asked for, and which it was
+        self._things: dict[int, tuple[Any, int]] = {}
+
+    def address(self, thing: Any) -> int:
+        """Return the address of a thing. It depends on how many were asked for before."""
+        return FIRST_ADDRESS + STEP * self._things.setdefault(id(thing), (thing, len(self._things)))[1]
 
     def load(self) -> ModuleType:
         """Execute the stage's file, and return its module. The replica runs."""
         name = self.sources.name
         made = ModuleType(name)
-        made.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0])
+        made.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0], id=_id)
         self.own[name] = sys.modules[name] = made
         self._number += 1
         self._in_package(name, made)

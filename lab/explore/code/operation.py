@@ -120,6 +120,9 @@ class Releasing(NamedTuple):
     """The work is over, well or with an error. What the request sends from here on is its release."""
 
 
+WRONG_ANSWER = "WrongAnswer"  # the request is answered with another number than its work has written
+
+
 class Ended(NamedTuple):
     """The request is over: ``ok``, or the name of the error."""
 

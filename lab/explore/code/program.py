@@ -23,7 +23,7 @@ from app.stores import redis_nodes
 from lab.explore.code import other_stores, sockets, stand_ins
 from lab.explore.code.draws import ENDS, MIDDLE, Drawing
 from lab.explore.code.modules import SHELF, Modules, Sources
-from lab.explore.code.operation import AsksAgain, Ended, GotAgain, Releasing, Writing, Wrote
+from lab.explore.code.operation import WRONG_ANSWER, AsksAgain, Ended, GotAgain, Releasing, Writing, Wrote
 from lab.explore.code.operation import Grant as Granted
 from lab.explore.code.replica import GRID_MS, NotExplored, Replica
 from lab.explore.code.wire import Scripts
@@ -210,7 +210,7 @@ class _Process:
             lock = self.lock(self.store, *about)
             answer = work.run(Twice(lock, self.lock(self.store, *about), work) if task.nested else lock)
             if answer.wrote != work.written.value:
-                ended = Ended("WrongAnswer", why=f"it answered with {answer.wrote!r}, and its work wrote {work.written.value!r}")
+                ended = Ended(WRONG_ANSWER, why=f"it answered with {answer.wrote!r}, and its work wrote {work.written.value!r}")
         except NotExplored:
             raise
         except Exception as error:  # noqa: BLE001 - an error of the lock, the resource or their client is a result, as it is under load

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import uuid
+import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -29,6 +30,7 @@ from lab.explore.code.replica import current, running
 
 EPOCH_MS = 1_700_000_000_000
 OWN = "lab.explore."  # its modules see the interpreter as it is
+NODE = b"\x02lab\x00\x01"  # of a uuid1: all processes are on one machine
 THREADS_FROM = 1 << 40  # how the threads of replicas are numbered for ``threading.get_ident``
 
 _real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
@@ -194,6 +196,7 @@ def _say_nothing_of_ends() -> None:
             hook(found)
 
     sys.unraisablehook = unraisable
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     for name in ("concurrent.futures", "asyncio"):
         logging.getLogger(name).addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], GreenletExit)))
 
@@ -254,7 +257,7 @@ def _start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = Non
 
 
 def _uuid1(*_: Any, **__: Any) -> uuid.UUID:
-    return uuid.UUID(bytes=current().fresh(16), version=1)
+    return uuid.UUID(bytes=current().fresh(10) + NODE, version=1)
 
 
 def _no_process(*_: Any, **__: Any) -> Any:

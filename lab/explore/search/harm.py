@@ -32,6 +32,8 @@ class Harm(StrEnum):
     TWO_IN_PROCESS = "two_in_process"
     LOST = "lost"  # an increment; ``Finding.why`` has the reason
     TWICE = "twice"
+    NOT_DONE = "not_done"  # the work of a request that is answered as if it were
+    DONE_AND_REFUSED = "done_and_refused"  # a request that has done its work
     THEFT = "theft"
     FOREIGN_RENEWAL = "foreign_renewal"
     RENEWED_FOR_NOBODY = "renewed_for_nobody"

@@ -252,20 +252,25 @@ def confirm(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move
         seen = walk(like(world, world.lock, world.counter), events, horizon_ms)
     except NotPossible as error:  # of a folded search: this client cannot do what another one could
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
-    if isinstance(world.lock, Nodes | Histories):  # each of several is another server; others than Redis have no databases
-        again = walk_live(world, events, horizon_ms)[1]
-    else:
-        asked: list[Asked] = []
-        servers = Rehearsed(world.lock, LOCK_DATABASE, asked), Rehearsed(world.counter, COUNTER_DATABASE, asked)
-        with contextlib.closing(like(world, *servers)) as rehearsed:
-            again = walk(rehearsed, events, horizon_ms)
-        differs = difference(world.lock, asked)
-        if differs:
-            again = walk_live(world, events, horizon_ms)[1]
+    try:
+        again = _again(world, events, horizon_ms)
+    except NotPossible as error:
+        raise Differs(f"in the repetition on a server, {error}") from error
     for before, now in zip(seen, again, strict=True):
         if before.command != now.command or before.found != now.found or not same(_value(before), _value(now)):
             raise Differs(_how(before, now))
     return seen
+
+
+def _again(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move]:
+    """Return the moves of a schedule that is run without tables. Raises NotPossible, and Stalled."""
+    if isinstance(world.lock, Nodes | Histories):  # each of several is another server; others than Redis have no databases
+        return walk_live(world, events, horizon_ms)[1]
+    asked: list[Asked] = []
+    servers = Rehearsed(world.lock, LOCK_DATABASE, asked), Rehearsed(world.counter, COUNTER_DATABASE, asked)
+    with contextlib.closing(like(world, *servers)) as rehearsed:
+        again = walk(rehearsed, events, horizon_ms)
+    return walk_live(world, events, horizon_ms)[1] if difference(world.lock, asked) else again
 
 
 def _value(move: Move) -> Any:

@@ -11,7 +11,7 @@ The rules are the same for a search in the tables and for a replay on a real ser
 from __future__ import annotations
 
 from app.lock import Claim
-from lab.explore.code.operation import Ended, Grant, Mark, Releasing, Wrote
+from lab.explore.code.operation import WRONG_ANSWER, Ended, Grant, Mark, Releasing, Wrote
 from lab.explore.search.about import About
 from lab.explore.search.attribution import claim_of
 from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, Ghosts, Hold, Owner, Written
@@ -127,14 +127,20 @@ def marked(ghosts: Ghosts, about: About, actor: int, mark: Mark, now_ms: int) ->
 
 
 def _ended(ghosts: Ghosts, about: About, actor: int, mark: Ended, now_ms: int, found: list[Finding]) -> Ghosts:
-    served = mark.how in ("ok", "NotOwner") and ghosts.writes[actor] > 0
+    says_done = mark.how in ("ok", "NotOwner")
+    not_done = not ghosts.writes[actor] and (says_done or mark.how == WRONG_ANSWER)
+    if not_done:
+        found.append(Finding(Claim.counts_once, Harm.NOT_DONE, client=actor))
+    if mark.how == "NotAcquired" and ghosts.writes[actor]:
+        found.append(Finding(Claim.counts_once, Harm.DONE_AND_REFUSED, client=actor))
+    served = says_done and ghosts.writes[actor] > 0
     left = mark.how == "NotAcquired"
     if left and about.wait_ms == 0 and now_ms > LIMIT_MS:
         found.append(Finding(Claim.answers_a_try_at_once, Harm.SLOW_TRY, client=actor))
     in_vain = left and about.wait_ms and ghosts.idle_since_ms != NOT_YET and now_ms - ghosts.idle_since_ms >= about.wait_ms
     if in_vain and not ghosts.owners and not ghosts.left:  # all its time for a lock that nobody had
         found.append(Finding(Claim.waiters_may_leave if ghosts.gave_up else Claim.loses_no_wakeup, Harm.ASLEEP, client=actor))
-    if mark.how not in ANSWERS:
+    if mark.how not in ANSWERS and not not_done:
         at = f" at {mark.where}" if mark.where else ""
         about_it = f"{mark.how}{at}{f': {mark.why}' if mark.why else ''}"
         found.append(Finding(Claim.serves_most_requests, Harm.FAILED, client=actor, about=about_it))

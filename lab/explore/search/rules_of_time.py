@@ -99,7 +99,9 @@ def ended(ghosts: Ghosts, about: About, end: End) -> Iterator[Finding]:
             yield Finding(claim, Harm.NOT_FREED if claim is Claim.releases_only_its_own else harm)
     idle_ms = 0 if ghosts.idle_since_ms == NOT_YET else end.now_ms - ghosts.idle_since_ms
     passed_over = taken and end.waiting and not _is_theirs(about, end.lock, end.now_ms, end.waiting, taken[0])
-    if about.serves and passed_over and (not end.is_cut or idle_ms > about.ttl_ms + FREE_AGAIN_WITHIN_MS):
-        yield Finding(Claim.serves_most_requests, Harm.STUCK, client=end.waiting[0])
-    if about.serves and not end.waiting and 2 * ghosts.served < end.requests:
+    few = 2 * ghosts.served < end.requests
+    if about.serves and end.waiting and (passed_over or few):
+        if not end.is_cut or idle_ms > about.ttl_ms + FREE_AGAIN_WITHIN_MS:
+            yield Finding(Claim.serves_most_requests, Harm.STUCK, client=end.waiting[0])
+    elif about.serves and not end.waiting and few:
         yield Finding(Claim.serves_most_requests, Harm.FEW_SERVED)

@@ -19,6 +19,7 @@ from struct import Struct
 from typing import Any
 
 from app.lock import Claim
+from lab.explore.search.alike import NotAlike
 from lab.explore.search.budget import Budget
 from lab.explore.search.counting import count
 from lab.explore.search.event import STEP, Event
@@ -175,7 +176,7 @@ class Graph:
     def _with_numbers(self, states: Sequence[int], last: Move | None) -> list[Event]:
         """Return the events of a way through a graph in which servers are folded, with the real numbers of the servers.
 
-        states: the numbers of the states, without the start. last: one more move from there, as the graph has it.
+        states: the numbers of the states, without the start. last: one more move from there. Raises NotAlike.
         """
         found, state = [], started(self.world, self.budget)
         reduced, self.world.unnoticed = self.world.unnoticed, None  # one order of servers is not the one with other numbers
@@ -186,6 +187,9 @@ class Graph:
             ]
             if last is not None and place == len(keys) - 1:
                 possible = [one for one in possible if _harms(one) == _harms(last)]
+            if not possible:
+                self.world.unnoticed = reduced
+                raise NotAlike
             found.append(possible[0].event)
             state = possible[0].state
         self.world.unnoticed = reduced

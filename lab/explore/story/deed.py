@@ -264,6 +264,8 @@ SENTENCES = {
     Harm.RENEWED_FOR_NOBODY: "{who}’s lock is renewed, although {who}’s request is over",
     Harm.FENCE: "{who} gets no higher fence than {fence}",
     Harm.TWICE: "{who} did its work twice",
+    Harm.NOT_DONE: "{who}’s request is answered as if its work were done, and it was not",
+    Harm.DONE_AND_REFUSED: "{who} is refused, and has done its work",
     Harm.FAILED: "{who}’s request fails, although nothing was injected: {error}",
 }
 

@@ -8,6 +8,8 @@ PHRASES = {
     Harm.TWO_HOLDERS: "the lock was granted to two holders at once",
     Harm.TWO_IN_PROCESS: "two requests of one process were inside the lock at once",
     Harm.TWICE: "a request did its work twice",
+    Harm.NOT_DONE: "a request was answered as if its work were done, and it was not",
+    Harm.DONE_AND_REFUSED: "a request was refused, and had done its work",
     Harm.THEFT: "a release deleted the lock of another holder",
     Harm.FOREIGN_RENEWAL: "a client renewed the lock of another holder",
     Harm.RENEWED_FOR_NOBODY: "the lock was renewed for a request that was over",
