@@ -135,6 +135,7 @@ class Increment:
             agreed=context.last_agreed,
             held_from_ns=context.held_from_ns,
             key_set_ns=context.key_set_ns(grant.key),
+            first_vote_ns=context.first_vote_ns(grant.key),
             outer_key=context.outer_key,
             outer_sent_ns=context.outer_sent_ns,
             outer_got_ns=context.outer_got_ns,

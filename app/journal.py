@@ -49,6 +49,9 @@ class Got(Event, tag="got"):
     agreed: bool | None = None
     # when the command that set the key itself was sent, where a later command followed; 0 where none did, or it is not known
     key_set_ns: int = 0
+    # of several servers: when the first of the commands was sent that set the key for this try, whatever another server refused;
+    # 0 where there was no other one
+    first_vote_ns: int = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
     # when the last command of the outer lock's acquire was sent; 0 without any

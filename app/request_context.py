@@ -35,6 +35,8 @@ from app.failpoints import (
 
 # by key, when a phase set it: of a phase that has set no key
 NONE_SET: Mapping[str, int] = MappingProxyType({})
+# when this thread or task sent its last command; others of the same request may have sent one since
+SENT_NS: ContextVar[int] = ContextVar("sent_ns", default=0)
 
 
 class RequestContext:
@@ -63,6 +65,8 @@ class RequestContext:
     agreed_from_ns: int = 0
     # by key: when the first of these commands that set this key was sent, as far as the store's client knows the key
     set_from_ns: Mapping[str, int] = NONE_SET
+    # by key: when the first command of the present try was sent that set it at any server
+    votes_from_ns: Mapping[str, int] = NONE_SET
     # the name of the last of these commands
     command: str = ""
     # what the store answered to it
@@ -112,7 +116,7 @@ class RequestContext:
     def _forget(self) -> None:
         """Forget what was sent in the phase before."""
         self.commands = self.of_the_lock = self.sent_ns = self.agreed_from_ns = 0
-        self.set_from_ns = NONE_SET
+        self.set_from_ns = self.votes_from_ns = NONE_SET
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
         self.last_agreed = None
@@ -154,6 +158,7 @@ class RequestContext:
         self.commands += commands
         self.command, self.answer = command, ""
         self.sent_ns = monotonic_ns()
+        SENT_NS.set(self.sent_ns)
 
     def answered(
         self,
@@ -194,11 +199,25 @@ class RequestContext:
             self.set_from_ns = NONE_SET
             return
         self.may_have_agreed = True
+        if self.phase is ACQUIRE and keys:
+            self._take_vote(meaning, keys)
         if meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
             self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
             if keys and self.phase is ACQUIRE and keys[0] not in self.set_from_ns:
                 self.set_from_ns = {**self.set_from_ns, keys[0]: self.sent_ns}
+
+    def _take_vote(self, meaning: Meaning, keys: Sequence[str]) -> None:
+        """Note when a key was set first in this try. A try that failed takes back what it has set, by a script or a deletion."""
+        if meaning is AGREED and keys[0] not in self.votes_from_ns:
+            self.votes_from_ns = {**self.votes_from_ns, keys[0]: SENT_NS.get() or self.sent_ns}
+        elif meaning is OPEN and self.votes_from_ns:
+            self.votes_from_ns = {key: since_ns for key, since_ns in self.votes_from_ns.items() if key not in keys}
+
+    def first_vote_ns(self, key: str) -> int:
+        """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
+        since_ns = self.votes_from_ns.get(key, 0)
+        return since_ns if since_ns < self.sent_ns else 0
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""

@@ -4,10 +4,10 @@ A holder is entitled to a key from its grant until the first of these:
 
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
-  sent. A command that waits at the store grants when it is answered (``app/request_context.py``). Where the last command granted
-  nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A
-  stage without a TTL has no such end. A lease that a holder leaves to another request of its process goes on, but lasts at
-  least half a TTL from then;
+  sent. A command that waits at the store grants when it is answered (``app/request_context.py``). Of votes that are asked for one
+  by one, the first counts. Where the last command granted nothing, the lease counts from the grant. The holder's clock counts,
+  so a lock that the store lets end earlier is no excuse. A stage without a TTL has no such end. A lease that a holder leaves to
+  another request of its process goes on, but lasts at least half a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, also where the number comes out right.
@@ -91,6 +91,8 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     """Return from when the lease of a new grant counts, by the command that granted it."""
     if run.unseen is not None and not grant.commands:
         return grant.asked_ns  # the command that granted it was not seen
+    if run.has_votes and grant.first_vote_ns:
+        return grant.first_vote_ns
     waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
     if not waited_since or grant.agreed:
         return grant.lease_from_ns

@@ -12,6 +12,9 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 
+OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
+MAJORITY = 3  # of five servers
+
 
 class Faults:
     """Report each grant, release and renewal, in the order of time. The results are in the findings."""
@@ -23,6 +26,9 @@ class Faults:
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.ttl_ns = findings.run.ttl_ms * 1_000_000
         self.measures = findings.measures
+        self.findings = findings
+        self.has_votes = findings.run.has_votes
+        self.sent_one_by_one = False  # whether requests ask each of several servers by a command of its own
         findings.faults = self.outcomes
 
     def got(self, grant: Grant) -> None:
@@ -38,11 +44,16 @@ class Faults:
         """Return whether a fault struck a command that was not about the lock, although others were."""
         return bool(record.keys) and not self.keys.isdisjoint(self.known()) and self.keys.isdisjoint(record.keys)
 
+    def _struck_one_vote(self, record: FaultRecord) -> bool:
+        """Return whether a fault struck one server's command of several: without it there is still a majority."""
+        return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
+
     def gave_up(self, replica: str, event: GaveUp) -> None:
         for outcome in self.outcomes:
             outcome.asked(replica, event.asked_ns)
 
     def released(self, grant: Grant) -> None:
+        self.sent_one_by_one |= self.has_votes and grant.release_commands >= MAJORITY
         for outcome in self.outcomes:
             outcome.released(grant.request, grant.released_ns)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
@@ -58,7 +69,10 @@ class Faults:
     def close(self) -> None:
         """Measure: all journals have been read."""
         measures = self.measures
-        measures["struck"] = sum(not self._struck_beside(outcome.record) for outcome in self.outcomes)
+        self.findings.struck_one_vote = sum(self._struck_one_vote(outcome.record) for outcome in self.outcomes)
+        measures["struck"] = (
+            sum(not self._struck_beside(outcome.record) for outcome in self.outcomes) - self.findings.struck_one_vote
+        )
         measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
         measures["votes"] = min((outcome.record.votes for outcome in self.outcomes), default=0)
         for outcome in self.outcomes:

@@ -57,6 +57,8 @@ class Grant(msgspec.Struct, eq=False):
     held_from_ns: int
     # when the command that set the key itself was sent, where a later command of the acquire followed; 0 where it is not known
     key_set_ns: int
+    # when the first of several commands that set the key was sent, whatever was refused since; 0 without one
+    first_vote_ns: int = 0
     # the journal's facts of the work
     reading_ns: int = 0
     read_ns: int = 0
@@ -121,6 +123,7 @@ class Grant(msgspec.Struct, eq=False):
             got.outer_sent_ns or got.outer_got_ns,
             got.held_from_ns,
             got.key_set_ns,
+            got.first_vote_ns,
             sent_ns=got.sent_ns or got.got_ns,
             agreed=got.agreed,
         )

@@ -259,6 +259,8 @@ def _broke(violation: Violation, claims: list[str]) -> str:
 
 def _what_was_missing(findings: Findings) -> str:
     """Explain the most likely reason why the danger was never reached: too few requests, or too many failures."""
+    if findings.struck_one_vote:
+        return "the fault struck the command to one of several servers, and the others were a majority without it"
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
     if not refused:
         return f"{counted(findings.requests, 'request')} may be too few for it, or came too slowly"

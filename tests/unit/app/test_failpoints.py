@@ -159,6 +159,20 @@ def test_script_before_the_grant(tmp_path):
     assert not failpoints.is_yes("take the votes back", 0)
 
 
+def test_the_first_vote_of_a_try():
+    """A server that refuses takes no other vote away. The votes of a try that failed are taken back."""
+    one = RequestContext()
+
+    one.begin("r1")
+    sent_ns = []
+    for meaning in (Meaning.AGREED, Meaning.OPEN, Meaning.AGREED, Meaning.REFUSED, Meaning.AGREED):
+        one.sending("SET")
+        sent_ns.append(one.sent_ns)
+        one.answered("SET", None, meaning, keys=("lock",))
+
+    assert sent_ns[0] < one.first_vote_ns("lock") == sent_ns[2] < one.sent_ns
+
+
 def test_failed_renewal(tmp_path, monkeypatch):
     """A renewal fails once, before it is sent, with the error of the store's own library; the next one is sent."""
     prepare(tmp_path, "fail_renewal-1", gate="renew.before", action="fail", skip=1)

@@ -14,6 +14,14 @@ from lab.judge.key_history import SET_OVER, KeyHistory
 from tests.builders import MS, found, outlived
 
 
+@pytest.mark.parametrize(("commands", "has_votes", "seen"), [(5, True, 0), (1, True, 1), (5, False, 1)])
+def test_a_fault_of_one_vote(made, commands, has_votes, seen):
+    """A command to one of five servers that fails shows nothing: the other four are a majority."""
+    made.increment("struck", 0, 0, release_commands=commands).fault("fail_command", "struck", 3, 4, "release.before_last")
+
+    assert made.analyse(final=1, ttl_ms=500, has_votes=has_votes).measures["struck"] == seen
+
+
 @pytest.mark.parametrize(
     ("kind", "gate", "persists", "expected"),
     [

@@ -77,6 +77,15 @@ def test_a_lease_counts_from_what_granted_it(made, agreed, expected):
     assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300))] == [expected]
 
 
+@pytest.mark.parametrize(("first_vote_ns", "expected"), [(2, "held_to_the_end"), (0, "exclusive")])
+def test_the_lease_of_votes_counts_from_the_first(made, first_vote_ns, expected):
+    """Votes that are asked for one by one end one by one: the lease is over with the first, and not with the last."""
+    made.increment("a", 0, 0, at=(30, 31, 400, 401), sent_ns=29, agreed=True, first_vote_ns=first_vote_ns)
+    made.increment("b", 0, 1, at=(309, 310, 700, 701), sent_ns=309, agreed=True, replica="replica-2")
+
+    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370, has_votes=True))] == [expected]
+
+
 def test_two_keys_of_one_resource(made):
     """Two that lock different keys, and write to one part of a resource that loses nothing, were inside at once all the same."""
     made.increment("a", 0, 0, at=(0, 1, 20, 21), key="stripe 1")
