@@ -764,14 +764,14 @@ def _difference(mine: State, its: State | None) -> str:
 READ = """
 local found = {}
 for _, name in ipairs(redis.call('KEYS', '*')) do
-    local kind = redis.call('TYPE', name).ok
-    local value = ''
+    local kind, value, left_ms = redis.call('TYPE', name).ok, '', redis.call('PTTL', name)
     if kind == 'string' then value = redis.call('GET', name) end
     if kind == 'hash' then value = redis.call('HGETALL', name) end
     if kind == 'list' then value = redis.call('LRANGE', name, 0, -1) end
     if kind == 'set' then value = redis.call('SMEMBERS', name) end
     if kind == 'zset' then value = redis.call('ZRANGE', name, 0, -1, 'WITHSCORES') end
-    table.insert(found, {name, kind, value, redis.call('PTTL', name)})
+    -- a key that has a few milliseconds to live has ended
+    if left_ms < 0 or left_ms > 5 then table.insert(found, {name, kind, value, left_ms}) end
 end
 return found
 """

@@ -92,7 +92,7 @@ class Ghosts(NamedTuple):
     written: tuple[Written, ...] = ()
     # the highest fence that was granted
     fence: int = 0
-    # the faults that have hit requests which had taken nothing, in their order
+    # the faults that have hit requests which had taken nothing, or were about to, in their order
     left: tuple[Left, ...] = ()
     # since when nobody was in its work while somebody waited; NOT_YET while that is not so
     idle_since_ms: int = NOT_YET

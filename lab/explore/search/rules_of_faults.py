@@ -29,7 +29,8 @@ def faulted(ghosts: Ghosts, actor: int, fault: str, in_vain: bool = False) -> Gh
     owned = [(key, owner) for key, owner in ghosts.owners if owner.actor == actor]
     for key, owner in owned:
         ghosts = ghosts.owned_by(key, owner._replace(left=(*owner.left, left)))
-    return ghosts if owned else ghosts._replace(left=(*ghosts.left, left))
+    # what it has taken can be the lock of its thread's request before, that has passed to another
+    return ghosts if owned and left.phase != ASKS else ghosts._replace(left=(*ghosts.left, left))
 
 
 def crashed(ghosts: Ghosts, actor: int) -> Ghosts:

@@ -15,11 +15,17 @@ from lab.explore.store.waiting import can_wait
 SCRATCH_DATABASE = 15
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
 MOST_TRIES = 20  # of an execution on a machine that stalls
-# a script, so that to execute a command and to read what it did is one round trip
+# A script, so that to execute a command and to read what it did is one round trip. A key that has a few milliseconds to live has
+# ended: it would end before the next command, or after it.
 ALL_KEYS = """
 local found = {}
 for _, name in ipairs(redis.call('KEYS', '*')) do
-    table.insert(found, {name, redis.call('DUMP', name), redis.call('PTTL', name)})
+    local left_ms = redis.call('PTTL', name)
+    if left_ms >= 0 and left_ms <= 5 then
+        redis.call('DEL', name)
+    else
+        table.insert(found, {name, redis.call('DUMP', name), left_ms})
+    end
 end
 table.sort(found, function(one, other) return one[1] < other[1] end)
 return found
