@@ -23,7 +23,7 @@ from lab.paths import REPORTS
 RATE_PER_S = 40  # the lock could serve some 60 a second: without a fault, nobody waits for long
 REQUESTS = 240  # six seconds of load: the freeze of 0.9 s is a part of it, and not all
 USERS = 4  # of the closed loop: at this rate, one of them is busy on average
-WORK_MS, TTL_MS = 10, 300  # those of frozen_holder
+WORK_MS, TTL_MS = 10, 300  # the work keeps the lock busy; the TTL is that of frozen_holder
 RETRY_MS = 5  # a waiter asks soon again, so that after the freeze the lock is soon free of those that waited
 QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p98": 0.98, "p99": 0.99, "longest": 1.0}
 

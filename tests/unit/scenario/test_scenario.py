@@ -137,7 +137,7 @@ def test_unfit_scenario_states_why():
 
 def test_times_are_scaled_alike():
     """Where a store counts TTLs in whole seconds, all times of a scenario are scaled alike, and a note states it."""
-    frozen = scenario.load("frozen_holder")
+    frozen = scenario.load("frozen_before_write")
 
     fitted = override(frozen, stages()["etcd"], {})
 
