@@ -170,6 +170,18 @@ def test_lock_after_its_last_release(made, asked_ms, next_ms, waited, guilty):
     assert found(findings) == ([("reentrant", "the lock stayed after its last release")] if guilty else [])
 
 
+@pytest.mark.parametrize("got_ms", [65, 71])
+def test_next_holder_before_the_answer_to_a_release(made, got_ms):
+    """A lock does not stay where the next request has it, also if that was before the answer to the outer release."""
+    made.increment("a", 0, 0, at=(15, 16, 17, 18), released=70, outer_releasing_ns=60, **OUTER)
+    for name, value, outer_ms, end_ms in [("b", 1, got_ms, 700), ("c", 2, 705, 1000)]:
+        outer = {"outer_key": "lock", "outer_got_ns": outer_ms, "outer_sent_ns": outer_ms, "outer_releasing_ns": end_ms - 1}
+        at = (outer_ms + 1, outer_ms + 2, outer_ms + 3, outer_ms + 4)
+        made.increment(name, value, value, at=at, released=end_ms, asked=20, replica=f"replica-{value + 1}", **outer)
+
+    assert found(made.analyse(final=3, ttl_ms=600, lease_ms=0, nested="same")) == []
+
+
 def test_refused_requests_are_no_grants(made):
     """Only a request that got the lock and wrote counts as granted: a lock that refuses everybody is no danger passed."""
     left(made, "a", 10, 11)
