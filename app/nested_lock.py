@@ -9,6 +9,7 @@ from app.lock import Grant, Lock, NotAcquired, Result, Work
 from app.request_context import request_context
 
 SAME, CROSSED = NESTINGS = ("same", "crossed")
+OUTER_PAUSE_MS = 100  # at least, between the two releases of the same lock: three tries of a waiter that polls
 
 
 class NestedLock:

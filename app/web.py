@@ -24,7 +24,7 @@ from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
-from app.nested_lock import SAME, NestedLock
+from app.nested_lock import OUTER_PAUSE_MS, SAME, NestedLock
 from app.origin import foreign
 from app.request_context import RequestContext
 from app.resources import resource, stock_of_a_grant
@@ -59,7 +59,8 @@ class StageEndpoint:
         if not self.settings.nested:
             return self._new(self.lock_key)
         if self.settings.nested == SAME:
-            return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=0.1)
+            pause_ms = max(OUTER_PAUSE_MS, self.settings.work_ms)  # the holder works on: long work is long in both parts
+            return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=pause_ms / 1000)
         keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
         first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
         return NestedLock(self._new(first), self._new(second), pause_s=0.2)

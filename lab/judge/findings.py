@@ -19,7 +19,8 @@ from lab.judge.net_losses import net_losses
 from lab.judge.stall import Stall
 from lab.judge.unseen import Unseen
 
-PAUSES_MS = {"same": 100, "crossed": 200}  # of a request that nests locks, while it holds the outer one (app/web.py)
+# by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
+PAUSES_MS = {"same": 100, "crossed": 200}
 SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 
 
@@ -84,7 +85,9 @@ class RunFacts:
         """Return whether the scenario itself lets a lease end before the work does: by a fault, or by long work."""
         if self.nested == "crossed":  # each waits with its first lock for the second, until a TTL ends
             return True
-        return self.has_faults or self.work_ms + PAUSES_MS.get(self.nested, 0) > SHORT_WORK * self.lease_ms > 0
+        pause_ms = PAUSES_MS.get(self.nested, 0)
+        held_ms = self.work_ms + (max(pause_ms, self.work_ms) if self.nested == "same" else pause_ms)
+        return self.has_faults or held_ms > SHORT_WORK * self.lease_ms > 0
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         lambda stage: stage.resource in ("read_then_write", "mysql_row", *FENCED),
     ),
     "lease": ("a lock that takes an explicit lease time", lambda stage: stage.lease),
+    "reentrance": ("a lock that its holder can take again", lambda stage: Claim.reentrant in stage.claims),
     "renewal": (
         "a lease that its holder renews",
         lambda stage: stage.ttl_ms is not None and Claim.held_to_the_end in stage.claims,

@@ -74,6 +74,7 @@ CELLS = {
     "waiter_gives_up": ("queued", "zookeeper"),
     "waiters_die": ("fair",),
     "nested_contended": ("lua", "reentrant"),
+    "nested_outlasts_ttl": ("reentrant", "watchdog", "cohort"),
     "pooled_thread": ("reentrant", "request_owner"),
     "failed_release": ("setnx", "watchdog"),
     "lost_release": ("watchdog", "zookeeper"),

@@ -10,9 +10,12 @@ import pytest
 from app.increment import Increment
 from app.journal import AnyEvent, GaveUp, Got, Journal, Released
 from app.lock import Grant, NotAcquired
+from app.locks import stages
 from app.nested_lock import NestedLock
 from app.request_context import request_context
 from app.resource import Write
+from app.settings import Settings
+from app.web import StageEndpoint
 
 
 class Fake:
@@ -106,6 +109,16 @@ def test_outer_release_waits(events):
     written = events(NestedLock(Fake("outer"), inner, outer_pause_s=0.02))
 
     assert one(written, Released).outer_releasing_ns - inner.released_ns >= 20_000_000
+
+
+@pytest.mark.parametrize(("work_ms", "pause_s"), [("0", 0.1), ("450", 0.45)])
+def test_holder_works_on_after_the_inner_release(work_ms, pause_s):
+    """Between the two releases of the same lock the holder works on: for a moment, or for as long as it worked before."""
+    settings = Settings.read({"LAB_STAGE": "local", "LAB_NESTED": "same", "LAB_WORK_MS": work_ms})
+
+    lock = StageEndpoint(stages()["local"], settings, Journal(None)).lock("r1")
+
+    assert lock.outer_pause_s == pause_s
 
 
 def test_inner_lock_gives_up(events):

@@ -7,6 +7,7 @@ import pytest
 from app.journal import GaveUp
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.judge.findings import RunFacts
 from tests.builders import MS, found
 
 
@@ -180,6 +181,14 @@ def test_next_holder_before_the_answer_to_a_release(made, got_ms):
         made.increment(name, value, value, at=at, released=end_ms, asked=20, replica=f"replica-{value + 1}", **outer)
 
     assert found(made.analyse(final=3, ttl_ms=600, lease_ms=0, nested="same")) == []
+
+
+@pytest.mark.parametrize(("nested", "work_ms", "stretched"), [("same", 5, False), ("same", 160, True), ("", 160, False)])
+def test_work_under_both_locks(nested, work_ms, stretched):
+    """A request that takes the lock twice works under both and under the outer one: its lease can end where one part is short."""
+    run = RunFacts(has_store=True, final=None, lease_ms=600, nested=nested, work_ms=work_ms)
+
+    assert run.stretched is stretched
 
 
 def test_refused_requests_are_no_grants(made):
