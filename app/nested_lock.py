@@ -1,4 +1,4 @@
-"""A lock made of two others: the same lock twice, or two locks that other requests take in the opposite order."""
+"""A lock made of two others: the same lock twice, or two locks that other requests take in the same or the opposite order."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from app.lock import Grant, Lock, NotAcquired, Result, Work
 from app.request_context import request_context
 
-SAME, CROSSED = NESTINGS = ("same", "crossed")
-OUTER_PAUSE_MS = 100  # at least, between the two releases of the same lock: three tries of a waiter that polls
+SAME, CROSSED, ORDERED = NESTINGS = ("same", "crossed", "ordered")
+OUTER_PAUSE_MS = 100  # at least, between the two releases, unless requests cross: three tries of a waiter that polls
 
 
 class NestedLock:

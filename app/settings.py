@@ -62,7 +62,7 @@ class Settings:
     zookeeper_url: Endpoint = LOCAL_ZOOKEEPER
     etcd_url: Endpoint = LOCAL_ETCD
     mysql_url: Endpoint = LOCAL_MYSQL
-    # ``same`` takes the lock twice, ``crossed`` takes two locks in either order
+    # ``same`` takes the lock twice, ``crossed`` takes two locks in either order, ``ordered`` in one
     nested: str = ""
     # given as ``yes`` if the work writes twice: the counter, and a receipt of it
     receipts: bool = False

@@ -24,7 +24,7 @@ from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.locks import stage as load_stage
 from app.locks import stages
-from app.nested_lock import OUTER_PAUSE_MS, SAME, NestedLock
+from app.nested_lock import CROSSED, OUTER_PAUSE_MS, SAME, NestedLock
 from app.origin import foreign
 from app.request_context import RequestContext
 from app.resources import resource, stock_of_a_grant
@@ -55,15 +55,16 @@ class StageEndpoint:
         self.errors = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
 
     def lock(self, request_id: str) -> Lock:
-        """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks in either order."""
+        """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks."""
         if not self.settings.nested:
             return self._new(self.lock_key)
-        if self.settings.nested == SAME:
-            pause_ms = max(OUTER_PAUSE_MS, self.settings.work_ms)  # the holder works on: long work is long in both parts
-            return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=pause_ms / 1000)
         keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
-        first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
-        return NestedLock(self._new(first), self._new(second), pause_s=0.2)
+        if self.settings.nested == CROSSED:
+            first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
+            return NestedLock(self._new(first), self._new(second), pause_s=0.2)
+        first, second = [self.lock_key] * 2 if self.settings.nested == SAME else keys
+        pause_ms = max(OUTER_PAUSE_MS, self.settings.work_ms)  # the holder works on: long work is long in both parts
+        return NestedLock(self._new(first), self._new(second), outer_pause_s=pause_ms / 1000)
 
     def _new(self, key: str) -> Lock:
         lease = {"lease_ms": self.settings.lease_ms} if self.stage.lease else {}

@@ -20,7 +20,7 @@ from lab.judge.stall import Stall
 from lab.judge.unseen import Unseen
 
 # by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
-PAUSES_MS = {"same": 100, "crossed": 200}
+PAUSES_MS = {"same": 100, "crossed": 200, "ordered": 100}
 SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 
 
@@ -42,7 +42,7 @@ class RunFacts:
     retry_ms: int = 30
     # the counter before the run
     start: int = 0
-    # how a request nests locks: ``same``, ``crossed``, or empty for one lock
+    # how a request nests locks: ``same``, ``crossed``, ``ordered``, or empty for one lock
     nested: str = ""
     # whether the lock's store writes to disk
     store_persists: bool = False
@@ -86,7 +86,7 @@ class RunFacts:
         if self.nested == "crossed":  # each waits with its first lock for the second, until a TTL ends
             return True
         pause_ms = PAUSES_MS.get(self.nested, 0)
-        held_ms = self.work_ms + (max(pause_ms, self.work_ms) if self.nested == "same" else pause_ms)
+        held_ms = self.work_ms + (max(pause_ms, self.work_ms) if self.nested else 0)  # the work goes on between the releases
         return self.has_faults or held_ms > SHORT_WORK * self.lease_ms > 0
 
 

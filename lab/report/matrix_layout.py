@@ -24,7 +24,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("renewal_fails_once", "renewal_stalls", "cut_off", "session_loss", "delayed_write"),
     ),
     "A request asks again, or waits": (
-        *("nested", "nested_contended", "nested_outlasts_ttl", "nested_two_locks", "pooled_thread"),
+        *("nested", "nested_contended", "nested_outlasts_ttl"),
+        *("nested_two_locks", "nested_in_order", "pooled_thread"),
         *("convoy", "starvation", "starvation_in_process", "split_vote"),
     ),
     "The store fails": (

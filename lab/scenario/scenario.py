@@ -24,7 +24,7 @@ from lab.text import counted
 
 LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
 SYNCS = ("always", "everysec", "no")  # before each answer, once a second, when the kernel likes to; Redis's appendfsync
-NESTED = ("", "same", "crossed")
+NESTED = ("", "same", "crossed", "ordered")
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
 A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # it is a part of folders, of keys and of commands
 MOST_SERVERS = 9  # of an ensemble: more only vote more slowly
@@ -52,7 +52,8 @@ class Scenario:
     lease_ms: int | None = None  # an explicit lease time; None: the stage's default
     work_ms: int = 0
     stock: int | None = None  # how many items there are to sell; None for a counter that only grows
-    nested: str = ""  # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
+    # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order, ``ordered`` in one
+    nested: str = ""
     receipts: bool = False  # whether the work writes twice: the counter, and a receipt
     store_persists: bool = False  # whether the lock's store writes every change to a file
     store_syncs: str = "always"  # when it syncs that file to disk: a name in SYNCS

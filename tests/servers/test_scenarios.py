@@ -75,6 +75,7 @@ CELLS = {
     "waiters_die": ("fair",),
     "nested_contended": ("lua", "reentrant"),
     "nested_outlasts_ttl": ("reentrant", "watchdog", "cohort"),
+    "nested_in_order": ("setnx", "lua", "redlock"),
     "pooled_thread": ("reentrant", "request_owner"),
     "failed_release": ("setnx", "watchdog"),
     "lost_release": ("watchdog", "zookeeper"),

@@ -121,6 +121,20 @@ def test_holder_works_on_after_the_inner_release(work_ms, pause_s):
     assert lock.outer_pause_s == pause_s
 
 
+@pytest.mark.parametrize(
+    ("nested", "locks"),
+    [("same", ["", "", "", ""]), ("ordered", [":a", ":b", ":a", ":b"]), ("crossed", [":a", ":b", ":b", ":a"])],
+)
+def test_order_of_two_locks(nested, locks):
+    """Two requests take the same lock twice, two locks in one order, or two locks in opposite orders."""
+    settings = Settings.read({"LAB_STAGE": "local", "LAB_NESTED": nested})
+    endpoint = StageEndpoint(stages()["local"], settings, Journal(None))
+
+    taken = [endpoint.lock(request) for request in ("r1", "r2")]
+
+    assert [one.key.removeprefix(endpoint.lock_key) for lock in taken for one in (lock.outer, lock.inner)] == locks
+
+
 def test_inner_lock_gives_up(events):
     """A request that holds the outer lock and gives up the inner one leaves no grant, and nothing of it for the next request."""
     with pytest.raises(NotAcquired):
