@@ -72,7 +72,7 @@ def verdict(decision: Decision) -> Iterator[Styled]:
         yield "", ""
         yield "Can happen, and is not promised:", "bold"
         for claim, about in others.items():
-            yield _line(claim, _breaks(*about)), ""
+            yield _line(claim, _breaks(*about, decision.ttl_ms)), ""
     for line in _open(decision):
         yield line, "yellow"
 
@@ -80,7 +80,7 @@ def verdict(decision: Decision) -> Iterator[Styled]:
 def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
     match status:
         case "breaks":
-            return _line(claim, f"breaks: {_breaks(*decision.broken()[claim])}"), "red"
+            return _line(claim, f"breaks: {_breaks(*decision.broken()[claim], decision.ttl_ms)}"), "red"
         case "holds":
             return _line(claim, "holds"), "green"
         case "not_decided":
@@ -121,29 +121,14 @@ def _line(claim: Claim, text: str) -> str:
     return "\n".join([head + first.strip(), *rest])
 
 
-def _breaks(question: Question, broken: Broken) -> str:
+def _breaks(question: Question, broken: Broken, ttl_ms: int) -> str:
     what = of_finding(broken.finding).removeprefix("an increment was lost: ")
-    return f"{counted(len(broken.events), 'event')}, {_conditions(question)}: {what}"
-
-
-def _conditions(question: Question) -> str:
-    task = question.task
-    about = {
-        "replicas": question.replicas,
-        "at_once": task.at_once,
-        "in_turn": task.in_turn,
-        "nested": task.nested,
-        "work_ms": task.work_ms,
-        "wait_ms": task.wait_ms if task.wait_ms < 10**9 else None,
-        "ends": task.ends,
-        "faults": {name: number for name, number in question.budget._asdict().items() if number},
-    }
-    return conditions(about)
+    return f"{counted(len(broken.events), 'event')}, {conditions(question, ttl_ms)}: {what}"
 
 
 def _open_with(decision: Decision, numbers: Sequence[int]) -> str:
     """Return which searches are not decided."""
-    found = list(dict.fromkeys(_conditions(decision.questions[number]) for number in numbers))
+    found = list(dict.fromkeys(conditions(decision.questions[number], decision.ttl_ms) for number in numbers))
     more = f" and {counted(len(found) - 1, 'other search', 'other searches')}" if len(found) > 1 else ""
     return found[0] + more
 

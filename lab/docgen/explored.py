@@ -15,9 +15,8 @@ from app.locks import stages
 from lab.docgen.figures import LIST
 from lab.errors import choose_from
 from lab.explore import kept
-from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.kept import Kept
-from lab.explore.questions import ALWAYS, PAIR, TTL_MS, Question, by_default
+from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.story import picture
 from lab.explore.story.narrative import sentences, title
 from lab.explore.story.scene import Story
@@ -144,15 +143,9 @@ def _searches() -> str:
     for one in asked:
         if sum(one.budget) < FAULTS_OF_A_PAIR and one not in of_three:
             claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
-            lines.append(f"| {_in_words(one)} | {'yes' if one.needed else ''} | {claims} |")
+            lines.append(f"| {conditions(one, TTL_MS)} | {'yes' if one.needed else ''} | {claims} |")
     lines.append(f"| three clients, one of {len(of_three)} faults | | those of the fault |")
     return "\n".join([*lines, f"| {pairs} pairs of faults | | those of both faults |", ""])
-
-
-def _in_words(question: Question) -> str:
-    task, faults = question.task, question.budget._asdict()
-    wait_ms = task.wait_ms if task.wait_ms < FOR_EVER_MS else None
-    return conditions({**task._asdict(), "wait_ms": wait_ms, "replicas": question.replicas, "faults": faults})
 
 
 PARTS: dict[str, Callable[..., str]] = {

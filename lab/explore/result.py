@@ -24,7 +24,7 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "servers": decision.servers,
         "ttl_ms": decision.ttl_ms,
         "promises": {claim.name: status for claim, status in promises(decision).items()},
-        "searches": [_search(*one, decision.servers) for one in zip(decision.questions, decision.answers, strict=True)],
+        "searches": [_search(decision, *one) for one in zip(decision.questions, decision.answers, strict=True)],
         "drawn": decision.drawn,
         "seconds": round(decision.seconds, 3),
     }
@@ -40,8 +40,8 @@ def promises(decision: Decision) -> dict[Claim, str]:
     return {claim: status(claim) for claim in Claim if claim in decision.claims}
 
 
-def _search(question: Question, answer: Answer, servers: int) -> dict[str, Any]:
-    task, found = question.task, answer.found
+def _search(decision: Decision, question: Question, answer: Answer) -> dict[str, Any]:
+    task, found, servers = question.task, answer.found, decision.servers
     about: dict[str, Any] = {
         "replicas": question.replicas,
         "at_once": task.at_once,
@@ -56,6 +56,8 @@ def _search(question: Question, answer: Answer, servers: int) -> dict[str, Any]:
         "needed": question.needed,
         "decided": answer.is_decided,
     }
+    if task.ttl_ms != decision.ttl_ms:
+        about["ttl_ms"] = task.ttl_ms
     if answer.undecided is not None:
         about |= {"undecided": answer.undecided.value, "about": answer.about}
     if found is None:

@@ -69,7 +69,7 @@ def _of_claim(kept: Kept, claim: Claim) -> Summary:
         one = search.get("breaks", {}).get(claim.name)
         if one is not None and broken is None:
             share = f"{thousands(one['schedules'])} of {thousands(search['schedules'])} schedules" if "schedules" in one else ""
-            broken = Broken(one["events"], one["schedule"], conditions(search), share)
+            broken = Broken(one["events"], one["schedule"], conditions(question_of(search, kept.ttl_ms), kept.ttl_ms), share)
         elif one is None and claim.name in search.get("holds", ()):
             schedules, held = schedules + (search["schedules"] or 0), True
         elif (
@@ -78,7 +78,7 @@ def _of_claim(kept: Kept, claim: Claim) -> Summary:
             and not search["decided"]
             and claim in question_of(search, kept.ttl_ms).tests(kept.servers)
         ):
-            undecided.append(conditions(search))
+            undecided.append(conditions(question_of(search, kept.ttl_ms), kept.ttl_ms))
     return Summary(schedules, held, broken, tuple(undecided))
 
 
@@ -86,28 +86,29 @@ def question_of(search: Mapping[str, Any], ttl_ms: int) -> Question:
     """Return a search as a question."""
     wait_ms = FOR_EVER_MS if search["wait_ms"] is None else search["wait_ms"]
     about = search["nested"], search["at_once"], search["in_turn"], search["nap_ms"], search["ends"]
-    task = Task(ttl_ms, search["work_ms"], wait_ms, *about)
+    task = Task(search.get("ttl_ms", ttl_ms), search["work_ms"], wait_ms, *about)
     return Question(task, Budget(**search["faults"]), search["replicas"], search["needed"])
 
 
-def conditions(search: Mapping[str, Any]) -> str:
-    """Return the faults and the work of a search, in words."""
-    found = []
-    if search["replicas"] != PAIR:
-        found.append(f"{NUMBERS[search['replicas']]} client{'s' * (search['replicas'] > 1)}")
-    if search["at_once"] > 1:
-        found.append(f"{NUMBERS[search['at_once']]} requests at once in each")
-    if search["in_turn"] > 1:
-        found.append(f"{NUMBERS[search['in_turn']]} requests each")
-    if search["nested"]:
+def conditions(question: Question, ttl_ms: int) -> str:
+    """Return the faults and the work of a search, in words. ttl_ms: that of the other searches."""
+    task, found = question.task, []
+    if question.replicas != PAIR:
+        found.append(f"{NUMBERS[question.replicas]} client{'s' * (question.replicas > 1)}")
+    if task.at_once > 1:
+        found.append(f"{NUMBERS[task.at_once]} requests at once in each")
+    if task.in_turn > 1:
+        found.append(f"{NUMBERS[task.in_turn]} requests each")
+    if task.nested:
         found.append("the lock taken twice")
-    if search["work_ms"]:
-        found.append(f"work of {seconds(search['work_ms'])}")
-    if search["wait_ms"] is not None:
-        found.append(f"a wait of at most {seconds(search['wait_ms'])}" if search["wait_ms"] else "a single try")
-    if search["ends"]:
+    if task.ttl_ms != ttl_ms:
+        found.append(f"a TTL of {seconds(task.ttl_ms)}")
+    if task.work_ms:
+        found.append(f"work of {seconds(task.work_ms)}")
+    if task.wait_ms < FOR_EVER_MS:
+        found.append(f"a wait of at most {seconds(task.wait_ms)}" if task.wait_ms else "a single try")
+    if task.ends:
         found.append("random numbers at both ends")
-    faults = Budget(**search["faults"])
-    if faults != Budget() or not found:
-        found.append(str(faults))
+    if question.budget != Budget() or not found:
+        found.append(str(question.budget))
     return ", ".join(found)
