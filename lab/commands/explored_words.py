@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -135,8 +136,13 @@ def _open_with(decision: Decision, numbers: Sequence[int]) -> str:
 
 def instead(claim: Claim, stage: Stage) -> str:
     """Return what decides a claim that no search looks at."""
-    fits = [name for name in scenario.names() if (one := scenario.load(name)).tests is claim and one.misfit(stage) is None]
-    return f"lab run {fits[0]}" if fits else "no search and no scenario has it"
+    fits = (one.name for one in _scenarios() if one.tests is claim and one.misfit(stage) is None)
+    return next((f"lab run {name}" for name in fits), "no search and no scenario has it")
+
+
+@cache
+def _scenarios() -> list[scenario.Scenario]:
+    return [scenario.load(name) for name in scenario.names()]
 
 
 def _open(decision: Decision) -> Iterator[str]:

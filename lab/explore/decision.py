@@ -25,7 +25,7 @@ from lab.explore.store.others import table_of
 from lab.explore.store.real_redis import RealRedis, Stalled
 from lab.explore.store.table import Table
 
-CHECKED = 4  # random schedules of each search, which are run again
+CHECKED, CHECKED_OF_OTHERS = 4, 1  # random schedules of each search, which are run again; of one that no promise needs
 OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
 SEED = 1
 
@@ -319,9 +319,10 @@ class Explorer:
 
     def _check(self, world: World, question: Question, until_s: float, folds: bool) -> None:
         """Run schedules by chance, without the tables and with other names of the clients. Raises Differs."""
-        for events in random_schedules(world, question.budget, question.horizon_ms, CHECKED, SEED):
+        number = CHECKED if question.needed else CHECKED_OF_OTHERS
+        for events in random_schedules(world, question.budget, question.horizon_ms, number, SEED):
             if time.monotonic() > until_s:
                 break
-            confirm(world, events, question.horizon_ms)
+            seen = confirm(world, events, question.horizon_ms)
             if question.replicas > 1 and folds:
-                alike(world, events, question.horizon_ms)
+                alike(world, events, question.horizon_ms, seen)

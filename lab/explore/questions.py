@@ -176,12 +176,11 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         # a TTL that is no whole number of seconds
         yield Question(seldom._replace(ttl_ms=ttl_ms - GRID_MS, work_ms=ttl_ms - 2 * GRID_MS), replicas=THREE, needed=False)
         yield Question(seldom._replace(work_ms=part, wait_ms=third), replicas=THREE, needed=False)
+        yield Question(seldom._replace(at_once=2, work_ms=ttl_ms - GRID_MS, wait_ms=ttl_ms), needed=False)
         for budget in single_faults():
             yield Question(seldom, budget, replicas=THREE, needed=False)
     for budget in pairs_of_faults():
         yield Question(seldom, budget, needed=False)
-    if servers == 1:
-        yield Question(seldom._replace(at_once=2, work_ms=ttl_ms - GRID_MS, wait_ms=ttl_ms), needed=False)
 
 
 def on_hundreds(duration_ms: float) -> int:

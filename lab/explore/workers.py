@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from app.lock import Stage
+from lab.explore.code.program import Task
 from lab.explore.code.replica import current_frames
 from lab.explore.decision import Answer, Decision, Explorer, Undecided
 from lab.explore.search.search import Broken, Searched
@@ -50,6 +51,8 @@ class _Worker:
     at: str = ""
     # when its watching thread was heard last
     beat_s: float = 0.0
+    # what the clients do in the searches that it has had, and how many there are
+    learned: set[tuple[Task, int]] = field(default_factory=set)
 
 
 def decide(
@@ -113,10 +116,24 @@ class _Pool:
         if not self.todo or now_s >= self.end_s - GRACE_S / 2 or self.killed >= MOST_KILLED:
             worker.number = -1
             return
-        worker.number = self.todo.pop(0)
+        worker.number = self._next(worker)
+        self.todo.remove(worker.number)
+        worker.learned.add(self._world(worker.number))
         worker.broken, worker.at, worker.beat_s = [], "", now_s
         worker.until_s = min(self.end_s, now_s + max(LEAST_S, (self.end_s - now_s) / share))
         worker.pipe.send((self.decision.questions[worker.number], worker.until_s - now_s))
+
+    def _next(self, worker: _Worker) -> int:
+        """Return the next question, the needed ones first. A process that knows what the clients do need not learn it again."""
+        questions, others = self.decision.questions, [one.learned for one in self.workers if one is not worker]
+        likely = [one for one in self.todo if questions[one].needed == questions[self.todo[0]].needed]
+        known = (one for one in likely if self._world(one) in worker.learned)
+        new = (one for one in likely if not any(self._world(one) in learned for learned in others))
+        return next(iter((*known, *new, likely[0])))
+
+    def _world(self, number: int) -> tuple[Task, int]:
+        question = self.decision.questions[number]
+        return question.task, question.replicas
 
     def _hear(self, worker: _Worker) -> None:
         try:

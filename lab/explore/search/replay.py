@@ -233,15 +233,15 @@ def like(world: World, lock: Any, counter: Table) -> World:
     return made
 
 
-def alike(world: World, events: Sequence[Event], horizon_ms: int) -> None:
-    """Run a schedule again with other names of the clients, in the tables. Raises Unlike."""
+def alike(world: World, events: Sequence[Event], horizon_ms: int, seen: Sequence[Move]) -> None:
+    """Run a schedule again with other names of the clients, in the tables. seen: its moves. Raises Unlike."""
     clients = len(world.trees)
     names = [*range(1, clients), 0]
     try:
-        one, other = (walk(like(world, world.lock, world.counter), way, horizon_ms) for way in (events, renamed(events, names)))
+        other = walk(like(world, world.lock, world.counter), renamed(events, names), horizon_ms)
     except NotPossible as error:
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
-    for mine, its in zip(one, other, strict=True):
+    for mine, its in zip(seen, other, strict=True):
         if [(found.claim, found.harm) for found in mine.found] != [(found.claim, found.harm) for found in its.found]:
             raise Unlike(f"the code does not treat all clients alike: at {mine.event}, other claims break for {its.event}")
 
