@@ -19,7 +19,7 @@ from typing import Any
 
 from app.lock import Stage
 from lab.explore.code.program import Task
-from lab.explore.code.replica import current_frames
+from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Answer, Decision, Explorer, Undecided
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
@@ -226,7 +226,7 @@ def _watch(parent: int, main: int, say: Callable[[str, Any], None]) -> None:
         time.sleep(BEAT_S)
         if os.getppid() != parent:
             os._exit(1)
-        number, at = current_frames(sys._current_frames().get(main))  # noqa: SLF001 - as faulthandler does
-        if number != last:
-            last, since_s = number, time.monotonic()
-        say("beat", at if time.monotonic() - since_s > STUCK_S else "")
+        if steps[0] != last:
+            last, since_s = steps[0], time.monotonic()
+        is_stuck = time.monotonic() - since_s > STUCK_S
+        say("beat", place_of(sys._current_frames().get(main)) if is_stuck else "")  # noqa: SLF001 - as faulthandler does

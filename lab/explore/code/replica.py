@@ -48,16 +48,16 @@ def on_grid(duration_ms: float) -> int:
 steps = [0]  # how often a replica has run
 
 
-def current_frames(frame: FrameType | None) -> tuple[int, str]:
-    """Return how often a replica has run, and where the code of one is that runs now, as file:line; empty outside of all.
+def place_of(frame: FrameType | None) -> str:
+    """Return where the code of a replica is that does not come back, as file:line; empty outside of all.
 
-    frame: of the thread in which replicas run, as another thread sees it.
+    frame: of the thread in which replicas run, as another thread sees it. While replicas take turns, it must not be looked at.
     """
     here = _running[-1] if _running else None
     paths = here.modules.paths if here is not None and here.modules is not None else ()
     while frame is not None and frame.f_code.co_filename not in paths:
         frame = frame.f_back
-    return steps[0], f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame is not None else ""
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame is not None else ""
 
 
 class NeverWaits(BaseException):

@@ -39,7 +39,7 @@ def changed(ghosts: Ghosts, about: About, change: Change, now_ms: int) -> tuple[
         ghosts = _freed(ghosts, about, change, actor, key, now_ms, found)
     for key in sorted(before - after) if about.servers == 1 else ():  # votes are split before a request has most of them
         ghosts = ghosts.owned_by(key, Owner(actor, change.sent_ms)).of_actor(actor, gone=Why.ENTITLED)
-        ghosts = ghosts._replace(idle_since_ms=NOT_YET)
+        ghosts = ghosts._replace(idle_since_ms=NOT_YET, left=())  # it was free: no fault before this has kept it taken
     for key in sorted(about.known - before - after):
         ghosts = _prolonged(ghosts, about, change, actor, key, now_ms, found)
     return ghosts.of_actor(actor, changed_ms=change.sent_ms), found

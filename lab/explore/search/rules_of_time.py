@@ -37,6 +37,8 @@ def passed(ghosts: Ghosts, about: About, step: Passed, again: list[int]) -> tupl
     if step.idle and step.waiting:
         since_ms = step.was_ms if ghosts.idle_since_ms == NOT_YET else ghosts.idle_since_ms
         found += _idle(ghosts, about, step, step.now_ms - since_ms)
+        if _kept_from_them(about, step.before, step.was_ms, step) and not _kept_from_them(about, step.after, step.now_ms, step):
+            since_ms = step.now_ms  # how long somebody sleeps counts from when the lock is free
     else:
         since_ms = NOT_YET
     ghosts = without(ghosts, about, step.after, step.now_ms, Why.SLOW)
@@ -47,16 +49,22 @@ def passed(ghosts: Ghosts, about: About, step: Passed, again: list[int]) -> tupl
 
 def _idle(ghosts: Ghosts, about: About, step: Passed, idle_ms: int) -> Iterator[Finding]:
     """Yield what is broken where nobody has used the lock for so long, and somebody waits."""
-    taken = sorted(about.known - about.oracle.free(step.before, step.was_ms))
-    if not taken or _is_theirs(about, step.before, step.was_ms, step.waiting, taken[0]):
+    key = _kept_from_them(about, step.before, step.was_ms, step)
+    if not key:
         if idle_ms > limit_ms(None, about):
             yield Finding(Claim.loses_no_wakeup, Harm.ASLEEP, client=step.waiting[0])
         return
-    claim, bound_ms = attributed(ghosts, about, taken[0], step.used)
+    claim, bound_ms = attributed(ghosts, about, key, step.used)
     if idle_ms > bound_ms:
-        never = about.oracle.free_at_ms(step.before, step.was_ms, taken[0]) is None
+        never = about.oracle.free_at_ms(step.before, step.was_ms, key) is None
         harm = Harm.NOT_FREED if claim is Claim.releases_only_its_own else Harm.STUCK if never else Harm.LOCKED
         yield Finding(claim, harm, client=step.waiting[0])
+
+
+def _kept_from_them(about: About, lock: int, now_ms: int, step: Passed) -> str:
+    """Return the key that keeps the lock from all who wait; empty where it is free, or the turn of one of them."""
+    taken = sorted(about.known - about.oracle.free(lock, now_ms))
+    return taken[0] if taken and not _is_theirs(about, lock, now_ms, step.waiting, taken[0]) else ""
 
 
 def _is_theirs(about: About, lock: int, now_ms: int, waiting: Sequence[int], key: str) -> bool:

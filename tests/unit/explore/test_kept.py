@@ -84,3 +84,10 @@ def test_kept_files(path):
     assert one.stage == path.stem in stages()
     assert not {name for search in one.searches for name in search} & set(kept.DRIFTS)
     assert one.why or one.stories or not any(search.get("breaks") for search in one.searches)
+
+
+def test_no_stage_breaks_its_promise():
+    """No decision that is kept says that a stage of the ladder breaks what it promises: then one of the two is wrong."""
+    decisions = [one for name in stages() if (one := kept.read(name)) is not None]
+
+    assert [(one.stage, claim) for one in decisions for claim, status in one.promises.items() if status == "breaks"] == []
