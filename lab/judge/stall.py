@@ -11,7 +11,7 @@ class Stall(NamedTuple):
     replica: str
     since_ns: int
     until_ns: int
-    # whether something outside stopped the process: it used little processor time, and hardly waited for any
+    # whether something outside stopped the process, or left it no processor: it used little processor time itself
     stopped: bool
     # whether the process made it itself, by a call that keeps the interpreter: no signal had stopped it, and it was not busy
     own: bool = False

@@ -32,7 +32,8 @@ class Stalls:
         busy_ns = event.ran_ns + (event.queued_ns or 0)
         idle = 2 * busy_ns < event.until_ns - event.since_ns
         own = idle and event.stopped is False
-        stall = Stall(replica, since_ns, until_ns, stopped=idle and not own, own=own)
+        waited = 2 * event.ran_ns < event.until_ns - event.since_ns  # for a processor, or because it was stopped
+        stall = Stall(replica, since_ns, until_ns, stopped=waited and not own, own=own)
         self.findings.stalls.append(stall)
         if own:
             return

@@ -120,7 +120,8 @@ BROKEN = {
     "gives_no_ttl": Case("holder_crash", CRASH, DIED),
     "every_try_extends_the_ttl": Case("holder_crash", CRASH, DIED, (RENEWED,)),
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
-    "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE,)),
+    # the store reports the end of a key late, and what is deleted then can be the next holder's own
+    "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE, ROBBED)),
     "renews_once": Case("many_ttls", {}, "the TTL ran out in the work"),
     "renewed_after_a_failed_release": Case("failed_release", {"requests": 20}, "the release failed"),
     "owner_is_a_pooled_thread": Case("pooled_thread", {}, "taken for the owner of a lock that another request had left"),

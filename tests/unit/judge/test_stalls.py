@@ -29,9 +29,9 @@ def test_fault_explains_a_gap(made, kind, replica, since_ms, until_ms, left_ms):
     assert [stall[:3] for stall in findings.stalls] == expected
 
 
-@pytest.mark.parametrize(("ran_ms", "queued_ms", "stopped"), [(0, 0, True), (600, 0, False), (10, 900, False)])
+@pytest.mark.parametrize(("ran_ms", "queued_ms", "stopped"), [(0, 0, True), (600, 0, False), (10, 900, True)])
 def test_stopped_or_busy(made, ran_ms, queued_ms, stopped):
-    """A process that was stopped used no processor time, and did not wait for any."""
+    """A process that was stopped, or that a busy machine left no processor, used no processor time itself."""
     made.increment("a", 0, 0).stalled(1000, 2000, ran_ms, queued_ms)
 
     assert [stall.stopped for stall in made.analyse(final=1).stalls] == [stopped]
