@@ -94,12 +94,13 @@ class Grant(msgspec.Struct, eq=False):
     reentered: bool = False
     # when its process died; 0 if it did not
     died_ns: int = 0
-    # how it had lost its lock before its release was over; None if it had not (lab/judge/thefts.py)
-    lost: LostLock | None = None
+    # how it had lost its lock before its release was over, by key; None if it had lost none (lab/judge/thefts.py)
+    lost: dict[str, LostLock] | None = None
     # whether a renewal of its own replica deleted the key: one with a TTL that was over at once
     renewed_to_death: bool = False
-    # the request whose release deleted this grant's lock
+    # the request whose release deleted a lock of this grant, and its key
     robbed_by: Grant | None = None
+    robbed_of: str = ""
     # the next grant of the same key, until the hand-over between the two has been measured
     successor: Grant | None = None
     # the replica that handed the lock over to this request, which was waiting for it; empty if it did not wait

@@ -22,7 +22,7 @@ from lab.judge.entitlement import began_its_work_late, lease_end
 from lab.judge.findings import NO_LOCK
 from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
-from lab.judge.thefts import thief_of
+from lab.judge.thefts import theft_in
 
 RECEIVED_AT_ONCE_NS = 5_000_000  # the store reports a deletion at once
 LAST_FAILPOINT = "write.before"  # after the holder's last look at its lock
@@ -83,14 +83,14 @@ def _frozen_late(conflict: Conflict) -> bool:
 
 def _deleted_in_release(conflict: Conflict) -> bool:
     """Return whether a third request lost its lock while its release was under way, and then deleted the elder's lock."""
-    thief = thief_of(conflict)
-    return thief is not None and thief.lost is not None and thief.lost.by_scenario and thief.lost.in_release
+    lost = theft_in(conflict)
+    return lost is not None and lost.by_scenario and lost.in_release
 
 
 def _deleted_by_another(conflict: Conflict) -> bool:
     """Return whether a third request, which had lost its own lock before its release, deleted the elder's lock."""
-    thief = thief_of(conflict)
-    return thief is not None and thief.lost is not None and thief.lost.by_scenario
+    lost = theft_in(conflict)
+    return lost is not None and lost.by_scenario
 
 
 def _inner_release_freed(conflict: Conflict) -> bool:
@@ -153,7 +153,7 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     # of several servers, one that had not voted for the elder may have lost the vote of another request
     counts = conflict.sees_commands and not conflict.run.has_votes
     reported = counts and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
-    return conflict.entitled_at_once and (reported or thief_of(conflict) is not None)
+    return conflict.entitled_at_once and (reported or theft_in(conflict) is not None)
 
 
 def _renewed_to_death(conflict: Conflict) -> bool:

@@ -48,7 +48,7 @@ class Thefts:
             self._rob(grant, thief)
 
     def released(self, grant: Grant) -> None:
-        """Find out how the grant had lost its lock, if it had, and which grants its release robbed."""
+        """Find out how the grant had lost each of its locks, if it had, and which grants its release robbed."""
         grant.lost = None if self._surely_held(grant) else self._lost(grant)
         if grant.lost is not None:
             self.recent_thieves.append(grant)
@@ -74,9 +74,10 @@ class Thefts:
         """Note the thief if its release can have deleted a lock that the other request held at that time."""
         if other is thief or other.robbed_by:
             return
-        for key in keys_of(thief) & keys_of(other):
-            if _was_held_during(other, thief, key, self.keys) and can_have_deleted(thief, key, self.keys):
-                other.robbed_by = thief
+        for key in keys_of(other) & set(thief.lost or ()):
+            since_ns = held_from_ns(other, key, self.keys)
+            if _was_held_during(other, thief, key, self.keys) and can_have_deleted(thief, key, self.keys, since_ns):
+                other.robbed_by, other.robbed_of = thief, key
                 self.number += 1
                 return
 
@@ -91,16 +92,23 @@ class Thefts:
             and grant.turn <= 1  # as never_held asks
         )
 
-    def _lost(self, grant: Grant) -> LostLock | None:
-        """Return how a grant had lost its lock before its release was over; None if it had not."""
+    def _lost(self, grant: Grant) -> dict[str, LostLock] | None:
+        """Return how a grant had lost its locks, by key, each before its release was over; None if it had lost none."""
+        lost = {key: how for key in keys_of(grant) if (how := self._lost_key(grant, key)) is not None}
+        return lost or None
+
+    def _lost_key(self, grant: Grant, key: str) -> LostLock | None:
         if never_held(grant):
             return LostLock(in_release=False, by_scenario=False)
-        if grant.robbed_by is not None and grant.robbed_by.lost is not None:
-            return LostLock(in_release=False, by_scenario=grant.robbed_by.lost.by_scenario)
-        lost_ns = min((self._taken_ns(grant), *(tenure.lease_ends_ns for tenure in tenures(grant, self.lease_ns))))
-        if lost_ns >= grant.released_ns:
+        robber = grant.robbed_by
+        if robber is not None and robber.lost is not None and grant.robbed_of == key:
+            return LostLock(in_release=False, by_scenario=robber.lost[key].by_scenario)
+        leases_end_ns = (tenure.lease_ends_ns for tenure in tenures(grant, self.lease_ns) if tenure.key == key)
+        lost_ns = min((self._taken_ns(grant), *leases_end_ns))
+        releasing_ns, released_ns = released_during(grant, key)
+        if lost_ns >= released_ns:
             return None
-        return LostLock(in_release=lost_ns >= grant.releasing_ns, by_scenario=True)
+        return LostLock(in_release=lost_ns >= releasing_ns, by_scenario=True)
 
     def _taken_ns(self, grant: Grant) -> int:
         """Return when a fault can have taken the lock away."""
@@ -120,11 +128,23 @@ def keys_of(grant: Grant) -> set[str]:
     return {grant.key, grant.outer_key} - {""}
 
 
+def released_during(grant: Grant, key: str) -> tuple[int, int]:
+    """Return when the release of a key began and when it was over. Of two nested locks the inner one is released first.
+
+    Either release may delete a key that is locked twice.
+    """
+    outer_ns = grant.outer_releasing_ns
+    if not outer_ns or grant.outer_key == grant.key:
+        return grant.releasing_ns, grant.released_ns
+    return (outer_ns, grant.released_ns) if key == grant.outer_key else (grant.releasing_ns, outer_ns)
+
+
 def _was_held_during(other: Grant, thief: Grant, key: str, keys: KeyHistory) -> bool:
     """Return whether the other request held this key at some moment of the thief's release."""
     is_outer = key == other.outer_key
-    releasing_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
-    return held_from_ns(other, key, keys) < thief.released_ns and (not releasing_ns or thief.releasing_ns < releasing_ns)
+    kept_until_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
+    releasing_ns, released_ns = released_during(thief, key)
+    return held_from_ns(other, key, keys) < released_ns and (not kept_until_ns or releasing_ns < kept_until_ns)
 
 
 def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
@@ -152,8 +172,8 @@ def never_held(grant: Grant) -> bool:
     return grant.told_no or grant.turn > 1
 
 
-def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
-    """Return whether the release of a grant can have freed a key.
+def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0) -> bool:
+    """Return whether the release of a grant can have freed a key, since a time: what the store reported before is another life's.
 
     A lock is freed by a deletion, by a TTL that is over at once, by another value, name or field. The answer to a plain deletion
     decides. What a script answers means nothing by itself: then the store must have reported what became of this very key. A
@@ -163,36 +183,46 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory) -> bool:
     answer = "" if grant.outer_key not in ("", key) else grant.answer
     if grant.release_commands == 0 or (answer and grant.command in DELETIONS and answer in NO):
         return False
-    if not keys.is_reported or keys.was_mute(grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS):
+    since_ns = max(grant.releasing_ns, since_ns)
+    if not keys.is_reported or keys.was_mute(since_ns, grant.released_ns + REPORTED_WITHIN_NS):
         return not answer or answer not in NO
-    if grant.command in FLUSHES or keys.went(grant.releasing_ns, grant.released_ns + REPORTED_WITHIN_NS, key):
+    if grant.command in FLUSHES or keys.went(since_ns, grant.released_ns + REPORTED_WITHIN_NS, key):
         return True
     if grant.command in EXPIRES:
-        return answer not in NO and keys.happened("expired", grant.releasing_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
+        return answer not in NO and keys.happened("expired", since_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
     is_change = grant.command not in DELETIONS
-    return is_change and keys.happened(CHANGED, grant.releasing_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
+    return is_change and keys.happened(CHANGED, since_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
 
 
-def thief_of(conflict: Conflict) -> Grant | None:
-    """Return the request that deleted the elder's lock before the younger got it; None without one.
+def theft_in(conflict: Conflict) -> LostLock | None:
+    """Return how the request had lost its lock that deleted the elder's before the younger got it; None without such a request.
 
     The store can have deleted the lock at any time from the release's sending to its answer. A lock whose lease had ended
     when the younger came in was not stolen: the store had given it away by itself.
     """
     if not conflict.lost_locks:
         return None
-    elder, younger, key = conflict.elder, conflict.younger, conflict.key
+    lease_ns = conflict.run.lease_ns
+    for mine in tenures(conflict.elder, lease_ns):
+        for theirs in tenures(conflict.younger, lease_ns):
+            if mine.key == theirs.key and theirs.got_ns < mine.lease_ends_ns:
+                lost = _theft_of(mine.key, theirs.got_ns, conflict)
+                if lost is not None:
+                    return lost
+    return None
+
+
+def _theft_of(key: str, until_ns: int, conflict: Conflict) -> LostLock | None:
+    """Return how the request had lost its lock that deleted this key of the elder's before that time."""
+    elder, younger = conflict.elder, conflict.younger
     from_ns = held_from_ns(elder, key, conflict.keys)
-    if from_ns > younger.got_ns:  # that renewal can be the younger's, in the same replica
+    if from_ns > until_ns:  # that renewal can be the younger's, in the same replica
         from_ns = acquired_ns(elder, key, conflict.keys)
-    lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
-    if lease_end(lease_from_ns, conflict.run.lease_ns) <= younger.got_ns:
-        return None
     for grant in reversed(conflict.lost_locks):
         if grant.released_ns <= from_ns:
             break
-        if grant is elder or grant is younger or grant.releasing_ns >= younger.got_ns:
+        if grant is elder or grant is younger or released_during(grant, key)[0] >= until_ns:
             continue
-        if key in keys_of(grant) and can_have_deleted(grant, key, conflict.keys):
-            return grant
+        if grant.lost and key in grant.lost and can_have_deleted(grant, key, conflict.keys, from_ns):
+            return grant.lost[key]
     return None

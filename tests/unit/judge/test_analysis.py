@@ -336,6 +336,16 @@ def test_outer_lock_is_stolen(made):
     assert found(made.analyse(final=3, ttl_ms=50)) == [("releases_only_its_own", "deleted by another")]
 
 
+def test_each_of_two_locks_is_lost_by_itself(made):
+    """Who has lost the outer of two nested locks still has the inner one: its release of that is no theft."""
+    outer = {"outer_got_ns": 1, "outer_sent_ns": 0}
+    made.increment("late", 0, 0, at=(30, 31, 60, 61), released=64, key="one", outer_key="two", outer_releasing_ns=62, **outer)
+    made.increment("next", 1, 1, at=(61, 62, 90, 91), key="one", replica="replica-2")
+    made.increment("third", 1, 2, at=(70, 71, 95, 96), key="one", replica="replica-3")
+
+    assert ("releases_only_its_own", "deleted by another") not in found(made.analyse(final=2, ttl_ms=50))
+
+
 def test_ended_lease_is_not_stolen(made):
     """A lock whose lease had ended when the next holder came in was not stolen, whatever was deleted at that time."""
     made.key_event("del", 71)
