@@ -70,8 +70,12 @@ class KeyHistory:
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""
+        return self.number(event, since_ns, until_ns, key) > 0
+
+    def number(self, event: str, since_ns: int, until_ns: int, key: str) -> int:
+        """Return how many such events of this key the lab received in that time."""
         times = self._read().get((self._at_the_store(key), event), ())
-        return bisect_right(times, until_ns) > bisect_left(times, since_ns)
+        return max(0, bisect_right(times, until_ns) - bisect_left(times, since_ns))
 
     def went(self, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the key was deleted or renamed in that time; that its TTL ran out does not count."""

@@ -312,13 +312,20 @@ class Overlaps:
                 if len(some) < EXAMPLES:
                     some.append(two)
 
+    def _acquired_first(self, late: Grant, early: Grant, key: str) -> bool:
+        """Return whether the lock of a grant that returned late was there before that of the other one."""
+        if acquired_ns(late, key, self.keys) >= acquired_ns(early, key, self.keys):
+            return False
+        # a key that was made twice since the other one asked was made for each of them, in the order of their grants
+        return self.keys.number(BORN, early.sent_ns, late.got_ns + REPORTED_AT_ONCE_NS, key) < len((late, early))
+
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
         """Return a conflict of two grants with the evidence of that time."""
         findings = self.findings
         key = elder.key
         if findings.run.reports_keys and key and self.keys.is_reported and not self.keys.is_known(key):
             self.strange_key = key
-        if younger.robbed_by and acquired_ns(younger, key, self.keys) < acquired_ns(elder, key, self.keys):
+        if younger.robbed_by and self._acquired_first(younger, elder, key):
             elder, younger = younger, elder  # its lock is the older one, although its acquire returned later
         return Conflict(
             elder,

@@ -336,6 +336,17 @@ def test_outer_lock_is_stolen(made):
     assert found(made.analyse(final=3, ttl_ms=50)) == [("releases_only_its_own", "deleted by another")]
 
 
+def test_a_slow_grant_is_not_the_older_one(made):
+    """Whose command was long under way, and whose key was made after the theft, had not been robbed itself."""
+    for event, at_ms in [("set", 1), ("expired", 52), ("set", 71), ("del", 81), ("set", 91), ("del", 97)]:
+        made.key_event(event, at_ms)
+    made.increment("thief", 0, 0, at=(1, 2, 79, 80), released=82)
+    made.increment("robbed", 1, 1, at=(72, 73, 95, 96), sent_ns=70, replica="replica-2")
+    made.increment("slow", 1, 2, at=(92, 93, 97, 98), sent_ns=60, replica="replica-3")
+
+    assert ("exclusive", "granted to two holders at once") not in found(made.analyse(final=2, ttl_ms=50))
+
+
 def test_each_of_two_locks_is_lost_by_itself(made):
     """Who has lost the outer of two nested locks still has the inner one: its release of that is no theft."""
     outer = {"outer_got_ns": 1, "outer_sent_ns": 0}
