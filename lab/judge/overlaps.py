@@ -124,7 +124,7 @@ class Overlaps:
 
         A session renews the grants that it has seen begin. Those from before belong to a session that has ended.
         """
-        began, prolonged = self._did(event)
+        began, prolonged = self._did(replica, event)
         sent = self.sent_outside.answered(replica, event, can_have_acquired=began or (prolonged and not self.asks_are_seen))
         sent_ns = sent.sent_ns
         since_ns = self._session_began_ns(replica, event, sent_ns)
@@ -145,16 +145,18 @@ class Overlaps:
             if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
 
-    def _did(self, event: Renewed) -> tuple[bool, bool]:
+    def _did(self, replica: str, event: Renewed) -> tuple[bool, bool]:
         """Return whether a command outside all requests began a lease, and whether it prolonged one.
 
-        What a script did, its answer does not state: the store reports a new TTL, and a key that was not there before.
+        What a script did, its answer does not state: the store reports a new TTL, and a key that was not there before. While a
+        request of the process holds the lock, a key that is new is another client's.
         """
         if not event.script or not self.keys.is_known(event.key):
             return event.began, event.succeeded
         since_ns, until_ns = event.sent_ns or event.renewed_ns, event.renewed_ns + REPORTED_AT_ONCE_NS
         born = self.keys.happened(BORN, since_ns, until_ns, event.key)
-        return born, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
+        is_inside = any(grant.replica == replica and grant.key == event.key for grant in self.open_grants.values())
+        return born and not is_inside, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
         """Take a command outside all requests for the late release of a holder that had sent none."""
