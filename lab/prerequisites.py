@@ -69,7 +69,7 @@ PROGRAMS = (
     ),
     Program("libfaketime.so.1", _everywhere("libfaketime"), "the scenarios in which clocks jump", store=CLOCKS, files=FAKETIMES),
     Program("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
-    Program("wrk", _everywhere("wrk"), "lab bench, which compares Locust with wrk", version_flag="-v", optional=True),
+    Program("wrk", _everywhere("wrk"), "lab bench journals, which drives replicas with wrk", version_flag="-v", optional=True),
 )
 
 

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 OF_THE_LAB = {
-    "locust": "throughput with Locust, compared with wrk",
     "journals": "throughput with journals and failpoints, compared with none",
-    "live": "the live page: processor time, throughput of runs, delay",
-    "warm": "what a run takes in addition to its load",
-    "cells": "what a cell of the matrix takes in addition to its load",
-    "help": "time of `lab --help`",
     "judging": "time and memory to judge a million increments",
     "explorer": "lab explore: its time and memory; compared with frontrun",
-    "site": "time to write the site, with 1000 runs compared with 10",
 }
 OF_THE_LOCKS = {
     "locks": "all stages without replicas; lua compared with redis-py's lock",
