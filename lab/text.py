@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable, Sequence
 
 WIDTH = 80  # of a terminal, and of what is printed into a pipe
 
@@ -41,3 +42,13 @@ def hanging(label: str, text: str, indent: int) -> str:
         break_on_hyphens=False,
     )
     return filled or label
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, a line for each row."""
+    return table_rows([head, ["---"] * len(head), *rows])
+
+
+def table_rows(rows: Iterable[Iterable[str]]) -> str:
+    """Return the rows of a Markdown table whose head stands elsewhere."""
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)

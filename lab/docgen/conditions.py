@@ -14,6 +14,7 @@ from app.locks import stages
 from lab.docgen.cost_of_locking import Outcome, outcomes
 from lab.errors import choose_from
 from lab.paths import DOCS
+from lab.text import table
 
 PAGE = DOCS / "conditions.md"
 NAMED = re.compile(r"<!-- generated: keeping (?P<claims>[^\n]+?) -->")
@@ -33,11 +34,11 @@ def _table(claims: Sequence[Claim]) -> str:
     """Return a row for each claim. A column in which no stage stands is left out."""
     found = {claim: columns(claim) for claim in claims}
     heads = [head for head in COLUMNS if head == KEPT or any(of[head] for of in found.values())]
-    rows = [["the claim", *heads], ["---"] * (len(heads) + 1)]
+    rows = []
     for claim, of in found.items():
         cells = [f"{len(of[head])} of {len(stages())} stages" if head == UNTRIED else _listed(of[head]) for head in heads]
         rows.append([f"`{claim.name}`: {claim.value}", *cells])
-    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+    return table(["the claim", *heads], rows)
 
 
 def _claims(names: Sequence[str]) -> list[Claim]:

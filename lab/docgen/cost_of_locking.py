@@ -15,7 +15,7 @@ from lab.report.chart import BLUE, GREEN, RED, STYLE
 from lab.report.matrix import Cell
 from lab.report.reference import CEILING
 from lab.scenario import scenario
-from lab.text import counted
+from lab.text import counted, table
 
 PRICE = "price.svg"
 
@@ -40,18 +40,13 @@ def outcome(cell: Cell) -> Outcome:
 
 def seen(stage: str, wanted: Outcome) -> list[Cell]:
     """Return the cells of a stage in the reference matrix that have this outcome."""
-    return [cell for cell in reference.cells() if cell.stage == stage and outcome(cell) is wanted]
+    return [cell for cell in reference.tried(stage) if outcome(cell) is wanted]
 
 
 def tally(stage: str) -> dict[Outcome, int]:
     """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
     shown = {one: len(seen(stage, one)) for one in Outcome if one is not Outcome.NOT_TRIED}
     return shown | {Outcome.NOT_TRIED: len(scenario.names()) - sum(shown.values())}
-
-
-def fits(stage: str) -> int:
-    """Return how many scenarios fit a stage."""
-    return sum(1 for cell in reference.cells() if cell.stage == stage and cell.verdict)
 
 
 def by_speed() -> list[str]:
@@ -70,7 +65,7 @@ def _costs() -> str:
         *tally_heads(),
         "all verdicts",
     ]
-    rows = [head, ["---"] * len(head)]
+    rows = []
     for name in by_speed():
         result = reference.of_stage(name)
         behind = str(pages.lock_servers(result))
@@ -78,7 +73,7 @@ def _costs() -> str:
         share = f"{reference.share_of_ceiling(name):.0%}"
         figures = (reference.figure(result, "commands"), reference.figure(result, "p99"))
         rows.append([f"[`{name}`](ladder/{name}.md)", share, behind, *figures, *numbers, f"[table](stages.md#{name})"])
-    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+    return table(head, rows)
 
 
 def tally_heads() -> list[str]:
@@ -90,7 +85,7 @@ def tally_heads() -> list[str]:
 def outcomes() -> dict[str, dict[str, Outcome]]:
     """Return the outcome of each claim with each stage. Several scenarios may test one claim: the worst outcome counts."""
     about: dict[str, dict[str, Outcome]] = {}
-    for cell in reference.cells():
+    for cell in reference.tried():
         found = outcome(cell)
         if found is not Outcome.NOT_TRIED:
             of = about.setdefault(cell.claim, {})
@@ -171,14 +166,13 @@ def _price_figure() -> Figure:
 
 def compared() -> list[str]:
     """Return the locks that many scenarios fit, the fastest first. Few scenarios fit all stages, and counts of others mislead."""
-    most = max(fits(name) for name in locks())
-    return [name for name in locks() if 2 * fits(name) >= most]
+    fitting = {name: len(reference.tried(name)) for name in locks()}
+    return [name for name, number in fitting.items() if 2 * number >= max(fitting.values())]
 
 
 def common_scenarios() -> set[str]:
     """Return the scenarios that fit all compared locks."""
-    fitting = [{cell.scenario for cell in reference.cells() if cell.stage == name and cell.verdict} for name in compared()]
-    return set.intersection(*fitting)
+    return set.intersection(*({cell.scenario for cell in reference.tried(name)} for name in compared()))
 
 
 def _kept_of(name: str, scenarios: set[str]) -> set[str]:

@@ -23,7 +23,7 @@ from lab.explore.story.scene import Story
 from lab.explore.summary import Summary, conditions, of_claims
 from lab.paths import HOME
 from lab.report import matrix, reference
-from lab.text import counted, thousands
+from lab.text import counted, table, thousands
 
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
@@ -113,8 +113,7 @@ def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> st
 
 def _evidence() -> str:
     """Return each promise of a stage with its two evidences: what runs have seen, and what every order decides."""
-    lines = ["| stage | promise | in runs | in every order |", "| --- | --- | --- | --- |"]
-    left_out = []
+    rows, left_out = [], []
     for name, stage in stages().items():
         found = kept.current(stage)
         if found is None or found.why:
@@ -124,13 +123,14 @@ def _evidence() -> str:
         link = f"[`{name}`](ladder/{name}.md)"
         for claim in Claim:
             if claim in stage.claims and claim in answers:
-                lines.append(f"| {link} | `{claim.name}` | {_in_runs(name, claim)} | {answers[claim]} |")
+                rows.append([link, f"`{claim.name}`", _in_runs(name, claim), str(answers[claim])])
                 link = ""
-    return "\n".join([*lines, "", f"Not explored: {', '.join(left_out)}." if left_out else "", ""]).replace("\n\n\n", "\n")
+    below = f"\nNot explored: {', '.join(left_out)}.\n" if left_out else ""
+    return table(["stage", "promise", "in runs", "in every order"], rows) + below
 
 
 def _in_runs(stage: str, claim: Claim) -> str:
-    cells = [one for one in reference.cells() if one.stage == stage and one.claim == claim.name and one.verdict]
+    cells = reference.tried(stage, claim=claim.name)
     return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells) or "not tried"
 
 
@@ -139,13 +139,14 @@ def _searches() -> str:
     asked = by_default(stages()[REENTERS], TTL_MS)
     pairs = sum(sum(one.budget) == FAULTS_OF_A_PAIR for one in asked)
     of_three = [one for one in asked if one.replicas > PAIR and sum(one.budget) == 1]
-    lines = ["| search | always | claims, besides `exclusive` and `counts_once` |", "| --- | --- | --- |"]
+    rows = []
     for one in asked:
         if sum(one.budget) < FAULTS_OF_A_PAIR and one not in of_three:
             claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
-            lines.append(f"| {conditions(one, TTL_MS)} | {'yes' if one.needed else ''} | {claims} |")
-    lines.append(f"| three clients, one of {len(of_three)} faults | | those of the fault |")
-    return "\n".join([*lines, f"| {pairs} pairs of faults | | those of both faults |", ""])
+            rows.append([conditions(one, TTL_MS), "yes" if one.needed else "", claims])
+    below = f"| three clients, one of {len(of_three)} faults | | those of the fault |\n"
+    below += f"| {pairs} pairs of faults | | those of both faults |\n"
+    return table(["search", "always", "claims, besides `exclusive` and `counts_once`"], rows) + below
 
 
 PARTS: dict[str, Callable[..., str]] = {

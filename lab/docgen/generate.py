@@ -40,6 +40,7 @@ from lab.report.reference import ladder, of_stage
 from lab.scenario import scenario
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
+from lab.text import table
 
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
 
@@ -125,25 +126,23 @@ def _again(part: re.Match[str], where: str, then: Callable[[str, str], str]) -> 
 
 def _rungs(*names: str) -> str:
     """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
-    lines = [
-        "| stage | increments lost in one run | increments kept a second, mean of its runs | lock servers | still wrong |",
-        "| --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for name in names:
         result = of_stage(name)
         judgement, behind = result.judgement, pages.lock_servers(result)
         lost = f"{judgement.lost} of {judgement.requests}" + (f", {judgement.failed} refused" if judgement.failed else "")
         still = stages()[name].story.still[0]
-        lines.append(f"| [`{name}`](docs/ladder/{name}.md) | {lost} | {result.kept_per_s:.0f} | {behind} | {still} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"[`{name}`](docs/ladder/{name}.md)", lost, f"{result.kept_per_s:.0f}", str(behind), still])
+    speed = "increments kept a second, mean of its runs"
+    return table(["stage", "increments lost in one run", speed, "lock servers", "still wrong"], rows)
 
 
 def _stages() -> str:
-    lines = ["| stage | follows | the idea | what is still wrong |", "| --- | --- | --- | --- |"]
+    rows = []
     for name, stage in stages().items():
         follows = f"`{stage.follows}`" if stage.follows else ""
-        lines.append(f"| [`{name}`](ladder/{name}.md) | {follows} | {stage.story.idea} | {stage.story.still[0]} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"[`{name}`](ladder/{name}.md)", follows, stage.story.idea, stage.story.still[0]])
+    return table(["stage", "follows", "the idea", "what is still wrong"], rows)
 
 
 def _stage_files() -> str:
@@ -159,40 +158,38 @@ def _stage_files() -> str:
 def _claims() -> str:
     """Return every claim, the scenarios that test it, and the stages that make it."""
     shelf = [scenario.load(name) for name in scenario.names()]
-    lines = ["| claim | what it states | tested by | made by |", "| --- | --- | --- | --- |"]
+    rows = []
     for claim in Claim:
         tested = ", ".join(f"`{one.name}`" for one in shelf if one.tests is claim)
         made = ", ".join(f"`{name}`" for name, stage in stages().items() if claim in stage.claims)
-        lines.append(f"| `{claim.name}` | {claim.value} | {tested} | {made or 'no stage'} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"`{claim.name}`", claim.value, tested, made or "no stage"])
+    return table(["claim", "what it states", "tested by", "made by"], rows)
 
 
 def _scenarios() -> str:
-    lines = ["| scenario | the situation | the claim it tests | the danger |", "| --- | --- | --- | --- |"]
+    rows = []
     for name in scenario.names():
         one = scenario.load(name)
         danger = ", ".join(f"`{measure}` ≥ {least}" for measure, least in one.danger.items())
-        lines.append(f"| `{name}` | {one.title} | `{one.tests.name}` | {danger} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"`{name}`", one.title, f"`{one.tests.name}`", danger])
+    return table(["scenario", "the situation", "the claim it tests", "the danger"], rows)
 
 
 def _measures() -> str:
-    lines = ["| measure | what it counts |", "| --- | --- |", *(f"| `{name}` | {what} |" for name, what in MEASURES.items())]
-    return "\n".join(lines) + "\n"
+    return table(["measure", "what it counts"], [[f"`{name}`", what] for name, what in MEASURES.items()])
 
 
 def _options() -> str:
     """Return every scenario option, with its make variable."""
-    lines = ["| option | make variable | meaning | limits |", "| --- | --- | --- | --- |"]
+    rows = []
     for option in OPTIONS.values():
         limits = f"{option.limits} {option.unit}".strip()
-        lines.append(f"| `{option.flag}` | `{option.name.upper()}` | {option.help} | {limits} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"`{option.flag}`", f"`{option.name.upper()}`", option.help, limits])
+    return table(["option", "make variable", "meaning", "limits"], rows)
 
 
 def _statuses() -> str:
-    lines = ["| status | meaning |", "| --- | --- |", *(f"| {status:d} | {meaning} |" for status, meaning in MEANINGS.items())]
-    return "\n".join(lines) + "\n"
+    return table(["status", "meaning"], [[f"{status:d}", meaning] for status, meaning in MEANINGS.items()])
 
 
 def _machine() -> str:

@@ -9,12 +9,13 @@ from pathlib import Path
 from lab.errors import choose_from
 from lab.experiments.lesson import OPEN, Action, Placed, step, steps
 from lab.paths import HOME
+from lab.text import table
 
 FOLDER = HOME / "exercises"
 PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
 LANGUAGES = ("en", "zh")
 UP = "../"  # from docs/ to the project's top
-HEAD = {"en": "| minutes | step | commands |", "zh": "| 分钟 | 步骤 | 命令 |"}
+HEAD = {"en": ("minutes", "step", "commands"), "zh": ("分钟", "步骤", "命令")}
 ON_THE_WALL = {"en": "**On the wall:**", "zh": "**投影上的问题：**"}
 TO_OPEN = {"en": "**Open:**", "zh": "**打开：**"}
 
@@ -26,11 +27,11 @@ def _title(place: Placed, language: str) -> str:
 def _plan(language: str = "en") -> str:
     """Return the table of all steps."""
     choose_from("language", language, LANGUAGES)
-    lines = [HEAD[language], "| --- | --- | --- |"]
+    rows = []
     for place in steps():
         does = ", ".join(_short(action) for action in place.step.actions)
-        lines.append(f"| {place.begins}–{place.ends} | {place.number}. {_title(place, language)} | {does} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"{place.begins}–{place.ends}", f"{place.number}. {_title(place, language)}", does])
+    return table(HEAD[language], rows)
 
 
 def _short(action: Action) -> str:
@@ -76,11 +77,12 @@ def exercises() -> dict[Path, dict[str, str]]:
 
 def _exercises() -> str:
     """Return the table of the exercises."""
-    lines = ["| begin with | task | check | at the beginning | when it is done |", "| --- | --- | --- | --- | --- |"]
-    for path, parts in exercises().items():
-        cells = (f"[{path.stem}](../exercises/{path.name})", *(parts[name] for name in ("Task", "Check", "Before", "After")))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    wanted = {"task": "Task", "check": "Check", "at the beginning": "Before", "when it is done": "After"}
+    rows = [
+        [f"[{path.stem}](../exercises/{path.name})", *(parts[name] for name in wanted.values())]
+        for path, parts in exercises().items()
+    ]
+    return table(["begin with", *wanted], rows)
 
 
 PARTS: dict[str, Callable[..., str]] = {

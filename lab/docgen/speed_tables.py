@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from lab.errors import BadInput, choose_from
-from lab.experiments import lock_benchmark_report, omission_report
-from lab.experiments.benchmark import Measured, figure_in_words, interval_in_words, promise_in_words
+from lab.experiments import lock_benchmark_report, measurement, omission_report
+from lab.experiments.benchmark import BenchFile, Measured, figure_in_words, interval_in_words, promise_in_words
 from lab.paths import REFERENCE
 from lab.report.palette import PAPERS
-from lab.text import thousands
+from lab.text import table, thousands
 
 LOCKS = REFERENCE / "locks"
 OMISSION = REFERENCE / "omission"
@@ -31,21 +28,20 @@ def benches() -> dict[str, Measured]:
     """Return the figures of the reference's benches, by name."""
     found: dict[str, Measured] = {}
     for path in sorted(LOCKS.glob("bench-*.json")):
-        kept: dict[str, Any] = msgspec.json.decode(path.read_bytes())
-        found |= {one["name"]: msgspec.convert(one, Measured) for one in kept["figures"]}
+        found |= {one.name: one for one in measurement.load(path, BenchFile).figures}
     return found
 
 
 def _table(*first_words: str) -> str:
     """Return a table of the figures whose names begin with one of the words."""
-    lines = ["| what | measured | 95 % interval | wanted | held |", "| --- | --- | --- | --- | --- |"]
+    rows = []
     for name, one in benches().items():
         if name.split()[0] in first_words:
             cells = (one.what, figure_in_words(one), interval_in_words(one), promise_in_words(one), "yes" if one.held else "no")
-            lines.append(f"| {' | '.join(cells)} |")
-    if len(lines) == 2:
+            rows.append(cells)
+    if not rows:
         raise BadInput(f"the reference has no measurement of {' or '.join(first_words)}")
-    return "\n".join(lines) + "\n"
+    return table(["what", "measured", "95 % interval", "wanted", "held"], rows)
 
 
 def _ratio(*name: str) -> str:
@@ -57,15 +53,15 @@ def _ratio(*name: str) -> str:
 def _claimed() -> str:
     """Return document 4's table of speeds, with the cycles a second and the p50 that were measured next to it."""
     situations = {(1, False): "one client", (16, False): "16 clients, a key each", (16, True): "16 clients, one key"}
-    lines = [f"| lock | document 4 | {' | '.join(situations.values())} |", "| --- " * (len(situations) + 2) + "|"]
+    rows = []
     kept = lock_benchmark_report.load(LOCKS).measurements
     found = {(one.stage, one.clients, one.one_key): one for one in kept if not one.work_ms}
     for store, claim in lock_benchmark_report.CLAIMED.items():
         stage = TYPICAL[store]
         here = [found[stage, *situation] for situation in situations]
         cells = [f"{thousands(round(one.per_s))} a second, p50 {one.p50_ms:.3g} ms" for one in here]
-        lines.append(f"| [`{stage}`](ladder/{stage}.md) | {claim} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"[`{stage}`](ladder/{stage}.md)", str(claim), *cells])
+    return table(["lock", "document 4", *situations.values()], rows)
 
 
 def omission_pictures() -> dict[Path, Callable[[Path], object]]:

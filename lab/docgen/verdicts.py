@@ -12,18 +12,15 @@ from app.locks import stages
 from lab.errors import choose_from
 from lab.report import matrix, reference
 from lab.report.matrix import Cell
+from lab.text import table
 
 NOT_TRIED = "Not tried yet: the reference matrix has no run of this stage.\n"
-
-
-def _tried(name: str) -> dict[str, Cell]:
-    """Return the cells of a stage that were run, by scenario, in the order of the matrix."""
-    return {cell.scenario: cell for cell in reference.cells() if cell.stage == name and cell.verdict}
+HEAD, SEEN = ("scenario", "the claim it tests"), "what was seen"
 
 
 def _proven(name: str) -> dict[str, Cell]:
     """Return the cells of a stage from which something follows: a run that is VOID proves nothing."""
-    return {at: cell for at, cell in _tried(name).items() if cell.verdict != "VOID"}
+    return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
 
 
 def _before(stage: Stage) -> tuple[str, Mapping[str, Cell]]:
@@ -48,11 +45,10 @@ def _changed(name: str) -> str:
     before_name, before = _before(stage)
     whole = f"[all scenarios](../stages.md#{name})"
     if not before_name:
-        head = ["| scenario | the claim it tests | what was seen |", "| --- | --- | --- |"]
-        rows = [f"| `{at}` | `{cell.claim}` | {matrix.in_short(cell)} |" for at, cell in now.items()]
-        return "\n".join([f"The verdicts in the reference matrix ({whole}):", "", *head, *rows]) + "\n"
+        seen = [[f"`{at}`", f"`{cell.claim}`", matrix.in_short(cell)] for at, cell in now.items()]
+        return f"The verdicts in the reference matrix ({whole}):\n\n{table([*HEAD, SEEN], seen)}"
     rows = [
-        f"| `{at}` | `{cell.claim}` | {matrix.in_short(before[at])} | {matrix.in_short(cell)} |"
+        [f"`{at}`", f"`{cell.claim}`", matrix.in_short(before[at]), matrix.in_short(cell)]
         for at, cell in now.items()
         if at in before and _outcome(before[at]) != _outcome(cell)
     ]
@@ -61,9 +57,9 @@ def _changed(name: str) -> str:
     )
     lines = [f"No verdict changed against {link} ({whole})."]
     if rows:
-        head = [f"| scenario | the claim it tests | `{before_name}` | `{name}` |", "| --- | --- | --- | --- |"]
         words = "[the words](../README.md#how-to-read-a-chapter)"
-        lines = [f"The verdicts that changed against {link} ({whole}; {words}):", "", *head, *rows]
+        changed = table([*HEAD, f"`{before_name}`", f"`{name}`"], rows).rstrip("\n")
+        lines = [f"The verdicts that changed against {link} ({whole}; {words}):", "", changed]
     if new := [cell for at, cell in now.items() if at not in before]:
         lines += ["", f"Tried with `{name}`, and not with `{before_name}`: {_in_words(new)}."]
     return "\n".join(lines) + "\n"
@@ -90,18 +86,14 @@ def _all() -> str:
 
 def _whole(stage: Stage) -> str:
     """Return every scenario that was run with a stage: its claim, whether the stage makes it, what was seen, how often."""
-    now = _tried(stage.name)
-    if not now:
-        return NOT_TRIED
-    lines = ["| scenario | the claim it tests | claimed | what was seen |", "| --- | --- | --- | --- |"]
-    claimed = {claim.name for claim in stage.claims}
-    for at, cell in now.items():
+    claimed, rows = {claim.name for claim in stage.claims}, []
+    for cell in reference.tried(stage.name):
         made = "yes" if cell.claim in claimed else "no"
         word, seen = cell.verdict, matrix.with_rounds(cell)
         is_said = seen.startswith(word.lower())  # "kept", or "kept, 3 lost otherwise"
         text = seen.replace(word.lower(), word, 1) if is_said else f"{word}: {seen.removeprefix('broken: ')}"
-        lines.append(f"| `{at}` | `{cell.claim}` | {made} | {text} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, text])
+    return table([*HEAD, "claimed", SEEN], rows) if rows else NOT_TRIED
 
 
 PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

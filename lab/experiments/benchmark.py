@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from lab.errors import ExitStatus, LabError
+from lab.experiments.measurement import Measurement
 from lab.experiments.statistics import mean_of_ratios
 from lab.prerequisites import program
 from lab.text import hanging
@@ -60,10 +61,20 @@ class Measured(msgspec.Struct, kw_only=True):
     promise: Promise
     samples: list[float]  # the samples of which the value is the mean
     remark: str = ""
+    held: bool = False  # whether the value keeps the promise
 
-    @property
-    def held(self) -> bool:
-        return self.promise.holds(self.value)
+    def __post_init__(self) -> None:
+        self.held = self.promise.holds(self.value)
+
+
+class BenchFile(Measurement, kw_only=True):
+    """``bench-TIME.json``: the figures of one ``lab bench``."""
+
+    # how many pairs were asked for
+    pairs: int
+    figures: list[Measured]
+    # why a benchmark has no figures, by its name
+    unmeasured: dict[str, str]
 
 
 class Bench(Protocol):

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 from rich.markup import escape
 
 from lab.errors import ExitStatus, LabError, choose_from, worst
-from lab.evidence.run_folder import save
-from lab.experiments.benchmark import HEADING, Measured, entry
+from lab.experiments.benchmark import HEADING, BenchFile, Measured, entry
 from lab.experiments.benchmarks import benches
+from lab.experiments.measurement import made_now, save
 from lab.experiments.statistics import need_scipy
 from lab.paths import REPORTS
 from lab.report.terminal import terminal, where_to_look
-from lab.run import environment
 from lab.text import hanging
 
 
@@ -49,11 +47,6 @@ def measure(names: Sequence[str], pairs: int) -> int:
 
 
 def _write(results: Sequence[Measured], unmeasured: Mapping[str, LabError], pairs: int) -> Path:
-    now = datetime.now(UTC)
-    path = REPORTS / f"bench-{now:%Y%m%dT%H%M%SZ}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    about = {"schema": 1, "measured_utc": now.isoformat(timespec="seconds"), "pairs": pairs, "commit": environment.commit()}
-    about |= {"versions": environment.versions(), "machine": environment.machine()}
-    figures = [msgspec.to_builtins(result) | {"held": result.held} for result in results]
-    save(path, about | {"figures": figures, "unmeasured": {name: str(reason) for name, reason in unmeasured.items()}})
-    return path
+    reasons = {name: str(reason) for name, reason in unmeasured.items()}
+    found = made_now(BenchFile, pairs=pairs, figures=list(results), unmeasured=reasons)
+    return save(found, REPORTS / f"bench-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json")[0]

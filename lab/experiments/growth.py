@@ -18,19 +18,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import IO, Any
+from typing import IO
 
 import msgspec
 import psutil
 
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus
-from lab.evidence.run_folder import save
 from lab.experiments.benchmark import Unmeasured
+from lab.experiments.measurement import Measurement, made_now, save
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.prerequisites import program
-from lab.run import environment
 from lab.scenario import scenario
 from lab.scenario.options import flags
 from lab.scenario.requirements import servers
@@ -71,7 +70,7 @@ class Point(msgspec.Struct, kw_only=True):
     judging_mib: float
     drawing_s: float
     drawing_mib: float
-    lock_servers: int | None = None  # how many servers the lock's store had; None in an older file
+    lock_servers: int  # how many servers the lock's store had
 
     def line(self) -> str:
         """Return the point as a line for the terminal."""
@@ -83,21 +82,11 @@ class Point(msgspec.Struct, kw_only=True):
         )
 
 
-class Growth(msgspec.Struct, kw_only=True):
+class Growth(Measurement, kw_only=True):
     """``growth.json``."""
 
-    schema: int = 1
     command: str
-    measured_utc: str
-    commit: str
-    machine: dict[str, Any]
-    versions: dict[str, str]
     points: list[Point]
-
-
-def load(folder: Path) -> Growth:
-    """Return the measurement in a folder."""
-    return msgspec.json.decode((folder / "growth.json").read_bytes(), type=Growth)
 
 
 def measure(planned: Iterable[Planned], command: str, into: Path | None, report: Callable[[Point], None]) -> int:
@@ -106,11 +95,8 @@ def measure(planned: Iterable[Planned], command: str, into: Path | None, report:
     for varied, value, stage, options in planned:
         points.append(_point(varied, value, stage, options))
         report(points[-1])
-    now = datetime.now(UTC)
-    into = into or REPORTS / f"growth-{now:%Y%m%dT%H%M%SZ}"
-    into.mkdir(parents=True, exist_ok=True)
-    about = {"commit": environment.commit(), "machine": environment.machine(), "versions": environment.versions()}
-    save(into / "growth.json", Growth(command=command, measured_utc=now.isoformat(timespec="seconds"), points=points, **about))  # type: ignore[arg-type] # the three are of three types
+    into = into or REPORTS / f"growth-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    save(made_now(Growth, command=command, points=points), into / "growth.json")
     return ExitStatus.GOOD
 
 

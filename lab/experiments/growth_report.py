@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 
-from app.locks import stages
 from lab.errors import choose_from
-from lab.experiments.growth import MIB, PARTS, Growth, Point, load
+from lab.experiments import measurement
+from lab.experiments.growth import MIB, PARTS, Growth, Point
 from lab.paths import REFERENCE
-from lab.scenario.requirements import servers
+from lab.text import table, table_rows
 
 KEPT = REFERENCE / "growth"
 
@@ -17,7 +17,7 @@ KEPT = REFERENCE / "growth"
 @cache
 def kept() -> Growth:
     """Return the reference measurement."""
-    return load(KEPT)
+    return measurement.load(KEPT / "growth.json", Growth)
 
 
 def points(varied: str) -> list[Point]:
@@ -27,26 +27,36 @@ def points(varied: str) -> list[Point]:
     return [one for one in found if one.varied == varied]
 
 
-def table(varied: str) -> str:
+def _costs(varied: str) -> str:
     """Return a table with a line for each point: speed, memory by part, size on disk, time to judge and to draw."""
-    head = (varied, "kept a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
-    lines = [head, ("---",) * len(head)]
-    for one in points(varied):
-        value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")
+
+    def cells(one: Point) -> Iterable[str]:
         memory = (f"{one.peak_mib.get(part, 0):.0f}" for part in PARTS)
         ends = (f"{one.judging_s:.1f} / {one.judging_mib:.0f}", f"{one.drawing_s:.1f} / {one.drawing_mib:.0f}")
-        lines.append((value, f"{one.per_s:.0f}", *memory, f"{one.folder_mib:.1f}", *ends))
-    return _markdown(lines)
+        return (f"{one.per_s:.0f}", *memory, f"{one.folder_mib:.1f}", *ends)
+
+    heads = ("kept a second", *(f"{part}, MiB" for part in PARTS), "folder, MiB", "judged, s / MiB", "drawn, s / MiB")
+    return _table(varied, heads, cells)
 
 
-def processor_table(varied: str) -> str:
+def _processor(varied: str) -> str:
     """Return a table with a line for each point: milliseconds of one core for each request, by part."""
-    head = (varied, *PARTS, "all")
-    lines = [head, ("---",) * len(head)]
-    for one in points(varied):
-        value = f"`{one.stage}`" if varied == "store" else f"{one.value:,}".replace(",", " ")
-        lines.append((value, *(f"{one.cpu_ms.get(part, 0):.3f}" for part in PARTS), f"{sum(one.cpu_ms.values()):.3f}"))
-    return _markdown(lines)
+
+    def cells(one: Point) -> Iterable[str]:
+        used = [one.cpu_ms.get(part, 0) for part in PARTS]
+        return (f"{ms:.3f}" for ms in (*used, sum(one.cpu_ms.values())))
+
+    return _table(varied, (*PARTS, "all"), cells)
+
+
+def _table(varied: str, heads: Iterable[str], cells: Callable[[Point], Iterable[str]]) -> str:
+    """Return a table with a line for each point of a series: its value, and these cells."""
+    names = {one.value: f"`{one.stage}`" if varied == "store" else _spaced(one.value) for one in points(varied)}
+    return table((varied, *heads), [(names[one.value], *cells(one)) for one in points(varied)])
+
+
+def _spaced(number: float) -> str:
+    return f"{number:,.0f}".replace(",", " ")
 
 
 def saturation(part: str, stage: str = "incr") -> float:
@@ -60,11 +70,7 @@ def saturation(part: str, stage: str = "incr") -> float:
 def _rounded(per_s: float) -> str:
     """Return a number with two significant digits."""
     digits = len(str(int(per_s))) - 2
-    return f"{round(per_s, -digits):,.0f}".replace(",", " ")
-
-
-def _markdown(lines: Sequence[tuple[str, ...]]) -> str:
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return _spaced(round(per_s, -digits))
 
 
 def _plan(per_s: str) -> str:
@@ -77,7 +83,7 @@ def _plan(per_s: str) -> str:
         full = saturation(part, "lua" if part == "lock's store" else "incr")
         which = f"{part} (`lua`, waiters polling)" if part == "lock's store" else part
         lines.append((which, _rounded(full), f"{int(per_s) / full:.1f}"))
-    return _markdown(lines)
+    return table_rows(lines)
 
 
 def _stores() -> str:
@@ -85,11 +91,9 @@ def _stores() -> str:
     lines = []
     for one in sorted(points("store"), key=lambda one: -one.per_s):
         parts = (part if part in one.cpu_ms else "counter's store" for part in ("lock's store", "replicas"))
-        behind = one.lock_servers or servers(stages()[one.stage].store, 1)  # the older figures are of single servers
-        lines.append(
-            (f"`{one.stage}`", str(behind), f"{one.per_s:.0f}", *(_rounded(saturation(part, one.stage)) for part in parts))
-        )
-    return _markdown(lines)
+        full = (_rounded(saturation(part, one.stage)) for part in parts)
+        lines.append((f"`{one.stage}`", str(one.lock_servers), f"{one.per_s:.0f}", *full))
+    return table_rows(lines)
 
 
 # what one more of a series costs: the series, the factor, and the figure
@@ -111,13 +115,13 @@ def slope(name: str) -> float:
 
 def _each(name: str, times: str = "1") -> str:
     """Return the slope for ``times`` more, as in ``growth_each user_kib``."""
-    return f"{slope(name) * float(times):,.0f}".replace(",", " ")
+    return _spaced(slope(name) * float(times))
 
 
 def _conditions() -> str:
     about = kept()
-    machine = f"{about.machine['cores']} cores ({about.machine['processor']}), {about.machine['memory_gib']} GiB"
-    return f"Measured {about.measured_utc[:10]} on {machine}, servers and load together, Python {about.versions['python']}.\n"
+    machine = f"{about.cores}, {about.machine['memory_gib']} GiB"
+    return f"Measured {about.day} on {machine}, servers and load together, Python {about.versions['python']}.\n"
 
 
 DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
@@ -125,6 +129,6 @@ DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
     "growth_stores": _stores,
     "growth_each": _each,
     "growth_conditions": _conditions,
-    "growth": table,
-    "growth_processor": processor_table,
+    "growth": _costs,
+    "growth_processor": _processor,
 }

@@ -44,10 +44,10 @@ class LockMeasurement(msgspec.Struct, kw_only=True):
     longest_wait_ms: float
     overtaken: float  # how many later requesters got the lock before a grant, on average
     commands: float  # commands for each cycle, as the store counted them
-    servers: int | None = None  # how many servers the store had; None in an older file
-    # the least and the largest cycles a second of all rounds; None in an older file
-    least_per_s: float | None = None
-    most_per_s: float | None = None
+    servers: int = 1  # how many servers the store had
+    # the least and the largest cycles a second of all rounds
+    least_per_s: float
+    most_per_s: float
 
 
 Maker = Callable[[Any, str], Lock]
@@ -143,6 +143,7 @@ def _summary(
 ) -> LockMeasurement:
     took = sorted((done - asked) / 1e6 for asked, _, done in cycles) or [0.0]
     lasted_s = (max(done for _, _, done in cycles) - min(asked for asked, _, _ in cycles)) / 1e9 if cycles else 0.0
+    per_s = round(len(cycles) / lasted_s, 1) if lasted_s else 0.0
     return LockMeasurement(
         stage=name,
         store=store,
@@ -150,7 +151,9 @@ def _summary(
         one_key=one_key,
         work_ms=work_ms,
         cycles=len(cycles),
-        per_s=round(len(cycles) / lasted_s, 1) if lasted_s else 0.0,
+        per_s=per_s,
+        least_per_s=per_s,
+        most_per_s=per_s,
         p50_ms=round(took[len(took) // 2], 3),
         p99_ms=round(took[min(len(took) - 1, int(len(took) * 0.99))], 3),
         longest_wait_ms=round(max(((got - asked) / 1e6 for asked, got, _ in cycles), default=0.0), 3),

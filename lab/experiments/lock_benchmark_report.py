@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from matplotlib import style
 from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.evidence.run_folder import save
+from lab.experiments import measurement
 from lab.experiments.lock_benchmark import LockMeasurement
+from lab.experiments.measurement import Measurement, made_now
 from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title, title_width
-from lab.run import environment
-from lab.scenario.requirements import servers
+from lab.text import table
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -54,47 +52,31 @@ COLUMNS = (
 )
 
 
-class LockBenchmark(msgspec.Struct, kw_only=True):
+class LockBenchmark(Measurement, kw_only=True):
     """``locks.json``: the measurements, and the machine and versions."""
 
-    schema: int = 1
-    measured_utc: str
-    commit: str
-    machine: dict[str, Any]
-    versions: dict[str, str]
     for_s: float  # how long each measurement lasted
-    measurements: list[LockMeasurement] = msgspec.field(name="contests")
+    measurements: list[LockMeasurement]
 
 
 def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Path]:
     """Write ``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``. Return the paths."""
-    into.mkdir(parents=True, exist_ok=True)
-    all_of_them = LockBenchmark(
-        measured_utc=datetime.now(UTC).isoformat(timespec="seconds"),
-        commit=environment.commit(),
-        machine=environment.machine(),
-        versions=environment.versions(),
-        for_s=for_s,
-        measurements=list(found),
-    )
-    save(into / "locks.json", all_of_them)
-    (into / "locks.md").write_text(markdown(all_of_them), encoding="utf-8")
-    return [into / "locks.json", into / "locks.md", *draw(found, into)]
+    all_of_them = made_now(LockBenchmark, for_s=for_s, measurements=list(found))
+    return [*measurement.save(all_of_them, into / "locks.json", markdown(all_of_them)), *draw(found, into)]
 
 
 def load(folder: Path) -> LockBenchmark:
     """Return the benchmark in a folder."""
-    return msgspec.json.decode((folder / "locks.json").read_bytes(), type=LockBenchmark)
+    return measurement.load(folder / "locks.json", LockBenchmark)
 
 
 def conditions(about: LockBenchmark) -> str:
     """Return how it was measured, in one sentence."""
     programs = ("redis-server", "mariadbd", "etcd", "zookeeper")
     known = ", ".join(_version(about.versions[name]) for name in programs if about.versions.get(name))
-    rounds = "" if about.measurements and about.measurements[0].least_per_s is None else ", the median of three rounds"
     return (
-        f"Measured {about.measured_utc[:10]}, {about.for_s:g} s each{rounds}, on {about.machine['cores']} cores "
-        f"({about.machine['processor']}) shared by servers and clients, Python {about.versions['python']}; {known}."
+        f"Measured {about.day}, {about.for_s:g} s each, the median of three rounds, on {about.cores} "
+        f"shared by servers and clients, Python {about.versions['python']}; {known}."
     )
 
 
@@ -108,16 +90,15 @@ def _version(output: str) -> str:
 
 def markdown(about: LockBenchmark) -> str:
     """Return the conditions, and a line for each measurement."""
-    lines: list[Sequence[str]] = [COLUMNS, ["---"] * len(COLUMNS)]
+    rows: list[Sequence[str]] = []
     for one in about.measurements:
         claimed = str(CLAIMED.get(one.store or "", "")) if one.clients == 1 and one.stage in stages() else ""
         key = "one" if one.one_key else "its own"
         figures = (one.per_s, one.p50_ms, one.p99_ms, one.longest_wait_ms, one.overtaken, one.commands)
         name = f"`{one.stage}`" if one.stage in stages() else f"*{one.stage}*"
         texts = (f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}" for figure in figures)
-        behind = one.servers or servers(one.store, 1)  # an older benchmark had one server, but for the five of redis_nodes
-        lines.append([name, f"`{one.store}`", str(behind), str(one.clients), key, f"{one.work_ms}", *texts, claimed])
-    return f"{conditions(about)}\n\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+        rows.append([name, f"`{one.store}`", str(one.servers), str(one.clients), key, f"{one.work_ms}", *texts, claimed])
+    return f"{conditions(about)}\n\n{table(COLUMNS, rows)}"
 
 
 def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
@@ -136,7 +117,7 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
         for offset, (measured, colour, label) in enumerate(rows):
             of = {names.index(name) + 0.3 * offset - 0.15: one for name, one in measured.items()}
             axes.plot([one.per_s for one in of.values()], list(of), "o", color=colour, markersize=6, label=label)
-            least, most = zip(*((one.least_per_s or one.per_s, one.most_per_s or one.per_s) for one in of.values()), strict=True)
+            least, most = zip(*((one.least_per_s, one.most_per_s) for one in of.values()), strict=True)
             axes.hlines(list(of), least, most, color=colour, linewidth=2)
         places = [names.index(name) for name in claims]
         axes.plot([one.per_s for one in claims.values()], places, "D", color=PURPLE, markersize=5, label="claimed by document 4")

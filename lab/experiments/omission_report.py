@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from lab.errors import BadInput
-from lab.evidence.run_folder import save
+from lab.experiments import measurement
+from lab.experiments.measurement import Measurement, made_now
 from lab.experiments.omission import (
     LUA,
     QUANTILES,
@@ -35,8 +33,7 @@ from lab.experiments.statistics import Interval, mean_of_ratios, of_amounts
 from lab.report.cell_picture import FONTS
 from lab.report.chart import STYLE
 from lab.report.palette import LIGHT, PAPERS, Paper
-from lab.run import environment
-from lab.text import counted, thousands
+from lab.text import counted, table, thousands
 
 STEM = "omission"
 SLOW_MS = 200  # hardly any request waits so long where nothing is frozen
@@ -46,14 +43,9 @@ BEFORE_MS, AFTER_MS = 400, 1200  # what the dots show before the freeze, and aft
 TITLE_WIDTH = 88  # characters in a line of the title
 
 
-class OmissionBenchmark(msgspec.Struct, kw_only=True):
+class OmissionBenchmark(Measurement, kw_only=True):
     """``omission.json``: the times of all requests, and the machine and versions."""
 
-    schema: int = 1
-    measured_utc: str
-    commit: str
-    machine: dict[str, Any]
-    versions: dict[str, str]
     # of the machine in the minute before
     load_average: float
     runs: list[TimedRun]
@@ -76,27 +68,14 @@ DARK_COLOURS = ("#4da3e0", "#c09a3a")
 
 def write(runs: Sequence[TimedRun], load_average: float, into: Path) -> list[Path]:
     """Write ``omission.json``, ``omission.md``, and the picture light and dark. Return the paths."""
-    into.mkdir(parents=True, exist_ok=True)
-    found = OmissionBenchmark(
-        measured_utc=datetime.now(UTC).isoformat(timespec="seconds"),
-        commit=environment.commit(),
-        machine=environment.machine(),
-        versions=environment.versions(),
-        load_average=round(load_average, 2),
-        runs=list(runs),
-    )
-    data, table = into / f"{STEM}.json", into / f"{STEM}.md"
-    save(data, found)
-    table.write_text(markdown(found), encoding="utf-8")
-    return [data, table, *(draw_one(found, into, name) for name in PAPERS)]
+    found = made_now(OmissionBenchmark, load_average=round(load_average, 2), runs=list(runs))
+    files = measurement.save(found, into / f"{STEM}.json", markdown(found))
+    return [*files, *(draw_one(found, into, name) for name in PAPERS)]
 
 
 def load(folder: Path) -> OmissionBenchmark:
     """Return the measurement in a folder. Raises BadInput where there is none."""
-    try:
-        return msgspec.json.decode((folder / f"{STEM}.json").read_bytes(), type=OmissionBenchmark)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(f"{folder} holds no measurement of both loops: {error}") from None
+    return measurement.load(folder / f"{STEM}.json", OmissionBenchmark)
 
 
 def quantiles(runs: Sequence[TimedRun], situation: Situation, view: View, name: str) -> Interval:
@@ -114,22 +93,22 @@ def markdown(found: OmissionBenchmark) -> str:
     """Return how it was measured, and a row for each situation and view."""
     names = ("p50", "p90", "p95", "p99", "longest")
     head = ["the run", "loop, and what its waits count from", *(f"{name}, ms" for name in names), f"longer than {SLOW_MS} ms"]
-    lines = [head, ["---"] * len(head)]
+    rows = []
     for situation in SITUATIONS:
         for view in (OPEN, CLOSED, CORRECTED):
             runs = of(found.runs, situation, view.loop)
             slow = sum(longer_than(view.waits_ms(run), SLOW_MS) for run in runs) / len(runs)
             waits = (f"{quantiles(found.runs, situation, view, name).value:.0f}" for name in names)
-            lines.append([f"`{situation.name}`", view.words, *waits, f"{slow:.0f} of {REQUESTS}"])
-    return f"{measured(found)}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+            rows.append([f"`{situation.name}`", view.words, *waits, f"{slow:.0f} of {REQUESTS}"])
+    return f"{measured(found)}\n\n{table(head, rows)}"
 
 
 def measured(found: OmissionBenchmark) -> str:
     """Return when and how it was measured, as a sentence."""
     rounds = len(of(found.runs, LUA, Loop.OPEN))
     return (
-        f"Measured {found.measured_utc[:10]}, the mean of {counted(rounds, 'round')}, {RATE_PER_S} requests a second, "
-        f"on {found.machine['cores']} cores ({found.machine['processor']}) shared by servers and clients; "
+        f"Measured {found.day}, the mean of {counted(rounds, 'round')}, {RATE_PER_S} requests a second, "
+        f"on {found.cores} shared by servers and clients; "
         f"the load average was {found.load_average:g} before."
     )
 

@@ -11,6 +11,7 @@ from lab.experiments.statistics import Interval
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_result import SHARES, Curve, Spot, SweepResult
 from lab.report.html import inline, page
+from lab.text import table
 
 METHOD = (
     "A figure is the mean of the sound repeats, with the interval in which the mean lies with 95 % confidence: by Student's t "
@@ -24,8 +25,8 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
     """Write ``index.html``, ``sweep.md``, ``<name>.svg`` and ``.png``. Return the paths, the page first."""
     curves = sweep_result.curves(result)
     pictures = sweep_chart.save(sweep, result, curves, into / result.sweep)
-    table = into / "sweep.md"
-    replace(table, markdown(sweep, result, curves).encode())
+    text = into / "sweep.md"
+    replace(text, markdown(sweep, result, curves).encode())
     values = {
         "heading": sweep_chart.heading(sweep, result, curves),
         "sweep": sweep,
@@ -37,7 +38,7 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
     }
     path = into / "index.html"
     replace(path, page("sweep.html", **values).encode())
-    return [path, table, *pictures]
+    return [path, text, *pictures]
 
 
 def write_again(folder: Path) -> list[Path]:
@@ -48,10 +49,8 @@ def write_again(folder: Path) -> list[Path]:
 
 def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
     """Return the finding, whether all of it was measured, a row for each stage and value, and the method."""
-    lines = [head(sweep), ["---"] * len(head(sweep)), *rows(sweep, curves)]
-    table = "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
     partial = f"**Partial**, {result.partial}.\n\n" if result.partial else ""
-    return f"{sweep.finding(curves)}.\n\n{partial}{table}\n{METHOD}\n"
+    return f"{sweep.finding(curves)}.\n\n{partial}{table(head(sweep), rows(sweep, curves))}\n{METHOD}\n"
 
 
 def head(sweep: Sweep) -> list[str]:

@@ -8,10 +8,8 @@ from typing import Any
 
 import msgspec
 
-from lab.errors import BadInput
-from lab.evidence.regular_file import decoded, read_record
-from lab.evidence.run_folder import save as save_record
-from lab.experiments import statistics
+from lab.experiments import measurement, statistics
+from lab.experiments.measurement import Measurement
 from lab.experiments.statistics import Interval
 from lab.judge.judgement import Judgement
 
@@ -21,7 +19,6 @@ LOST_SHARE = "lost_share"
 LOST_LOCK = "lost_lock"  # whether another request got the lock while its holder still believed to have it
 SHARES = (LOST_SHARE, LOST_LOCK)
 KEPT_PER_S = "kept_per_s"
-ACKNOWLEDGED_PER_S = "throughput_per_s"  # what sweeps recorded before, instead of KEPT_PER_S
 FIGURES = {
     KEPT_PER_S: lambda one: one.kept_per_s,
     "wait_p50_ms": lambda one: one.wait_ms["p50"],
@@ -52,14 +49,11 @@ class Point(msgspec.Struct, kw_only=True):
         return self.verdict not in UNSOUND and bool(self.figures)
 
 
-class SweepResult(msgspec.Struct, kw_only=True):
+class SweepResult(Measurement, kw_only=True):
     """``sweep.json``: how a sweep was made, and all points in the order in which they were measured."""
 
-    schema: int = 1
     sweep: str
     command: str
-    commit: str
-    started_utc: str
     seed: int
     stages: list[str]
     values: list[float]
@@ -67,9 +61,7 @@ class SweepResult(msgspec.Struct, kw_only=True):
     scenario: dict[str, Any]
     planned: int  # how many points there should be
     ended: str  # ``complete``, or why there are fewer points
-    versions: dict[str, str]
-    machine: dict[str, Any]
-    points: list[Point] = []
+    points: list[Point] = msgspec.field(default_factory=list)
 
     @property
     def partial(self) -> str:
@@ -137,26 +129,9 @@ def _interval(figure: str, points: Sequence[Point]) -> Interval:
 
 def save(result: SweepResult, folder: Path) -> None:
     """Write ``sweep.json``, whole or not at all."""
-    save_record(folder / "sweep.json", result)
+    measurement.save(result, folder / "sweep.json")
 
 
 def load(folder: Path) -> SweepResult:
     """Return the sweep in a folder. Raises BadInput when there is none."""
-    try:
-        result: SweepResult = decoded(read_record(folder / "sweep.json"), SweepResult)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(f"{folder} holds no sweep: {error}") from None
-    for one in result.points:
-        one.figures = _with_kept(one)
-    return result
-
-
-def _with_kept(point: Point) -> dict[str, float]:
-    """Return the figures of a point, with the kept increments a second in place of the acknowledged ones of older sweeps."""
-    if ACKNOWLEDGED_PER_S not in point.figures:
-        return point.figures
-    share = max(0, point.acknowledged - point.lost) / point.acknowledged
-    names = {ACKNOWLEDGED_PER_S: KEPT_PER_S}
-    return {
-        names.get(name, name): round(figure * share, 1) if name in names else figure for name, figure in point.figures.items()
-    }
+    return measurement.load(folder / "sweep.json", SweepResult)

@@ -24,6 +24,7 @@ from rich.markup import escape
 from app.lock import Stage
 from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from, worst
 from lab.experiments import sweep_result, sweeps
+from lab.experiments.measurement import made_now
 from lab.experiments.statistics import need_scipy
 from lab.experiments.sweep import START_S, Sweep, numbers
 from lab.experiments.sweep_chart import per_cent
@@ -34,7 +35,6 @@ from lab.judge.judgement import Verdict
 from lab.paths import REPORTS
 from lab.pipeline import by_locust, conduct, finish, publish_site
 from lab.report.terminal import STYLES, terminal
-from lab.run import environment
 from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.supervised import one_supervisor, supervised
@@ -111,11 +111,10 @@ def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats:
     first = asdict(plan[0].scenario)
     kept = ("name", "requests", "users", "replicas", "ttl_ms", "retry_ms", "work_ms", "wait_ms", "danger")
     fixed = {key: first[key] for key in kept if len({str(getattr(run.scenario, key)) for run in plan}) == 1}
-    return SweepResult(
+    return made_now(
+        SweepResult,
         sweep=name,
         command=command,
-        commit=environment.commit(),
-        started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=plan[0].scenario.seed,
         stages=[stage.name for stage in stages],
         values=list(values),
@@ -123,8 +122,6 @@ def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats:
         scenario=fixed,
         planned=len(plan),
         ended="cut short",  # replaced at the end; a lab that is killed cannot replace it
-        versions=environment.versions(),
-        machine=environment.machine(),
     )
 
 

@@ -11,9 +11,9 @@ from lab.report.matrix_origin import Origin
 from lab.report.rate import in_percent
 from lab.scenario import scenario as scenarios
 from lab.scenario.scenario import Scenario
-from lab.text import counted
+from lab.text import counted, table
 
-SCHEMA = 2  # of matrix.json; the first was the bare list of cells
+SCHEMA = 2  # of matrix.json
 
 MOST_REQUESTS = 1000  # of a cell: enough for each scenario, also where the scenario itself sends thousands
 
@@ -103,9 +103,8 @@ class Matrix(msgspec.Struct, kw_only=True):
 
 
 def decode(text: bytes) -> Matrix:
-    """Return the matrix in a ``matrix.json`` of either schema; the first has no origin. Raises msgspec's errors."""
-    content = msgspec.json.decode(text)
-    return msgspec.convert({"cells": content} if isinstance(content, list) else content, Matrix)
+    """Return the matrix in a ``matrix.json``. Raises msgspec's errors."""
+    return msgspec.json.decode(text, type=Matrix)
 
 
 def read(folder: Path) -> Matrix:
@@ -132,13 +131,12 @@ def markdown(cells: Sequence[Cell], origin: Origin, rounds: Sequence[Round] = ()
     """
     columns = list(dict.fromkeys(cell.stage for cell in cells))
     by_place = {(cell.scenario, cell.stage): cell for cell in cells}
-    lines = [["scenario", "claim", *columns], ["---"] * (len(columns) + 2)]
+    rows = []
     for name in dict.fromkeys(cell.scenario for cell in cells):
         row = [by_place[name, column] for column in columns]
-        lines.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
-    table = "".join("| " + " | ".join(line) + " |\n" for line in lines)
+        rows.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
     below = [origin.sentence, *(one.sentence for one in rounds)]
-    return f"{table}\n{chr(10).join(below)}\n"
+    return f"{table(['scenario', 'claim', *columns], rows)}\n{chr(10).join(below)}\n"
 
 
 def with_rounds(cell: Cell) -> str:

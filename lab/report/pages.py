@@ -26,6 +26,7 @@ from lab.report.run_labels import NONE, differing, parameter, with_labels
 from lab.report.terminal import in_words
 from lab.report.timeline_model import FIELDS, Timeline
 from lab.scenario.requirements import servers
+from lab.text import table
 
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
     ("none", 3): "114 (replicas not stated)",
@@ -116,16 +117,14 @@ def markdown(results: Sequence[Result]) -> str:
         "the documents' counter",
     ]
     rows = [[*_cells(result), documented(result)] for result in results]
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+    return table(head, rows)
 
 
 def differences(results: Sequence[Result]) -> str:
     """Return the parameters in which the runs differ, and the folder of each run, as a Markdown table."""
     names = differing(results)
     rows = [[one.label, *(_plain(parameter(one, name)) for name in names), f"`{one.record.run}`"] for one in results]
-    lines = [["run", *names, "folder"], ["---"] * (len(names) + 2), *rows]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+    return table(["run", *names, "folder"], rows)
 
 
 def _plain(value: object) -> str:

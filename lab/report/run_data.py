@@ -42,7 +42,7 @@ class Cause(msgspec.Struct):
     destroyed: int
     # how many of them its later writes brought back, because they had read before
     restored: int = 0
-    # writes that overwrote increments; 0 in runs of before, where that is not on record
+    # writes that overwrote increments
     writes: int = 0
 
 
@@ -76,8 +76,8 @@ class Series(msgspec.Struct, kw_only=True):
     unknown: list[int]
     # the value of the counter
     value: list[int]
-    # in the order of time; the key in the file is ``strikes``
-    faults: list[FaultBand] = msgspec.field(name="strikes", default_factory=list)
+    # in the order of time
+    faults: list[FaultBand] = []
     # the causes of lost increments
     causes: list[Cause] = []
     # None if no request waited for as long as one retry

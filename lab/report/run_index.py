@@ -195,7 +195,7 @@ def _write_curves(result: Result) -> bool:
     curves = result.series
     content = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
     content |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}
-    content |= {"strikes": curves.faults, "causes": curves.causes}  # the site's script reads the faults by the key ``strikes``
+    content |= {"faults": curves.faults, "causes": curves.causes}
     try:
         replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(content) + b");\n")
     except OSError:

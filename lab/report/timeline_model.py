@@ -11,14 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from lab.evidence.fault_effect import EFFECT_OF_KIND, Effect
+from lab.evidence.fault_effect import Effect
+from lab.judge.findings import NO_LOCK
 
 NEVER = -1
-NO_LOCK = ("no lock", "no lock between replicas")  # the mechanisms of a stage that locks nothing; the second in old runs
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
 OLDER = re.compile(r"the fence (\d+) is older than (\d+)")  # as a resource with a fence refuses a write
-PROLONGS = ("1", "True", "OK", "sent")  # answers to a renewal, where the journal does not have whether it prolonged a lease
-NO_LEASE = ("LOAD", "MASTERS")  # what old journals name in place of a key: commands that set up a client
+NO_LEASE = ("LOAD", "MASTERS")  # what some journals name in place of a key: commands that set up a client
 
 
 class DrawnGrant(msgspec.Struct, array_like=True):
@@ -63,9 +62,9 @@ class DrawnGrant(msgspec.Struct, array_like=True):
     wrote_in: float = NEVER
     # the number of the whole counter after the write; None where the evidence does not have it
     counter: int | None = None
-    # the number of the grant; 0 where the stage has none, and in the picture of an old run
+    # the number of the grant; 0 where the stage has none
     fence: int = 0
-    # when the resource refused a write; NEVER where it did not, and in the picture of an old run
+    # when the resource refused a write; NEVER where it did not
     refused_at: int = NEVER
     # since when a request that nests two locks has held the outer one, and until when; NEVER without one
     outer_got: int = NEVER
@@ -181,12 +180,8 @@ class DrawnFault(msgspec.Struct, array_like=True):
     next_got: int = NEVER
     # that request
     next_request: str = ""
-    # what the fault does; a file of an old run has none, and gets that of the kind
+    # what the fault does
     effect: Effect = Effect.OTHER
-
-    def __post_init__(self) -> None:
-        if self.effect is Effect.OTHER:
-            self.effect = EFFECT_OF_KIND.get(self.kind, Effect.OTHER)
 
 
 class Waited(msgspec.Struct, array_like=True):
@@ -211,13 +206,8 @@ class Renewal(msgspec.Struct, array_like=True):
     at: int
     # the store's answer
     answer: str
-    # whether it can have prolonged a lease; None in the picture of an old run
-    prolonged: bool | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Return whether it can have prolonged a lease."""
-        return self.answer in PROLONGS if self.prolonged is None else self.prolonged
+    # whether it can have prolonged a lease
+    succeeded: bool
 
 
 class Timeline(msgspec.Struct, kw_only=True):
@@ -242,9 +232,9 @@ class Timeline(msgspec.Struct, kw_only=True):
     opens: tuple[int, int] = (0, 0)
     # the place of the loss, or of the fault, that the picture opens on; NEVER without one
     focus: int = NEVER
-    focus_fault: int = msgspec.field(name="focus_hit", default=NEVER)
+    focus_fault: int = NEVER
     # the story of the claim under test, where it can be given without a loss or a fault; and its span
-    claim_story: str = msgspec.field(name="tale", default="")
+    claim_story: str = ""
     # that story in a few words
     claim_title: str = ""
     about: tuple[int, int] = (NEVER, NEVER)
@@ -259,7 +249,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     held: list[DrawnGrant] = []
     lives: list[Life] = []
     losses: list[DrawnLoss] = []
-    faults: list[DrawnFault] = msgspec.field(name="hits", default_factory=list)
+    faults: list[DrawnFault] = []
     waited: list[Waited] = []
     renewals: list[Renewal] = []
     # how many requests of all replicas waited: steps of a moment and the number from then on, as a still picture needs them
@@ -278,7 +268,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     @property
     def is_locked(self) -> bool:
         """Return whether a request ever held a lock. Without one no key is named, or the judge found that nothing is locked."""
-        return any(held.key != NEVER for held in self.held) and not set(NO_LOCK) & set(self.mechanisms)
+        return any(held.key != NEVER for held in self.held) and NO_LOCK not in self.mechanisms
 
     @property
     def is_stuck(self) -> bool:

@@ -52,22 +52,21 @@ function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, wo
 const path = (xs, ys) => xs.map((px, i) => `${i ? "L" : "M"}${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 const stairs = (xs, ys) => xs.map((px, i) => i ? `H${px.toFixed(1)}V${ys[i].toFixed(1)}` : `M${px.toFixed(1)} ${ys[i].toFixed(1)}`).join("");
 
-const faultsOf = (run) => run.strikes; // the key in the file is strikes
 // Draw the faults above the curves, one lane for each run.
 function faultLanes(svg, scale, runs) {
-  const faulty = runs.filter((run) => faultsOf(run).length);
+  const faulty = runs.filter((run) => run.faults.length);
   faulty.forEach((run, row) => {
     const high = TOP + row * LANE;
-    for (const band of faultsOf(run)) {
+    for (const band of run.faults) {
       const from = scale.x(band.from_s), width = Math.max(1, scale.x(band.until_s) - from);
       svg.append(node("rect", { x: from, y: high, width, height: LANE - 4, style: `fill: ${run.colour}; opacity: .35` }));
       svg.append(node("path", { d: `M${from} ${high}V${scale.low}`, style: ink(run.colour, "2 4", 1.2) }));
     }
-    const kinds = [...new Set(faultsOf(run).map((band) => band.kind.replaceAll("_", " ")))], first = scale.x(faultsOf(run)[0].from_s), late = first > WIDTH / 2;
+    const kinds = [...new Set(run.faults.map((band) => band.kind.replaceAll("_", " ")))], first = scale.x(run.faults[0].from_s), late = first > WIDTH / 2;
     svg.append(node("text", { x: first + (late ? -6 : 6), y: high + 13, "text-anchor": late ? "end" : "start" }, `${run.label}: ${kinds.join(", ")}`));
   });
 }
-const lanesOf = (runs) => runs.filter((run) => faultsOf(run).length).length;
+const lanesOf = (runs) => runs.filter((run) => run.faults.length).length;
 const lastOf = (runs) => Math.max(0.001, ...runs.map((run) => run.time_s.at(-1) || 0));
 
 function counters(svg, runs) {

@@ -13,6 +13,7 @@ from lab.experiments.round_trip import ASK
 
 def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMeasurement:
     about = {"work_ms": 0, "cycles": 1000, "p50_ms": 0.25, "p99_ms": 0.5, "longest_wait_ms": 1, "overtaken": 0, "commands": 2}
+    about |= {"least_per_s": per_s, "most_per_s": per_s}
     return LockMeasurement(stage=stage, store=store, clients=clients, one_key=clients > 1, per_s=per_s, **about)
 
 

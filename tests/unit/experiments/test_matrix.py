@@ -43,7 +43,7 @@ def kept(folder, origin=OLD, stage="lua", scenario="slow_holder"):
     """A folder that holds a matrix of one cell."""
     folder.mkdir()
     cells = [Cell(stage=stage, scenario=scenario, claim="releases_only_its_own", verdict="KEPT")]
-    save(folder / "matrix.json", Matrix(origin=origin, cells=cells) if origin else cells)
+    save(folder / "matrix.json", Matrix(origin=origin or Origin(), cells=cells))
     return folder
 
 
@@ -118,7 +118,7 @@ def test_an_interrupt_does_not_mix(conducted, tmp_path, capsys):
 
 
 def test_matrix_without_origin(conducted, tmp_path):
-    """A matrix.json of before is read; its judge and commit are unknown, so nothing is merged with it."""
+    """Where nobody recorded the judge and the commit of a matrix, nothing is merged with it."""
     folder = kept(tmp_path / "m", origin=None)
 
     assert read(folder).origin.sentence == "Measured at commit unknown, by the judge unknown. Stores: unknown."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter
 
@@ -23,7 +22,7 @@ from tests.pictures import assert_same_picture
 
 SCENARIO = {"name": "work_outlasts_ttl", "requests": 30, "users": 10, "replicas": 3}
 ABOUT = {
-    "command": "lab sweep", "commit": "abc", "started_utc": "2026-01-01T00:00:00+00:00", "seed": 1, "repeats": 2,
+    "command": "lab sweep", "commit": "abc", "measured_utc": "2026-01-01T00:00:00+00:00", "seed": 1, "repeats": 2,
     "scenario": SCENARIO, "versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"},
 }  # fmt: skip
 
@@ -351,13 +350,3 @@ def test_reference_sweep(name, tmp_path):
 def test_line_of_a_run_in_words(name, figure, words):
     """The line of a run has its figures in words."""
     assert sweep_runner._in_words(sweeps.load("ttl"), name, figure) == words
-
-
-def test_older_sweep_is_read_by_what_was_kept(tmp_path):
-    """An older sweep recorded the acknowledged increments a second; what of them was kept is its speed."""
-    content = json.loads((paths.REFERENCE / "sweep-ttl" / "sweep.json").read_bytes())
-    (point,) = content["points"][:1]
-    point |= {"acknowledged": 30, "lost": 15, "figures": {"lost_share": 0.5, "throughput_per_s": 8.0}}
-    (tmp_path / "sweep.json").write_text(json.dumps(content), encoding="utf-8")
-
-    assert sweep_result.load(tmp_path).points[0].figures == {"lost_share": 0.5, "kept_per_s": 4.0}
