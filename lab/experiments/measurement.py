@@ -60,5 +60,5 @@ def load(path: Path, kind: type[Kind]) -> Kind:
     try:
         found: Kind = decoded(read_record(path), kind)
     except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(f"{path.parent} holds no such measurement: {error}") from None
+        raise BadInput(f"{path.parent} holds no {path.name} of this lab: {error}") from None
     return found
