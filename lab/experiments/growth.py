@@ -52,7 +52,7 @@ STORES = ("lua", "queued", "mysql_for_update", "zookeeper", "etcd")  # one lock 
 Planned = tuple[str, int, str, dict[str, int]]  # the series, the value, the stage, the options of `lab run`
 
 
-class Point(msgspec.Struct, kw_only=True):
+class GrowthPoint(msgspec.Struct, kw_only=True):
     """One run."""
 
     varied: str  # its series; ``store`` for the stages of STORES
@@ -86,10 +86,10 @@ class Growth(Measurement, kw_only=True):
     """``growth.json``."""
 
     command: str
-    points: list[Point]
+    points: list[GrowthPoint]
 
 
-def measure(planned: Iterable[Planned], command: str, into: Path | None, report: Callable[[Point], None]) -> int:
+def measure(planned: Iterable[Planned], command: str, into: Path | None, report: Callable[[GrowthPoint], None]) -> int:
     """Run ``lab growth``: make the planned runs one after the other. Return 0. Raises MissingProgram, Unmeasured."""
     points = []
     for varied, value, stage, options in planned:
@@ -117,7 +117,7 @@ def plan(most_requests: int) -> Iterator[Planned]:
         yield "store", number, stage, {"requests": min(2000, most_requests)}
 
 
-def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> Point:
+def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> GrowthPoint:
     with tempfile.TemporaryDirectory(prefix="lab-growth-") as name:
         done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
         if not done.out.startswith("{"):
@@ -127,7 +127,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> P
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         judging, drawing = _run(["check", str(folder)], name), _run(["report", str(folder)], name)
         shutil.rmtree(folder)
-    return Point(
+    return GrowthPoint(
         varied=varied,
         value=value,
         stage=stage,

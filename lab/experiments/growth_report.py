@@ -7,7 +7,7 @@ from functools import cache
 
 from lab.errors import choose_from
 from lab.experiments import measurement
-from lab.experiments.growth import MIB, PARTS, Growth, Point
+from lab.experiments.growth import MIB, PARTS, Growth, GrowthPoint
 from lab.paths import REFERENCE
 from lab.text import table, table_rows
 
@@ -20,7 +20,7 @@ def kept() -> Growth:
     return measurement.load(KEPT / "growth.json", Growth)
 
 
-def points(varied: str) -> list[Point]:
+def points(varied: str) -> list[GrowthPoint]:
     """Return the points of a series. Raises BadInput."""
     found = kept().points
     choose_from("series", varied, list(dict.fromkeys(one.varied for one in found)))
@@ -30,7 +30,7 @@ def points(varied: str) -> list[Point]:
 def _costs(varied: str) -> str:
     """Return a table with a line for each point: speed, memory by part, size on disk, time to judge and to draw."""
 
-    def cells(one: Point) -> Iterable[str]:
+    def cells(one: GrowthPoint) -> Iterable[str]:
         memory = (f"{one.peak_mib.get(part, 0):.0f}" for part in PARTS)
         ends = (f"{one.judging_s:.1f} / {one.judging_mib:.0f}", f"{one.drawing_s:.1f} / {one.drawing_mib:.0f}")
         return (f"{one.per_s:.0f}", *memory, f"{one.folder_mib:.1f}", *ends)
@@ -42,14 +42,14 @@ def _costs(varied: str) -> str:
 def _processor(varied: str) -> str:
     """Return a table with a line for each point: milliseconds of one core for each request, by part."""
 
-    def cells(one: Point) -> Iterable[str]:
+    def cells(one: GrowthPoint) -> Iterable[str]:
         used = [one.cpu_ms.get(part, 0) for part in PARTS]
         return (f"{ms:.3f}" for ms in (*used, sum(one.cpu_ms.values())))
 
     return _table(varied, (*PARTS, "all"), cells)
 
 
-def _table(varied: str, heads: Iterable[str], cells: Callable[[Point], Iterable[str]]) -> str:
+def _table(varied: str, heads: Iterable[str], cells: Callable[[GrowthPoint], Iterable[str]]) -> str:
     """Return a table with a line for each point of a series: its value, and these cells."""
     names = {one.value: f"`{one.stage}`" if varied == "store" else _spaced(one.value) for one in points(varied)}
     return table((varied, *heads), [(names[one.value], *cells(one)) for one in points(varied)])
@@ -97,7 +97,7 @@ def _stores() -> str:
 
 
 # what one more of a series costs: the series, the factor, and the figure
-SLOPES: dict[str, tuple[str, float, Callable[[Point], float]]] = {
+SLOPES: dict[str, tuple[str, float, Callable[[GrowthPoint], float]]] = {
     "folder_bytes": ("requests", 1 / MIB, lambda one: one.folder_mib),
     "judging_bytes": ("requests", 1 / MIB, lambda one: one.judging_mib),
     "judging_us": ("requests", 1e-6, lambda one: one.judging_s),

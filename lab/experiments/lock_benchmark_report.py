@@ -17,7 +17,7 @@ from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title, title_width
 from lab.text import table
 
 
-class Claim(msgspec.Struct, frozen=True):
+class ClaimedSpeed(msgspec.Struct, frozen=True):
     """The speed that document 4 claims for locks of a store. It does not state its machine, clients
     or number of keys.
     """
@@ -30,10 +30,10 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 CLAIMED = {
-    "redis": Claim(100_000, "under 1 ms"),
-    "redis_nodes": Claim(10_000, "5 to 10 ms"),
-    "zookeeper": Claim(1000, "10 to 50 ms"),
-    "etcd": Claim(5000, "5 to 20 ms"),
+    "redis": ClaimedSpeed(100_000, "under 1 ms"),
+    "redis_nodes": ClaimedSpeed(10_000, "5 to 10 ms"),
+    "zookeeper": ClaimedSpeed(1000, "10 to 50 ms"),
+    "etcd": ClaimedSpeed(5000, "5 to 20 ms"),
 }
 COLUMNS = (
     "lock",
