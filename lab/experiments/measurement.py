@@ -46,7 +46,7 @@ def made_now(kind: type[Kind], **figures: Any) -> Kind:
 
 
 def save(found: Measurement, path: Path, table: str = "") -> list[Path]:
-    """Write the file, whole or not at all, and its table, if it has one, beside it as Markdown. Return the paths."""
+    """Write the file, whole or not at all, and its table, if it has one, next to it as Markdown. Return the paths."""
     path.parent.mkdir(parents=True, exist_ok=True)
     save_record(path, found)
     if not table:

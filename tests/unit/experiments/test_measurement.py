@@ -10,7 +10,7 @@ from lab.experiments.benchmark import BenchFile, Measured, Promise
 
 
 def test_what_is_saved_is_read(tmp_path):
-    """A measurement is read as it was saved, with its table beside it; whether a promise is held follows from its figure."""
+    """A measurement is read as it was saved, with its table next to it; whether a promise is held follows from its figure."""
     one = Measured(name="a", what="", unit="s", value=2.0, promise=Promise(at_most=1.0), samples=[2.0])
     found = measurement.made_now(BenchFile, pairs=3, figures=[one], unmeasured={})
 
