@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 class Claim(Enum):
     """One promise that a stage can make; the value is the promise as a sentence.
 
-    Each claim has a check of its name in ``lab/judge/checks``, and a scenario that puts it under stress.
+    Each claim has its row in ``lab/judge/promises.py``, and a scenario that puts it under stress.
     """
 
     exclusive_in_process = "Two threads of one process are never inside the lock at the same time."

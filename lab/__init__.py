@@ -7,7 +7,7 @@ Each folder has one concern. The order is that of imports, not of time: a folder
     language/       IN CHINESE: which language a reader gets, and the catalogue of phrases
     evidence/       THE RUN FOLDER: all file formats of a run but verdict.json, written and read
     scenario/       WHAT TO DO: a TOML file to one checked record; its options; faults/ as data
-    judge/          evidence to findings to verdict: grants, ledger, attribution, mechanisms, checks/
+    judge/          evidence to findings to verdict: grants, ledger, attribution, mechanisms, promises (one table)
     servers/        START AND STOP real processes: supervisor, programs/, stores/
     report/         verdict to terminal, charts/, pages, site
     load/           Locust, and exactly N requests

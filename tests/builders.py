@@ -15,10 +15,10 @@ from lab.evidence.inventory import inventory
 from lab.evidence.loss import GrantFacts, Loss
 from lab.evidence.run_folder import RunRecord, save
 from lab.judge.analysis import analyse
-from lab.judge.checks import checks
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
+from lab.judge.promises import PROMISES
 from lab.judge.verdict import judge
 from lab.report import timeline_reader
 from lab.report.timeline_model import Timeline
@@ -229,7 +229,7 @@ def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) ->
 
 def found(findings: Findings) -> list[tuple[str, str]]:
     """Return each violation as its claim and its mechanism."""
-    return [(one.claim, one.mechanism) for check in checks().values() for one in check(findings)]
+    return [(one.claim, one.mechanism) for promise in PROMISES.values() for one in promise.violations(findings)]
 
 
 EXAMPLE = [Loss(1, "", GrantFacts("r1", "replica-1", 0, 1, 1, 0, 0, 0, 0, 0), None)]

@@ -28,23 +28,20 @@ from lab.evidence.loss import LossFile
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.evidence.seal import VERDICT, Seal
 from lab.judge import analysis, analysis_without_clock, completeness
-from lab.judge.check import PATIENCE_MS, serves_next_to_nobody
-from lab.judge.checks import checks
-from lab.judge.checks.counts_once import DONE_ALL_THE_SAME, NEVER_DONE
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
+from lab.judge.liveness import serves_next_to_nobody
 from lab.judge.mechanisms import STALLED, TOO_SHORT
 from lab.judge.net_losses import net_losses
+from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.proof import doubts, rests_on_the_key, stands, strange
+from lab.judge.safety import DONE_ALL_THE_SAME, NEVER_DONE
 from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
 from lab.text import counted
 
 # claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
-ABOUT_FREEING = frozenset(
-    {claim.name for claim in Claim if claim.name.startswith("freed_")}
-    | {Claim.acquires_atomically.name, Claim.survives_a_lost_reply.name}
-)
+ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
 HELD = "the stage does not promise it, and it held all the same: its lock was renewed"
 CONTRADICTED = (NEVER_DONE, DONE_ALL_THE_SAME)  # answers that say the contrary of what was done: no stage need promise it
 
@@ -128,7 +125,12 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     """Return the judgement on the findings. A pure function."""
     claim = record.scenario["tests"]
     claimed = claim in record.stage["claims"]
-    found = [one for check in checks().values() for one in check(findings) if stands(one, findings, record.stage["claims"])]
+    found = [
+        one
+        for promise in PROMISES.values()
+        for one in promise.violations(findings)
+        if stands(one, findings, record.stage["claims"])
+    ]
     violations = [one for one in found if not rests_on_the_key(one, findings)]
     danger = _danger(record, findings)
     rests = [one for one in found if one not in violations and one.claim in (claim, *record.stage["claims"])]
@@ -224,7 +226,7 @@ def _hardly_ever_free(record: RunRecord, findings: Findings) -> str:
     """Return why nothing can be said of a lock after a fault, if it served next to nobody before; empty otherwise."""
     if record.scenario["tests"] not in ABOUT_FREEING or not findings.faults:
         return ""
-    limit_ms = findings.run.ttl_ms + PATIENCE_MS
+    limit_ms = IN_TIME.in_ms(findings.run.ttl_ms)
     if not all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults):
         return ""
     return "the lock serves next to nobody without a fault: it was free for as long, with waiters, before the fault as after it"

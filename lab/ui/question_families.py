@@ -6,14 +6,30 @@ import dataclasses
 import re
 
 from app.lock import Claim
-from lab.judge.check import OVERTAKEN_LIMIT
-from lab.judge.checks.reentrant import INNER_RELEASE
 from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement
+from lab.judge.liveness import INNER_RELEASE
+from lab.judge.promise import Limit
+from lab.judge.promises import PROMISES
 from lab.judge.violation import Violation
 from lab.text import counted
 from lab.ui.question import PROMISED, Answer, Question
+
+SHARES: dict[float, str] = {1 / 2: "half", 1 / 3: "a third"}  # as a person says them
+TTLS: dict[float, str] = {1: "the TTL", 2: "twice the TTL"}
+TIMES: dict[float, str] = {500: "half a second"}
+
+
+def share(part: float) -> str:
+    """Return a part of something, in words."""
+    return SHARES.get(part, f"{100 * part:.0f} %")
+
+
+def within(limit: Limit) -> str:
+    """Return the time within which a lock must be free again, in words."""
+    also = f" and {TIMES.get(limit.ms, f'{limit.ms:.0f} ms')}" if limit.ms else ""
+    return f"within {TTLS.get(limit.ttls, f'{share(limit.ttls)} of the TTL')}{also}"
 
 
 def losses() -> Question:
@@ -99,7 +115,7 @@ def deadlock() -> Question:
     """Return the question of two holders that wait for each other."""
     return Question(
         text="Two holders wait for each other's lock. How does it end?",
-        choices=("both get out within twice the TTL and half a second", "they wait longer, or give up"),
+        choices=(f"both get out {within(PROMISES['breaks_deadlock'].limit)}", "they wait longer, or give up"),
         answering=_waited,
     )
 
@@ -154,11 +170,14 @@ def _try_once(judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(PROMISED, str(judgement.failed), f"of {counted(judgement.requests, 'request')} got a no at once")
 
 
+HANDOVER_MS = PROMISES["prompt_handover"].limit.ms
+
+
 def handover() -> Question:
     """Return the question of a free lock for which requests wait."""
     return Question(
         text="A waiter is there. How long does the lock stay free?",
-        choices=("20 ms or less, in most hand-overs", "longer: the waiters sleep"),
+        choices=(f"{HANDOVER_MS:.0f} ms or less, in most hand-overs", "longer: the waiters sleep"),
         answering=_handover,
     )
 
@@ -166,14 +185,14 @@ def handover() -> Question:
 def _handover(_judgement: Judgement, broken: list[Violation]) -> Answer:
     if broken:
         return Answer(1, f"{_milliseconds(broken):.0f} ms", "and more: so long the lock stayed free in half of the hand-overs")
-    return Answer(PROMISED, "≤ 20 ms", "the lock stayed free in half of the hand-overs")
+    return Answer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", "the lock stayed free in half of the hand-overs")
 
 
-def overtaken(by: str) -> Question:
+def overtaken(by: str, limit: Limit) -> Question:
     """Return the question of waiters that later requests overtake. by: which request overtakes."""
     return Question(
         text=f"How often is a waiter overtaken by {by} that asked later?",
-        choices=(f"at most {OVERTAKEN_LIMIT} times, nine waiters in ten", "more often"),
+        choices=(f"at most {limit.times} times, nine waiters in ten", "more often"),
         answering=_overtaken,
     )
 
@@ -236,7 +255,7 @@ def served() -> Question:
     """Return the question of patient requests: how many are served?"""
     return Question(
         text="Nothing fails, and all requests are patient. How many are served?",
-        choices=("at least half of them", "fewer"),
+        choices=(f"at least {share(PROMISES['serves_most_requests'].limit.share)} of them", "fewer"),
         answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
     )
 

@@ -1,54 +1,37 @@
-"""The question of each claim, as a table. A claim without an entry gets the general question: will the promise hold?"""
+"""The question of each claim, as a table. A claim without an entry gets the general question: will the promise hold?
+
+The limits in questions and choices are those of the table of promises.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 
 from lab.judge.judgement import Judgement, Verdict
+from lab.judge.promises import PROMISES, WORK_IS_SAFE
 from lab.ui import question_families as ask
 from lab.ui.question import Question, Shown, own
 
-IN_TIME = "within the TTL and half a second"
-LOSSES = (
-    "exclusive_in_process",
-    "exclusive",
-    "held_to_the_end",
-    "survives_a_failed_renewal",
-    "held_past_an_explicit_lease",
-    "releases_only_its_own",
-    "releases_atomically",
-    "survives_a_freeze",
-    "survives_a_late_freeze",
-    "survives_a_delayed_write",
-    "survives_failover",
-    "survives_amnesia",
-    "survives_persisted_amnesia",
-    "survives_delayed_amnesia",
-    "survives_clock_jump",
-    "survives_clock_jump_of_two",
-    "stops_when_lost",
-    "survives_store_restart",
-    "survives_persisted_restart",
-    "survives_unsynced_power_loss",
-    "survives_session_loss",
-    "survives_a_slow_acquire",
-)
-QUESTIONS: dict[str, Question] = dict.fromkeys(LOSSES, ask.losses()) | {
-    "acquires_atomically": ask.next_grant("a request went wrong in the middle of its acquire", IN_TIME),
-    "freed_after_crash": ask.next_grant("the holder has died", IN_TIME),
-    "freed_with_a_clock_behind": ask.next_grant("the holder has died, and the store's clock has jumped back", IN_TIME),
-    "freed_after_failure": ask.next_grant("the holder's work has failed", "within a third of the TTL"),
-    "freed_after_hang": ask.next_grant("the holder's thread hangs and its process lives on", "within twice the TTL"),
-    "freed_after_a_failed_release": ask.next_grant("a release has failed", IN_TIME),
-    "freed_after_a_lost_release": ask.next_grant("the reply to a release was lost", "long before the TTL is over"),
-    "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", IN_TIME),
-    "available_with_two_nodes_down": ask.next_grant("two of the lock's five stores fell silent", IN_TIME),
-    "survives_a_lost_reply": ask.next_grant("the reply to an acquire was lost", "soon after the work"),
+AFTER = {  # what happens in the promises that the lock is free again
+    "acquires_atomically": "a request went wrong in the middle of its acquire",
+    "freed_after_crash": "the holder has died",
+    "freed_with_a_clock_behind": "the holder has died, and the store's clock has jumped back",
+    "freed_after_failure": "the holder's work has failed",
+    "freed_after_hang": "the holder's thread hangs and its process lives on",
+    "freed_after_a_failed_release": "a release has failed",
+    "freed_after_a_lost_release": "the reply to a release was lost",
+    "survives_a_lost_reply": "the reply to an acquire was lost",
+    "available_with_two_nodes_down": "two of the lock's five stores fell silent",
+}
+QUESTIONS: dict[str, Question] = {
+    **{promise.claim.name: ask.losses() for promise in WORK_IS_SAFE},
+    **{claim: ask.next_grant(event, ask.within(PROMISES[claim].limit)) for claim, event in AFTER.items()},
+    "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", "before it is back"),
     "refuses_without_majority": ask.minority(),
     "answers_a_try_at_once": ask.try_once(),
     "prompt_handover": ask.handover(),
-    "fair": ask.overtaken("a request"),
-    "fair_in_process": ask.overtaken("a request of its own replica"),
+    "fair": ask.overtaken("a request", PROMISES["fair"].limit),
+    "fair_in_process": ask.overtaken("a request of its own replica", PROMISES["fair_in_process"].limit),
     "reenters_only_its_own": ask.reentered(),
     "reentrant": ask.waits_for_itself(),
     "breaks_deadlock": ask.deadlock(),

@@ -15,8 +15,8 @@ from app.lock import Claim
 from app.locks import PARTS, stages
 from lab.cli import lab
 from lab.docgen import generate
-from lab.judge.checks import checks
 from lab.judge.mechanisms import MECHANISMS
+from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
 from lab.scenario import scenario
 from lab.scenario.options import OPTIONS
@@ -95,8 +95,10 @@ def test_every_claim_is_tested_by_a_scenario(claim):
     assert any(scenario.load(name).tests is claim for name in scenario.names())
 
 
-def test_every_claim_has_a_check():
-    assert set(checks()) == {claim.name for claim in Claim}
+def test_every_claim_has_a_promise():
+    """Each claim has its one row in the table by which it is judged."""
+    assert sorted(PROMISES) == sorted(claim.name for claim in Claim)
+    assert len(ROWS) == len(PROMISES)
 
 
 @pytest.mark.parametrize("mechanism", [one.name for one in MECHANISMS])

@@ -7,19 +7,22 @@ from lab.explore.search.about import About
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, Ghosts, Left
 from lab.explore.search.harm import OUTLASTED, Finding, Harm
+from lab.judge.promises import IN_TIME, PROMISES
 
-FREE_AGAIN_WITHIN_MS = 500  # beyond the TTL: as the claims say
-SHARE_OF_TTL = 0.7  # a request that waits this long for a lock that nobody uses is locked out by a lost reply
-AT_ONCE = 1 / 3  # of the TTL: as freed_after_failure says
+AT_ONCE = PROMISES[Claim.freed_after_failure.name].limit
+AFTER_A_LOST_REPLY = PROMISES[Claim.survives_a_lost_reply.name].limit
+AFTER_A_LOST_RELEASE = PROMISES[Claim.freed_after_a_lost_release.name].limit
 
 
 def limit_ms(left: Left | None, about: About) -> float:
     """Return for how long a lock that nobody uses may stay locked."""
     if left is None or left.fault == "failures":
-        return about.ttl_ms * AT_ONCE
-    if left.fault == "resends" or (left.fault == "lost_replies" and left.phase == RELEASES and not left.in_vain):
-        return about.ttl_ms * SHARE_OF_TTL
-    return about.ttl_ms + FREE_AGAIN_WITHIN_MS
+        return AT_ONCE.in_ms(about.ttl_ms)
+    if left.fault == "resends":
+        return AFTER_A_LOST_REPLY.in_ms(about.ttl_ms)
+    if left.fault == "lost_replies" and left.phase == RELEASES and not left.in_vain:
+        return AFTER_A_LOST_RELEASE.in_ms(about.ttl_ms)
+    return IN_TIME.in_ms(about.ttl_ms)
 
 
 def attributed(ghosts: Ghosts, about: About, key: str, used: Budget) -> tuple[Claim, float]:

@@ -17,7 +17,9 @@ from lab.explore.search.attribution import claim_of
 from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, Ghosts, Hold, Owner, Written
 from lab.explore.search.harm import BROKEN_BY, THEFTS, Finding, Harm, Why
 from lab.explore.search.state import Change, put
-from lab.judge.checks.answers_a_try_at_once import LIMIT_MS
+from lab.judge.promises import PROMISES
+
+TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].limit.ms
 
 # a holder that relies on its lock, and is right to: nothing excuses that another one gets in
 RELIES = (Why.ENTITLED, Why.NO_LOCK, Why.ROBBED_BY_WAITER)
@@ -135,7 +137,7 @@ def _ended(ghosts: Ghosts, about: About, actor: int, mark: Ended, now_ms: int, f
         found.append(Finding(Claim.counts_once, Harm.DONE_AND_REFUSED, client=actor))
     served = says_done and ghosts.writes[actor] > 0
     left = mark.how == "NotAcquired"
-    if left and about.wait_ms == 0 and now_ms > LIMIT_MS:
+    if left and about.wait_ms == 0 and now_ms > TRY_MS:
         found.append(Finding(Claim.answers_a_try_at_once, Harm.SLOW_TRY, client=actor))
     in_vain = left and about.wait_ms and ghosts.idle_since_ms != NOT_YET and now_ms - ghosts.idle_since_ms >= about.wait_ms
     if in_vain and not ghosts.owners and not ghosts.left:  # all its time for a lock that nobody had

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from app.lock import Claim
 from lab.explore.search.about import About
-from lab.explore.search.attribution import FREE_AGAIN_WITHIN_MS, attributed, limit_ms
+from lab.explore.search.attribution import attributed, limit_ms
 from lab.explore.search.budget import Budget
 from lab.explore.search.ghosts import NOT_YET, WORKS, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.explore.search.rules_of_faults import without
+from lab.judge.promises import IN_TIME
 
 
 class Passed(NamedTuple):
@@ -109,7 +110,7 @@ def ended(ghosts: Ghosts, about: About, end: End) -> Iterator[Finding]:
     passed_over = taken and end.waiting and not _is_theirs(about, end.lock, end.now_ms, end.waiting, taken[0])
     few = 2 * ghosts.served < end.requests
     if about.serves and end.waiting and (passed_over or few):
-        if not end.is_cut or idle_ms > about.ttl_ms + FREE_AGAIN_WITHIN_MS:
+        if not end.is_cut or idle_ms > IN_TIME.in_ms(about.ttl_ms):
             yield Finding(Claim.serves_most_requests, Harm.STUCK, client=end.waiting[0])
     elif about.serves and not end.waiting and few:
         yield Finding(Claim.serves_most_requests, Harm.FEW_SERVED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.journal import Got, Released, Renewed
-from lab.judge.checks import checks
+from lab.judge.promises import PROMISES
 from lab.judge.verdict import weigh
 from tests.builders import MS, found, record_of
 
@@ -847,7 +847,7 @@ def test_every_violation_has_an_example(made):
         replica = "replica-2" if number < 11 else "replica-1"
         made.increment(f"b{number}", 2 * number, 2 * number + 1, at=(at + 5, at + 6, at + 9, at + 10), replica=replica)
 
-    violations = [violation for check in checks().values() for violation in check(made.analyse(final=1))]
+    violations = [violation for promise in PROMISES.values() for violation in promise.violations(made.analyse(final=1))]
 
     assert {violation.claim for violation in violations} == {"exclusive", "exclusive_in_process"}
     assert all(violation.evidence for violation in violations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 from app.lock import Claim
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome
-from lab.judge.checks import checks
 from lab.judge.examples import Idle, Overtaken, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Verdict
+from lab.judge.promises import PROMISES
 from lab.judge.violation import Violation
+from lab.ui import question_families as ask
 from lab.ui import questions
 from lab.ui.question import PROMISED, Tone
 
@@ -48,8 +50,8 @@ def judgement(claim: str, verdict: str, violations: list[Violation] | None = Non
 
 
 def violated(claim: str, findings: Findings) -> list[Violation]:
-    """What the claim's own check says of these findings."""
-    return [one for one in checks()[claim](findings) if one.claim == claim]
+    """What the claim's own promise says of these findings."""
+    return [one for one in PROMISES[claim].violations(findings) if one.claim == claim]
 
 
 def under(claim: str, **facts: object) -> Findings:
@@ -75,6 +77,16 @@ def test_every_claim_has_its_question():
     """Each claim has its own question; the list names the claims without one (add them in lab/ui/questions.py)."""
     assert [name for name in EVERY if name not in questions.QUESTIONS] == []
     assert sorted(set(questions.QUESTIONS) - set(EVERY)) == []
+
+
+def test_sentence_states_the_limit():
+    """Where a claim's sentence states a time as a part of the TTL, it is the limit of the claim's row, as the page says it."""
+    stated = {
+        one.name: one.value.replace("its TTL", "the TTL") for one in Claim if re.search("within (a|its|the|twice)", one.value)
+    }
+
+    assert len(stated) == 7
+    assert [name for name, sentence in stated.items() if ask.within(PROMISES[name].limit) not in sentence] == []
 
 
 @pytest.mark.parametrize("claim", [*EVERY, "a_claim_of_tomorrow"])

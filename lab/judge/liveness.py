@@ -1,0 +1,215 @@
+"""What breaks a promise to those who wait: a lock that stays taken, a free lock that nobody takes, requests that are passed over.
+
+Each function takes a row of the table of promises and the findings, and yields the violations of that row's claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import asdict
+
+from app.lock import Claim
+from lab.evidence.history import Outcome
+from lab.judge.examples import FreedEarly, Refusals
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.findings import Findings
+from lab.judge.promise import FEW, Promise
+from lab.judge.safety import harm
+from lab.judge.violation import Evidence, Violation
+from lab.text import counted
+
+STARVED = 5  # times the number of users: no machine holds up one request for so long
+STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
+PATIENT_MS = 5000  # a request that waits for less may find the lock held
+RENEWED_BY_ANOTHER = "another renewed what it did not hold"
+INNER_RELEASE = "the inner release freed it"
+
+
+def stuck(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield each fault after which no other request got the lock, and wrote, in time."""
+    return _stuck_after(promise, promise.faults(findings), findings)
+
+
+def stuck_unless_reentered(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Do the same, but not for a lock that others re-entered: each restarted its TTL, and broke ``reenters_only_its_own``."""
+    return _stuck_after(promise, (fault for fault in promise.faults(findings) if not fault.reentered), findings)
+
+
+def stuck_to_the_end(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Do the same; in all of the rest of the run as well, the lock must not be free for longer while a request waits.
+
+    In a queue, those who stood before an orphan still get the lock.
+    """
+    return _stuck_after(promise, promise.faults(findings), findings, to_the_end=True)
+
+
+def _stuck_after(
+    promise: Promise, faults: Iterable[FaultOutcome], findings: Findings, to_the_end: bool = False
+) -> Iterator[Violation]:
+    """Yield each fault that nobody got the lock after. The mechanism is the row's, unless another replica renewed the lock.
+
+    Nothing is said of a lock that was free for so long before, with waiters.
+    """
+    limit_ms = promise.limit_ms(findings)
+    for fault in faults:
+        if serves_next_to_nobody(fault, findings, limit_ms):
+            continue
+        why = RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
+        about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
+        after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
+        later = next((idle for idle in after if idle.ms > limit_ms), None)
+        if fault.idle_ms is None:
+            yield promise.violation(f"{about} no other request ever got the lock again", [fault], why)
+        elif fault.idle_ms > limit_ms:
+            what = f"{about} it was {fault.idle_ms:.0f} ms until another request got the lock"
+            yield promise.violation(what, [fault], why)
+        elif later is not None:
+            what = f"{about} later the lock was free for {later.ms:.0f} ms while requests waited for it"
+            yield promise.violation(what, [fault, later], why)
+
+
+def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, limit_ms: float) -> bool:
+    """Return whether the lock was often free for so long before the fault, with waiters: then it shows nothing after it."""
+    before = [idle.ms for idle in findings.idle_times if idle.got_ns < fault.record.at_ns]
+    return bool(before) and sorted(before)[len(before) // 2] > limit_ms / 2
+
+
+def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield each stop of a server that served nobody who asked meanwhile: an election may take its time."""
+    for fault in findings.faults:
+        if not fault.granted_meanwhile:
+            what = f"no request that asked after the server had died ({fault.record.failpoint}) got the lock before it was back"
+            mechanism = "one of its stores was gone" if findings.run.has_votes else "its only store was gone"
+            yield promise.violation(what, [fault], mechanism)
+
+
+def somebody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield each stop of three servers at which somebody got the lock from the other two."""
+    for fault in findings.faults:
+        if fault.granted_meanwhile:
+            number = counted(fault.granted_meanwhile, "request")
+            yield promise.violation(f"{number} got the lock while three of five servers were stopped", [fault])
+
+
+def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield that many requests were overtaken by later ones, or one of them again and again."""
+    worst, limit = findings.overtaken, promise.limit.times
+    if worst is None:
+        return
+    often = sum(times > limit for times in findings.overtakes)
+    starved = worst.overtaken > STARVED * findings.run.users > 0
+    if often > FEW * len(findings.overtakes) or starved:
+        what = (
+            f"{often} of {counted(len(findings.overtakes), 'request')} were overtaken more than {limit} times "
+            f"by requests that had asked later, one of them {counted(worst.overtaken, 'time')}"
+        )
+        yield promise.violation(what, [worst])
+
+
+def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield that requests gave up waiting, or got the lock only after the limit."""
+    limit_ms = promise.limit_ms(findings)
+    late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.waits_ns)
+    if findings.gave_up or late:
+        seen = [f"{counted(findings.gave_up, 'request')} gave up"] if findings.gave_up else []
+        seen += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms"] if late else []
+        waits: list[Evidence] = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
+        yield promise.violation(", ".join(seen), waits)
+
+
+def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield that requests which did not want to wait were kept waiting."""
+    waits_ms = sorted(wait_ns / 1e6 for wait_ns in findings.in_vain_ns)
+    number = len(waits_ms) + findings.never_answered
+    median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, promise.limit.tail_ms
+    late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered
+    what = ""
+    if median_ms > promise.limit.ms:
+        what = f"half of the requests that did not want to wait gave up only after more than {median_ms:.0f} ms"
+    elif late > FEW * number:
+        what = (
+            f"{late} of {counted(number, 'request')} that did not want to wait gave up after more than {tail_ms:.0f} ms, or never"
+        )
+    if what:
+        yield promise.violation(what, list(findings.in_vain))
+
+
+def slow_handover(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield that the lock was free and a request waited for it, and did not take it."""
+    times, tail_ms = sorted(findings.idle_times, key=lambda idle: idle.ms), promise.limit.tail_ms
+    median_ms = times[len(times) // 2].ms if times else 0
+    late = sum(idle.ms > tail_ms for idle in times)
+    what = ""
+    if median_ms > promise.limit.ms:
+        what = f"in half of the hand-overs the lock stayed free for over {median_ms:.0f} ms while a request waited"
+    elif late > FEW * len(times):
+        what = (
+            f"in {late} of {counted(len(times), 'hand-over')} the lock stayed free for over {tail_ms:.0f} ms "
+            f"while a request waited, once for {times[-1].ms:.0f} ms"
+        )
+    if what:
+        yield promise.violation(what, [times[-1]])
+
+
+def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield that waiters gave up, and those behind them did not get the lock when it was free.
+
+    This breaks two more promises: a free lock was not granted to a waiter at once, and an acquire that had failed left the lock
+    blocked for longer than its TTL.
+    """
+    if not findings.blocked:
+        return
+    one = max(findings.blocked, key=lambda blocked: (blocked.never, blocked.ms))
+    ended = "did not get it before the run was over" if one.never else "got it only then"
+    what = f"the lock was free, and the waiters of {one.replica} waited for {one.ms:.0f} ms and {ended}"
+    yield promise.violation(what, [*one.waits])
+    yield Violation(Claim.prompt_handover.name, promise.mechanism, what, [*one.waits])
+    if one.ms > promise.limit_ms(findings):
+        yield Violation(Claim.acquires_atomically.name, promise.mechanism, what, [*one.waits])
+
+
+def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield that too many requests were refused, although nothing failed and they were ready to wait."""
+    run = findings.run
+    # work that does not fit into the TTL is given up by a lock that looks at its lease: that request was not refused
+    refused = findings.outcomes[Outcome.FAILED] - findings.measures["outlasted_ttl"]
+    if findings.outcomes[Outcome.ACKNOWLEDGED]:  # a lock that fails for some has an answer of its own; for all: it cannot run
+        refused += min(findings.outcomes[Outcome.UNKNOWN], findings.gave_up)
+    if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
+        return
+    if refused > (1 - promise.limit.share) * findings.requests:
+        what = f"{refused} of {findings.requests} requests were refused"
+        yield promise.violation(what, [Refusals(refused)])
+
+
+def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield what goes wrong where a request takes its lock twice: it waits for itself, or the lock goes too early or never."""
+    yield from harm(promise, findings)
+    if findings.run.nested == "same":
+        limit_ms = promise.limit_ms(findings)
+        waited = list(_waited_for_itself(promise, findings, limit_ms))
+        # a request that waits for itself holds the outer lock meanwhile
+        yield from waited or _stayed(promise, findings, max(limit_ms, STAYS_MS))
+        if findings.freed_first is not None and INNER_RELEASE not in findings.overlaps:
+            what = f"{counted(findings.freed_early, 'request')} took the lock twice and found nothing at the outer release"
+            yield promise.violation(what, [FreedEarly(**asdict(findings.freed_first.facts()))], INNER_RELEASE)
+
+
+def _waited_for_itself(promise: Promise, findings: Findings, limit_ms: float) -> Iterator[Violation]:
+    """Yield that requests which held the lock waited long for the same lock, or gave up."""
+    late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.own_waits_ns)
+    gave_up = [wait for wait in findings.in_vain if wait.holding == wait.wanted]
+    seen = [f"{counted(findings.gave_up, 'request')} gave up"] if gave_up else []
+    seen += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms"] if late else []
+    if seen:
+        waits: list[Evidence] = [*gave_up, *([findings.longest_own] if findings.longest_own and late else [])]
+        yield promise.violation(", ".join(seen), waits, "waited for itself")
+
+
+def _stayed(promise: Promise, findings: Findings, limit_ms: float) -> Iterator[Violation]:
+    """Yield that requests found the lock taken long after its last holder had released it as often as it took it."""
+    one = findings.stayed
+    if one is not None and one.ms > limit_ms:
+        what = f"a request waited for {one.ms:.0f} ms after the outer release, and no request held the lock"
+        yield promise.violation(what, [one], "the lock stayed after its last release")

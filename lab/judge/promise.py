@@ -1,0 +1,77 @@
+"""A promise: how one claim is judged. The table of all promises is ``lab/judge/promises.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from app.lock import Claim
+from lab.evidence.fault_effect import Effect
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.findings import Findings
+from lab.judge.violation import Evidence, Violation
+
+FEW = 0.1  # of the requests: on a busy machine so many may be late, or overtaken
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """What is still within a promise: the figures that a row of the table needs, and no others."""
+
+    # how long it may last: so many TTLs, so many times what a request is ready to wait, and so many milliseconds
+    ttls: float = 0
+    waits: float = 0
+    ms: float = 0
+    # where most must be within ``ms``: what no more than FEW may exceed
+    tail_ms: float = 0
+    # how often a request may be overtaken
+    times: int = 0
+    # the least part of the requests that must be served
+    share: float = 0
+
+    def in_ms(self, ttl_ms: float, wait_ms: float = 0) -> float:
+        """Return how long it may last, for this TTL and this readiness to wait."""
+        return self.ttls * ttl_ms + self.waits * wait_ms + self.ms
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One row of the table."""
+
+    claim: Claim
+    # yields what breaks the claim, whichever scenario was run: a function of safety.py or liveness.py
+    broken: Callable[[Promise, Findings], Iterator[Violation]]
+    # the reason of its violations; empty where the function has the reasons, or lab/judge/mechanisms.py
+    mechanism: str = ""
+    # the claim whose mechanisms break this one; None: its own
+    like: Claim | None = None
+    # the faults after which the promise is looked at: those with such an effect, in these phases of a request and not in those
+    effects: tuple[Effect, ...] = tuple(Effect)
+    phases: tuple[str, ...] = ()
+    but_phases: tuple[str, ...] = ()
+    limit: Limit = Limit()
+    # whether it is judged only where the scenario tests it
+    only_tested: bool = False
+    # what must be true of the run as well
+    only_if: Callable[[Findings], bool] = lambda findings: True
+
+    def violations(self, findings: Findings) -> Iterator[Violation]:
+        """Yield how the findings break the claim, a violation for each mechanism."""
+        is_asked = not self.only_tested or findings.run.tests == self.claim.name
+        if is_asked and self.only_if(findings):
+            yield from self.broken(self, findings)
+
+    def faults(self, findings: Findings) -> Iterator[FaultOutcome]:
+        """Yield the faults after which the promise is looked at."""
+        for fault in findings.faults:
+            phase = fault.record.phase
+            if fault.record.effect in self.effects and phase not in self.but_phases and (phase in self.phases or not self.phases):
+                yield fault
+
+    def limit_ms(self, findings: Findings) -> float:
+        """Return how long it may last in this run."""
+        return self.limit.in_ms(findings.run.ttl_ms, findings.run.wait_ms)
+
+    def violation(self, what: str, evidence: list[Evidence], mechanism: str = "") -> Violation:
+        """Return a violation of this claim. mechanism: without it, that of the row."""
+        return Violation(self.claim.name, mechanism or self.mechanism, what, evidence)

@@ -1,0 +1,226 @@
+"""The promises, as one table: a row a claim, with what breaks it, after which faults, and within which limit.
+
+A row whose function is ``harm`` has its reasons in lab/judge/mechanisms.py: each mechanism there names the claim that it breaks.
+The fields of a row are in lab/judge/promise.py. A run is asked for each promise, whatever its scenario tests, unless the row says
+``only_tested``: another scenario does not show it well enough.
+"""
+
+from __future__ import annotations
+
+from app.failpoints import ACQUIRE, RELEASE
+from app.lock import Claim
+from lab.evidence.fault_effect import Effect
+from lab.judge.findings import Findings
+from lab.judge.liveness import (
+    blocked,
+    nobody_meanwhile,
+    not_reentrant,
+    overtaken,
+    slow_handover,
+    slow_try,
+    somebody_meanwhile,
+    stuck,
+    stuck_to_the_end,
+    stuck_unless_reentered,
+    too_many_refused,
+    waited_too_long,
+)
+from lab.judge.promise import Limit, Promise
+from lab.judge.safety import half_done, harm, harm_in_one_process, holders_refused, late_write, not_once, reentered
+
+PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
+IN_TIME = Limit(ttls=1, ms=PATIENCE_MS)
+# a sound lock is handed on after the work, which is a small part of the TTL; a lock that nobody releases, after the whole TTL
+WELL_BEFORE = Limit(ttls=0.7)
+
+
+def _had(findings: Findings, effect: Effect) -> bool:
+    return any(fault.record.effect is effect for fault in findings.faults)
+
+
+def _renewal_failed(findings: Findings) -> bool:
+    return _had(findings, Effect.RENEWAL_FAILS)
+
+
+def _clock_behind(findings: Findings) -> bool:
+    return _had(findings, Effect.CLOCKS_BACK)
+
+
+def _clock_not_behind(findings: Findings) -> bool:  # that has a claim of its own
+    return not _clock_behind(findings)
+
+
+def _explicit_lease(findings: Findings) -> bool:
+    return findings.run.has_explicit_lease
+
+
+def _ordinary_lease(findings: Findings) -> bool:  # each of the two others has a claim of its own
+    return not (_renewal_failed(findings) or _explicit_lease(findings))
+
+
+def _crossed(findings: Findings) -> bool:
+    return findings.run.nested == "crossed"
+
+
+def _all_had_voted(findings: Findings) -> bool:
+    """Return whether the holder had all votes that the scenario needs: one with fewer was promised nothing.
+
+    It has fewer where another request asked at the same time, or a server did not answer in time.
+    """
+    return findings.measures["votes"] >= findings.run.votes_needed
+
+
+# No increment is destroyed, and no two are inside at once.
+WORK_IS_SAFE = (
+    Promise(Claim.exclusive, harm),
+    Promise(Claim.exclusive_in_process, harm_in_one_process, like=Claim.exclusive),
+    Promise(Claim.held_to_the_end, harm, only_if=_ordinary_lease),
+    Promise(Claim.held_past_an_explicit_lease, harm, like=Claim.held_to_the_end, only_if=_explicit_lease),
+    Promise(Claim.survives_a_failed_renewal, harm, like=Claim.held_to_the_end, only_if=_renewal_failed),
+    Promise(Claim.releases_only_its_own, harm),
+    Promise(Claim.releases_atomically, harm),
+    Promise(Claim.stops_when_lost, harm),
+    Promise(Claim.survives_a_delayed_write, late_write, effects=(Effect.WRITE_DELAYED,)),
+    Promise(Claim.survives_a_freeze, harm),
+    Promise(Claim.survives_a_late_freeze, harm),
+    Promise(Claim.survives_a_slow_acquire, harm),
+    Promise(Claim.survives_amnesia, harm),
+    Promise(Claim.survives_delayed_amnesia, harm, like=Claim.survives_amnesia, only_tested=True),
+    Promise(Claim.survives_persisted_amnesia, harm),
+    Promise(Claim.survives_clock_jump, harm),
+    Promise(Claim.survives_clock_jump_of_two, harm, like=Claim.survives_clock_jump, only_tested=True, only_if=_all_had_voted),
+    Promise(Claim.survives_failover, harm),
+    Promise(Claim.survives_persisted_restart, harm),
+    Promise(Claim.survives_session_loss, harm),
+    Promise(Claim.survives_store_restart, harm),
+    Promise(Claim.survives_unsynced_power_loss, harm),
+)
+# After a fault, another request gets the lock within the limit.
+FREED = (
+    Promise(
+        Claim.acquires_atomically,
+        stuck_to_the_end,
+        "it went wrong in the middle of getting the lock",
+        effects=(Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
+        phases=(ACQUIRE,),
+        limit=IN_TIME,
+    ),
+    Promise(
+        Claim.survives_a_lost_reply,
+        stuck_to_the_end,
+        "locked out by its own lock",
+        effects=(Effect.REPLY_LOST,),
+        limit=WELL_BEFORE,
+    ),
+    Promise(
+        Claim.freed_after_crash,
+        stuck,
+        "the holder's process died",
+        effects=(Effect.PROCESS_DIES,),
+        but_phases=(ACQUIRE,),
+        limit=IN_TIME,
+        only_if=_clock_not_behind,
+    ),
+    Promise(
+        Claim.freed_with_a_clock_behind,
+        stuck,
+        "the lock's end is a time on a clock that jumped back",
+        effects=(Effect.PROCESS_DIES,),
+        limit=IN_TIME,
+        only_if=_clock_behind,
+    ),
+    Promise(
+        Claim.freed_after_failure,
+        stuck,
+        "the work failed, and its holder released nothing",
+        effects=(Effect.REQUEST_FAILS,),
+        but_phases=(ACQUIRE, RELEASE),
+        limit=Limit(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
+    ),
+    Promise(
+        Claim.freed_after_hang,
+        stuck,
+        "the holder's thread hung",
+        effects=(Effect.REQUEST_HANGS,),
+        limit=Limit(ttls=2),  # the lock is free after one TTL; waiters of a busy machine may be late
+    ),
+    Promise(
+        Claim.freed_after_a_failed_release,
+        stuck_unless_reentered,
+        "the release failed",
+        effects=(Effect.COMMAND_FAILS,),
+        phases=(RELEASE,),
+        limit=IN_TIME,
+    ),
+    Promise(
+        Claim.freed_after_a_lost_release,
+        stuck,
+        "the reply to the release was lost",
+        effects=(Effect.REPLY_DROPPED,),
+        phases=(RELEASE,),
+        limit=WELL_BEFORE,
+    ),
+)
+# While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
+AVAILABLE = (
+    Promise(Claim.available_with_a_node_down, nobody_meanwhile, only_tested=True),
+    Promise(Claim.available_with_two_nodes_down, stuck, "too few were left", limit=IN_TIME, only_tested=True),
+    Promise(Claim.refuses_without_majority, somebody_meanwhile, "granted by a minority", only_tested=True),
+)
+# Those who wait are served, soon and in their order.
+SERVED = (
+    Promise(
+        Claim.answers_a_try_at_once,
+        slow_try,
+        "waited before it gave up",
+        limit=Limit(ms=200, tail_ms=1000),  # a try takes a few round trips; waiting in the scenario's queue takes far longer
+        only_tested=True,
+    ),
+    Promise(
+        Claim.prompt_handover,
+        slow_handover,
+        "the lock was free, but all waiters slept",
+        limit=Limit(ms=20, tail_ms=100),  # a wake-up takes far less, also from a store that writes to disk; a poll sleeps longer
+        only_tested=True,
+    ),
+    Promise(
+        Claim.loses_no_wakeup,
+        waited_too_long,
+        "a waiter waited for a release that had happened",
+        limit=Limit(waits=1),
+        only_tested=True,
+    ),
+    Promise(Claim.waiters_may_leave, blocked, "a waiter that had given up blocked the others", limit=IN_TIME),
+    Promise(
+        Claim.breaks_deadlock,
+        waited_too_long,
+        "waited for each other",
+        limit=Limit(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
+        only_if=_crossed,
+    ),
+    Promise(Claim.reentrant, not_reentrant, limit=Limit(ttls=1 / 2)),
+    Promise(Claim.fair, overtaken, "no queue: later requests overtake", limit=Limit(times=4), only_tested=True),
+    Promise(
+        Claim.fair_in_process,
+        overtaken,
+        "no queue in the replica: later requests overtake",
+        limit=Limit(times=4),
+        only_tested=True,
+    ),
+    Promise(
+        Claim.serves_most_requests,
+        too_many_refused,
+        "too many requests were refused",
+        limit=Limit(share=0.5),  # a lock that votes among many competitors refuses some of them on a busy machine
+    ),
+)
+# What was done is what was asked for and answered.
+WORK_IS_WHOLE = (
+    Promise(Claim.counts_once, not_once, "the work was done again"),
+    Promise(Claim.all_or_nothing, half_done, "stopped between two writes"),
+    Promise(Claim.fence_outlives_restart, holders_refused, "the fence started again from 1", only_tested=True),
+    Promise(Claim.reenters_only_its_own, reentered, "taken for the owner of a lock that another request had left"),
+)
+ROWS = (*WORK_IS_SAFE, *FREED, *AVAILABLE, *SERVED, *WORK_IS_WHOLE)
+# by the name of the claim, in the order of the names: a verdict tells in this order what was broken
+PROMISES = {one.claim.name: one for one in sorted(ROWS, key=lambda one: one.claim.name)}
