@@ -15,10 +15,6 @@ from lab.judge.findings import Findings
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
 
 
-# claims of earlier labs: a stage that made one is judged by its other claims
-RETIRED_CLAIMS = frozenset({"freed_after_thread_death"})
-
-
 def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
     """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
     found: dict[str, Damage] = {}
@@ -45,7 +41,7 @@ def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[D
 
 def _of_the_record(record: RunRecord) -> Iterator[Damage]:
     """Yield what cannot be true in ``run.json`` itself."""
-    names = [record.scenario["tests"], *(name for name in record.stage["claims"] if name not in RETIRED_CLAIMS)]
+    names = [record.scenario["tests"], *record.stage["claims"]]
     unknown = [name for name in names if name not in Claim.__members__]
     if unknown:
         yield Damage(RUN, f"names the claim {unknown[0]!r}, which this lab does not know")

@@ -127,12 +127,6 @@ class Refusals(msgspec.Struct, frozen=True, tag="refusals", tag_field="what"):
     refused: int
 
 
-class OldEvidence(msgspec.Struct, frozen=True, tag="old", tag_field="what"):
-    """Evidence in a form that the judge no longer writes, as text. Only a ``verdict.json`` of schema 1 can hold it."""
-
-    facts: dict[str, str]
-
-
 def short(key: str) -> str:
     """Return a key without the names of the run and the stage before it."""
     return key.rpartition(":")[2]

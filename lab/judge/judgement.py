@@ -10,7 +10,6 @@ import msgspec
 from lab.errors import ExitStatus
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.seal import VERDICT, Seal
-from lab.judge import judgement_schema_1
 from lab.judge.violation import Violation
 
 SCHEMA = 2
@@ -60,11 +59,7 @@ class Measure(msgspec.Struct):
 
 
 class Judgement(msgspec.Struct, kw_only=True):
-    """The content of ``verdict.json``. Lost, duplicated, failed and unknown are four figures, never netted against each other.
-
-    The file's schema is 2. Schema 1 had the reason in ``danger.why``, one untyped table for ``danger``, and evidence without
-    ``what``, the tag that names its kind. ``load`` and ``decode`` read both schemas.
-    """
+    """The content of ``verdict.json``. Lost, duplicated, failed and unknown are four figures, never netted against each other."""
 
     schema: int = SCHEMA
     # the name of the run
@@ -160,14 +155,12 @@ class Judgement(msgspec.Struct, kw_only=True):
 
     @staticmethod
     def decode(text: bytes | str) -> Judgement:
-        """Return the judgement in a ``verdict.json`` of any schema. Raises msgspec's errors."""
+        """Return the judgement in a ``verdict.json``. Raises msgspec's errors."""
         content = decoded(text)
-        if isinstance(content, dict) and content.get("schema") == 1:
-            content = judgement_schema_1.upgraded(content)
-        judgement = msgspec.convert(content, Judgement)
-        if judgement.schema != SCHEMA:
-            raise msgspec.ValidationError(f"it has the schema {judgement.schema}; this lab reads schemas 1 and {SCHEMA}")
-        return judgement
+        schema = content.get("schema", SCHEMA) if isinstance(content, dict) else SCHEMA
+        if schema != SCHEMA:
+            raise msgspec.ValidationError(f"it has the schema {schema}; this lab reads schema {SCHEMA}")
+        return msgspec.convert(content, Judgement)
 
     @staticmethod
     def load(folder: Path) -> Judgement:

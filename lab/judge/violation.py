@@ -9,7 +9,6 @@ from lab.judge.examples import (
     FreedEarly,
     HalfDone,
     Idle,
-    OldEvidence,
     Overtaken,
     Reentered,
     Refusals,
@@ -35,7 +34,6 @@ Evidence = (
     | RefusedAndWritten
     | TwoInside
     | Unwritten
-    | OldEvidence
 )
 
 
