@@ -27,7 +27,7 @@ CLAIMS = ("exclusive", "counts_once")  # the claims that can be judged without a
 
 def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
     """Read the journals replica by replica, then the load's record. on_loss: as in ``lab/judge/analysis.py``."""
-    pass_ = _Pass(run, on_loss)
+    pass_ = _ClocklessPass(run, on_loss)
     for replica, event in history.by_replica():
         pass_.take(replica, event)
     pass_.close()
@@ -40,7 +40,7 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
     return pass_.findings
 
 
-class _Pass:
+class _ClocklessPass:
     """Keep a grant for each value that was written, and follow the values afterwards."""
 
     def __init__(self, run: RunFacts, on_loss: OnLoss | None) -> None:

@@ -14,13 +14,13 @@ from app.journal import AnyEvent, Got, Refusal, Released, SoldOut, Writing, Wrot
 from lab.evidence.damage import Damage, Flaw, Flaws
 from lab.evidence.history import journal_of
 from lab.judge.grant import Grant, Name
-from lab.judge.written import Written
+from lab.judge.written_values import WrittenValues
 
 
 class Integrity:
     """Decide for each event whether it is evidence, before any other collector takes it."""
 
-    def __init__(self, still_open: Mapping[Name, Grant], written: Written, start: int, one_clock: bool = True) -> None:
+    def __init__(self, still_open: Mapping[Name, Grant], written: WrittenValues, start: int, one_clock: bool = True) -> None:
         """still_open: the grants without a release. start: the counter before the run.
 
         one_clock: whether the events come in the order of time.

@@ -51,17 +51,17 @@ def _stuck_after(
 
     Nothing is said of a lock that was free for so long before, with waiters.
     """
-    limit_ms = promise.limit_ms(findings)
+    bound_ms = promise.bound_ms(findings)
     for fault in faults:
-        if serves_next_to_nobody(fault, findings, limit_ms):
+        if serves_next_to_nobody(fault, findings, bound_ms):
             continue
         why = RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
         about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
         after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
-        later = next((idle for idle in after if idle.ms > limit_ms), None)
+        later = next((idle for idle in after if idle.ms > bound_ms), None)
         if fault.idle_ms is None:
             yield promise.violation(f"{about} no other request ever got the lock again", [fault], why)
-        elif fault.idle_ms > limit_ms:
+        elif fault.idle_ms > bound_ms:
             what = f"{about} it was {fault.idle_ms:.0f} ms until another request got the lock"
             yield promise.violation(what, [fault], why)
         elif later is not None:
@@ -69,10 +69,10 @@ def _stuck_after(
             yield promise.violation(what, [fault, later], why)
 
 
-def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, limit_ms: float) -> bool:
+def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
     """Return whether the lock was often free for so long before the fault, with waiters: then it shows nothing after it."""
     before = [idle.ms for idle in findings.idle_times if idle.got_ns < fault.record.at_ns]
-    return bool(before) and sorted(before)[len(before) // 2] > limit_ms / 2
+    return bool(before) and sorted(before)[len(before) // 2] > bound_ms / 2
 
 
 def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -94,26 +94,26 @@ def somebody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violati
 
 def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield that many requests were overtaken by later ones, or one of them again and again."""
-    worst, limit = findings.overtaken, promise.limit.times
+    worst, bound = findings.overtaken, promise.bound.times
     if worst is None:
         return
-    often = sum(times > limit for times in findings.overtakes)
+    often = sum(times > bound for times in findings.overtakes)
     starved = worst.overtaken > STARVED * findings.run.users > 0
     if often > FEW * len(findings.overtakes) or starved:
         what = (
-            f"{often} of {counted(len(findings.overtakes), 'request')} were overtaken more than {limit} times "
+            f"{often} of {counted(len(findings.overtakes), 'request')} were overtaken more than {bound} times "
             f"by requests that had asked later, one of them {counted(worst.overtaken, 'time')}"
         )
         yield promise.violation(what, [worst])
 
 
 def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that requests gave up waiting, or got the lock only after the limit."""
-    limit_ms = promise.limit_ms(findings)
-    late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.waits_ns)
+    """Yield that requests gave up waiting, or got the lock only after the bound."""
+    bound_ms = promise.bound_ms(findings)
+    late = sum(wait_ns > bound_ms * 1e6 for wait_ns in findings.waits_ns)
     if findings.gave_up or late:
         seen = [f"{counted(findings.gave_up, 'request')} gave up"] if findings.gave_up else []
-        seen += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms"] if late else []
+        seen += [f"{counted(late, 'request')} waited longer than {bound_ms:.0f} ms"] if late else []
         waits: list[Evidence] = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
         yield promise.violation(", ".join(seen), waits)
 
@@ -122,10 +122,10 @@ def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield that requests which did not want to wait were kept waiting."""
     waits_ms = sorted(wait_ns / 1e6 for wait_ns in findings.in_vain_ns)
     number = len(waits_ms) + findings.never_answered
-    median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, promise.limit.tail_ms
+    median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, promise.bound.tail_ms
     late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered
     what = ""
-    if median_ms > promise.limit.ms:
+    if median_ms > promise.bound.ms:
         what = f"half of the requests that did not want to wait gave up only after more than {median_ms:.0f} ms"
     elif late > FEW * number:
         what = (
@@ -137,11 +137,11 @@ def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 def slow_handover(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield that the lock was free and a request waited for it, and did not take it."""
-    times, tail_ms = sorted(findings.idle_times, key=lambda idle: idle.ms), promise.limit.tail_ms
+    times, tail_ms = sorted(findings.idle_times, key=lambda idle: idle.ms), promise.bound.tail_ms
     median_ms = times[len(times) // 2].ms if times else 0
     late = sum(idle.ms > tail_ms for idle in times)
     what = ""
-    if median_ms > promise.limit.ms:
+    if median_ms > promise.bound.ms:
         what = f"in half of the hand-overs the lock stayed free for over {median_ms:.0f} ms while a request waited"
     elif late > FEW * len(times):
         what = (
@@ -165,7 +165,7 @@ def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
     what = f"the lock was free, and the waiters of {one.replica} waited for {one.ms:.0f} ms and {ended}"
     yield promise.violation(what, [*one.waits])
     yield Violation(Claim.prompt_handover.name, promise.mechanism, what, [*one.waits])
-    if one.ms > promise.limit_ms(findings):
+    if one.ms > promise.bound_ms(findings):
         yield Violation(Claim.acquires_atomically.name, promise.mechanism, what, [*one.waits])
 
 
@@ -178,7 +178,7 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
         refused += min(findings.outcomes[Outcome.UNKNOWN], findings.gave_up)
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
-    if refused > (1 - promise.limit.share) * findings.requests:
+    if refused > (1 - promise.bound.share) * findings.requests:
         what = f"{refused} of {findings.requests} requests were refused"
         yield promise.violation(what, [Refusals(refused)])
 
@@ -187,29 +187,29 @@ def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield what goes wrong where a request takes its lock twice: it waits for itself, or the lock goes too early or never."""
     yield from harm(promise, findings)
     if findings.run.nested == "same":
-        limit_ms = promise.limit_ms(findings)
-        waited = list(_waited_for_itself(promise, findings, limit_ms))
+        bound_ms = promise.bound_ms(findings)
+        waited = list(_waited_for_itself(promise, findings, bound_ms))
         # a request that waits for itself holds the outer lock meanwhile
-        yield from waited or _stayed(promise, findings, max(limit_ms, STAYS_MS))
+        yield from waited or _stayed(promise, findings, max(bound_ms, STAYS_MS))
         if findings.freed_first is not None and INNER_RELEASE not in findings.overlaps:
             what = f"{counted(findings.freed_early, 'request')} took the lock twice and found nothing at the outer release"
             yield promise.violation(what, [FreedEarly(**asdict(findings.freed_first.facts()))], INNER_RELEASE)
 
 
-def _waited_for_itself(promise: Promise, findings: Findings, limit_ms: float) -> Iterator[Violation]:
+def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
     """Yield that requests which held the lock waited long for the same lock, or gave up."""
-    late = sum(wait_ns > limit_ms * 1e6 for wait_ns in findings.own_waits_ns)
+    late = sum(wait_ns > bound_ms * 1e6 for wait_ns in findings.own_waits_ns)
     gave_up = [wait for wait in findings.in_vain if wait.holding == wait.wanted]
     seen = [f"{counted(findings.gave_up, 'request')} gave up"] if gave_up else []
-    seen += [f"{counted(late, 'request')} waited longer than {limit_ms:.0f} ms"] if late else []
+    seen += [f"{counted(late, 'request')} waited longer than {bound_ms:.0f} ms"] if late else []
     if seen:
         waits: list[Evidence] = [*gave_up, *([findings.longest_own] if findings.longest_own and late else [])]
         yield promise.violation(", ".join(seen), waits, "waited for itself")
 
 
-def _stayed(promise: Promise, findings: Findings, limit_ms: float) -> Iterator[Violation]:
+def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
     """Yield that requests found the lock taken long after its last holder had released it as often as it took it."""
     one = findings.stayed
-    if one is not None and one.ms > limit_ms:
+    if one is not None and one.ms > bound_ms:
         what = f"a request waited for {one.ms:.0f} ms after the outer release, and no request held the lock"
         yield promise.violation(what, [one], "the lock stayed after its last release")

@@ -30,7 +30,7 @@ SESSION = "session"  # the key of a renewal that renews all locks of a session; 
 
 
 @dataclass(slots=True)
-class Session:
+class StoreSession:
     """One session of a replica at the store."""
 
     # when it was seen first
@@ -68,9 +68,9 @@ class Overlaps:
         self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
         self.sent_outside = SentOutside()
         # by replica and name: its sessions at the store
-        self.sessions: dict[tuple[str, str], Session] = {}
+        self.sessions: dict[tuple[str, str], StoreSession] = {}
         # by replica: the session that was renewed last
-        self.session_of: dict[str, Session] = {}
+        self.session_of: dict[str, StoreSession] = {}
         # by replica and key: the last grant
         self.last_of: dict[tuple[str, str], Grant] = {}
         # by replica and key: the last grant that was released
@@ -204,7 +204,7 @@ class Overlaps:
         """Take note of a session that has a name. Return when it was seen first; 0 where that is not known."""
         if not event.key.startswith(f"{SESSION} "):
             return 0
-        session = self.sessions.setdefault((replica, event.key), Session(sent_ns))
+        session = self.sessions.setdefault((replica, event.key), StoreSession(sent_ns))
         if event.succeeded:
             session.renewed_ns = sent_ns
             self.session_of[replica] = session

@@ -15,7 +15,7 @@ FEW = 0.1  # of the requests: on a busy machine so many may be late, or overtake
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limit:
+class Bound:
     """What is still within a promise: the figures that a row of the table needs, and no others."""
 
     # how long it may last: so many TTLs, so many times what a request is ready to wait, and so many milliseconds
@@ -49,7 +49,7 @@ class Promise:
     effects: tuple[Effect, ...] = tuple(Effect)
     phases: tuple[str, ...] = ()
     but_phases: tuple[str, ...] = ()
-    limit: Limit = Limit()
+    bound: Bound = Bound()
     # whether it is judged only where the scenario tests it
     only_tested: bool = False
     # what must be true of the run as well
@@ -68,9 +68,9 @@ class Promise:
             if fault.record.effect in self.effects and phase not in self.but_phases and (phase in self.phases or not self.phases):
                 yield fault
 
-    def limit_ms(self, findings: Findings) -> float:
+    def bound_ms(self, findings: Findings) -> float:
         """Return how long it may last in this run."""
-        return self.limit.in_ms(findings.run.ttl_ms, findings.run.wait_ms)
+        return self.bound.in_ms(findings.run.ttl_ms, findings.run.wait_ms)
 
     def violation(self, what: str, evidence: list[Evidence], mechanism: str = "") -> Violation:
         """Return a violation of this claim. mechanism: without it, that of the row."""

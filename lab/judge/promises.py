@@ -1,4 +1,4 @@
-"""The promises, as one table: a row a claim, with what breaks it, after which faults, and within which limit.
+"""The promises, as one table: a row a claim, with what breaks it, after which faults, and within which bound.
 
 A row whose function is ``harm`` has its reasons in lab/judge/mechanisms.py: each mechanism there names the claim that it breaks.
 The fields of a row are in lab/judge/promise.py. A run is asked for each promise, whatever its scenario tests, unless the row says
@@ -25,13 +25,13 @@ from lab.judge.liveness import (
     too_many_refused,
     waited_too_long,
 )
-from lab.judge.promise import Limit, Promise
+from lab.judge.promise import Bound, Promise
 from lab.judge.safety import half_done, harm, harm_in_one_process, holders_refused, late_write, not_once, reentered
 
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
-IN_TIME = Limit(ttls=1, ms=PATIENCE_MS)
+IN_TIME = Bound(ttls=1, ms=PATIENCE_MS)
 # a sound lock is handed on after the work, which is a small part of the TTL; a lock that nobody releases, after the whole TTL
-WELL_BEFORE = Limit(ttls=0.7)
+WELL_BEFORE = Bound(ttls=0.7)
 
 
 def _had(findings: Findings, effect: Effect) -> bool:
@@ -95,7 +95,7 @@ WORK_IS_SAFE = (
     Promise(Claim.survives_store_restart, harm),
     Promise(Claim.survives_unsynced_power_loss, harm),
 )
-# After a fault, another request gets the lock within the limit.
+# After a fault, another request gets the lock within the bound.
 FREED = (
     Promise(
         Claim.acquires_atomically,
@@ -103,14 +103,14 @@ FREED = (
         "it went wrong in the middle of getting the lock",
         effects=(Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
         phases=(ACQUIRE,),
-        limit=IN_TIME,
+        bound=IN_TIME,
     ),
     Promise(
         Claim.survives_a_lost_reply,
         stuck_to_the_end,
         "locked out by its own lock",
         effects=(Effect.REPLY_LOST,),
-        limit=WELL_BEFORE,
+        bound=WELL_BEFORE,
     ),
     Promise(
         Claim.freed_after_crash,
@@ -118,7 +118,7 @@ FREED = (
         "the holder's process died",
         effects=(Effect.PROCESS_DIES,),
         but_phases=(ACQUIRE,),
-        limit=IN_TIME,
+        bound=IN_TIME,
         only_if=_clock_not_behind,
     ),
     Promise(
@@ -126,7 +126,7 @@ FREED = (
         stuck,
         "the lock's end is a time on a clock that jumped back",
         effects=(Effect.PROCESS_DIES,),
-        limit=IN_TIME,
+        bound=IN_TIME,
         only_if=_clock_behind,
     ),
     Promise(
@@ -135,14 +135,14 @@ FREED = (
         "the work failed, and its holder released nothing",
         effects=(Effect.REQUEST_FAILS,),
         but_phases=(ACQUIRE, RELEASE),
-        limit=Limit(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
+        bound=Bound(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
     ),
     Promise(
         Claim.freed_after_hang,
         stuck,
         "the holder's thread hung",
         effects=(Effect.REQUEST_HANGS,),
-        limit=Limit(ttls=2),  # the lock is free after one TTL; waiters of a busy machine may be late
+        bound=Bound(ttls=2),  # the lock is free after one TTL; waiters of a busy machine may be late
     ),
     Promise(
         Claim.freed_after_a_failed_release,
@@ -150,7 +150,7 @@ FREED = (
         "the release failed",
         effects=(Effect.COMMAND_FAILS,),
         phases=(RELEASE,),
-        limit=IN_TIME,
+        bound=IN_TIME,
     ),
     Promise(
         Claim.freed_after_a_lost_release,
@@ -158,13 +158,13 @@ FREED = (
         "the reply to the release was lost",
         effects=(Effect.REPLY_DROPPED,),
         phases=(RELEASE,),
-        limit=WELL_BEFORE,
+        bound=WELL_BEFORE,
     ),
 )
 # While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
 AVAILABLE = (
     Promise(Claim.available_with_a_node_down, nobody_meanwhile, only_tested=True),
-    Promise(Claim.available_with_two_nodes_down, stuck, "too few were left", limit=IN_TIME, only_tested=True),
+    Promise(Claim.available_with_two_nodes_down, stuck, "too few were left", bound=IN_TIME, only_tested=True),
     Promise(Claim.refuses_without_majority, somebody_meanwhile, "granted by a minority", only_tested=True),
 )
 # Those who wait are served, soon and in their order.
@@ -173,45 +173,45 @@ SERVED = (
         Claim.answers_a_try_at_once,
         slow_try,
         "waited before it gave up",
-        limit=Limit(ms=200, tail_ms=1000),  # a try takes a few round trips; waiting in the scenario's queue takes far longer
+        bound=Bound(ms=200, tail_ms=1000),  # a try takes a few round trips; waiting in the scenario's queue takes far longer
         only_tested=True,
     ),
     Promise(
         Claim.prompt_handover,
         slow_handover,
         "the lock was free, but all waiters slept",
-        limit=Limit(ms=20, tail_ms=100),  # a wake-up takes far less, also from a store that writes to disk; a poll sleeps longer
+        bound=Bound(ms=20, tail_ms=100),  # a wake-up takes far less, also from a store that writes to disk; a poll sleeps longer
         only_tested=True,
     ),
     Promise(
         Claim.loses_no_wakeup,
         waited_too_long,
         "a waiter waited for a release that had happened",
-        limit=Limit(waits=1),
+        bound=Bound(waits=1),
         only_tested=True,
     ),
-    Promise(Claim.waiters_may_leave, blocked, "a waiter that had given up blocked the others", limit=IN_TIME),
+    Promise(Claim.waiters_may_leave, blocked, "a waiter that had given up blocked the others", bound=IN_TIME),
     Promise(
         Claim.breaks_deadlock,
         waited_too_long,
         "waited for each other",
-        limit=Limit(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
+        bound=Bound(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
         only_if=_crossed,
     ),
-    Promise(Claim.reentrant, not_reentrant, limit=Limit(ttls=1 / 2)),
-    Promise(Claim.fair, overtaken, "no queue: later requests overtake", limit=Limit(times=4), only_tested=True),
+    Promise(Claim.reentrant, not_reentrant, bound=Bound(ttls=1 / 2)),
+    Promise(Claim.fair, overtaken, "no queue: later requests overtake", bound=Bound(times=4), only_tested=True),
     Promise(
         Claim.fair_in_process,
         overtaken,
         "no queue in the replica: later requests overtake",
-        limit=Limit(times=4),
+        bound=Bound(times=4),
         only_tested=True,
     ),
     Promise(
         Claim.serves_most_requests,
         too_many_refused,
         "too many requests were refused",
-        limit=Limit(share=0.5),  # a lock that votes among many competitors refuses some of them on a busy machine
+        bound=Bound(share=0.5),  # a lock that votes among many competitors refuses some of them on a busy machine
     ),
 )
 # What was done is what was asked for and answered.

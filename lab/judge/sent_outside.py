@@ -16,7 +16,7 @@ REMEMBERED = 64  # commands about one key
 
 
 @dataclass(slots=True)
-class Sent:
+class AgreedCommand:
     """A command that the store agreed to: it can have begun or prolonged a lease."""
 
     sent_ns: int
@@ -31,12 +31,12 @@ class SentOutside:
     def __init__(self) -> None:
         # by replica: when a command was answered for the last time
         self.answered_ns: defaultdict[str, int] = defaultdict(int)
-        self._agreed: defaultdict[tuple[str, str], deque[Sent]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
+        self._agreed: defaultdict[tuple[str, str], deque[AgreedCommand]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
 
-    def answered(self, replica: str, event: Renewed, *, can_have_acquired: bool) -> Sent:
+    def answered(self, replica: str, event: Renewed, *, can_have_acquired: bool) -> AgreedCommand:
         """Take note of a command, and return what is known of it."""
         self.answered_ns[replica] = event.renewed_ns
-        sent = Sent(event.sent_ns or event.renewed_ns, event.renewed_ns)
+        sent = AgreedCommand(event.sent_ns or event.renewed_ns, event.renewed_ns)
         if can_have_acquired:
             self._agreed[replica, event.key].append(sent)
         return sent

@@ -10,7 +10,7 @@ from lab.evidence.history import REQUESTS, Outcome, Request, journal_of
 from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
-from lab.judge.written import Written
+from lab.judge.written_values import WrittenValues
 from lab.text import counted
 
 TICKET = "r"  # the load's own requests are r0, r1, …
@@ -24,7 +24,7 @@ class Witnesses:
     """
 
     def __init__(
-        self, findings: Findings, written: Written, replicas: Collection[str], still_open: Collection[Name] = ()
+        self, findings: Findings, written: WrittenValues, replicas: Collection[str], still_open: Collection[Name] = ()
     ) -> None:
         self.findings = findings
         self.replicas = replicas  # that kept a journal

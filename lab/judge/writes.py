@@ -12,7 +12,7 @@ from lab.judge.examples import EXAMPLES, HalfDone, Repeated
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 from lab.judge.ledger import Ledgers
-from lab.judge.written import Written
+from lab.judge.written_values import WrittenValues
 
 
 class Writes:
@@ -24,7 +24,7 @@ class Writes:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.ledgers = Ledgers(findings.run.start)
-        self.written = Written()  # by which replica each request wrote, and what
+        self.written = WrittenValues()  # by which replica each request wrote, and what
         self.unconfirmed: list[Grant] = []  # released, with an error in place of the answer to their write
         self.parts: dict[str, int] = {}  # the last value of each part of the counter
         self.total = 0  # the sum of those

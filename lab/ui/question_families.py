@@ -10,7 +10,7 @@ from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement
 from lab.judge.liveness import INNER_RELEASE
-from lab.judge.promise import Limit
+from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES
 from lab.judge.violation import Violation
 from lab.text import counted
@@ -26,10 +26,10 @@ def share(part: float) -> str:
     return SHARES.get(part, f"{100 * part:.0f} %")
 
 
-def within(limit: Limit) -> str:
+def within(bound: Bound) -> str:
     """Return the time within which a lock must be free again, in words."""
-    also = f" and {TIMES.get(limit.ms, f'{limit.ms:.0f} ms')}" if limit.ms else ""
-    return f"within {TTLS.get(limit.ttls, f'{share(limit.ttls)} of the TTL')}{also}"
+    also = f" and {TIMES.get(bound.ms, f'{bound.ms:.0f} ms')}" if bound.ms else ""
+    return f"within {TTLS.get(bound.ttls, f'{share(bound.ttls)} of the TTL')}{also}"
 
 
 def losses() -> Question:
@@ -115,7 +115,7 @@ def deadlock() -> Question:
     """Return the question of two holders that wait for each other."""
     return Question(
         text="Two holders wait for each other's lock. How does it end?",
-        choices=(f"both get out {within(PROMISES['breaks_deadlock'].limit)}", "they wait longer, or give up"),
+        choices=(f"both get out {within(PROMISES['breaks_deadlock'].bound)}", "they wait longer, or give up"),
         answering=_waited,
     )
 
@@ -170,7 +170,7 @@ def _try_once(judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(PROMISED, str(judgement.failed), f"of {counted(judgement.requests, 'request')} got a no at once")
 
 
-HANDOVER_MS = PROMISES["prompt_handover"].limit.ms
+HANDOVER_MS = PROMISES["prompt_handover"].bound.ms
 
 
 def handover() -> Question:
@@ -188,11 +188,11 @@ def _handover(_judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", "the lock stayed free in half of the hand-overs")
 
 
-def overtaken(by: str, limit: Limit) -> Question:
+def overtaken(by: str, bound: Bound) -> Question:
     """Return the question of waiters that later requests overtake. by: which request overtakes."""
     return Question(
         text=f"How often is a waiter overtaken by {by} that asked later?",
-        choices=(f"at most {limit.times} times, nine waiters in ten", "more often"),
+        choices=(f"at most {bound.times} times, nine waiters in ten", "more often"),
         answering=_overtaken,
     )
 
@@ -255,7 +255,7 @@ def served() -> Question:
     """Return the question of patient requests: how many are served?"""
     return Question(
         text="Nothing fails, and all requests are patient. How many are served?",
-        choices=(f"at least {share(PROMISES['serves_most_requests'].limit.share)} of them", "fewer"),
+        choices=(f"at least {share(PROMISES['serves_most_requests'].bound.share)} of them", "fewer"),
         answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
     )
 

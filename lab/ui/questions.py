@@ -1,6 +1,6 @@
 """The question of each claim, as a table. A claim without an entry gets the general question: will the promise hold?
 
-The limits in questions and choices are those of the table of promises.
+The bounds in questions and choices are those of the table of promises.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ AFTER = {  # what happens in the promises that the lock is free again
 }
 QUESTIONS: dict[str, Question] = {
     **{promise.claim.name: ask.losses() for promise in WORK_IS_SAFE},
-    **{claim: ask.next_grant(event, ask.within(PROMISES[claim].limit)) for claim, event in AFTER.items()},
+    **{claim: ask.next_grant(event, ask.within(PROMISES[claim].bound)) for claim, event in AFTER.items()},
     "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", "before it is back"),
     "refuses_without_majority": ask.minority(),
     "answers_a_try_at_once": ask.try_once(),
     "prompt_handover": ask.handover(),
-    "fair": ask.overtaken("a request", PROMISES["fair"].limit),
-    "fair_in_process": ask.overtaken("a request of its own replica", PROMISES["fair_in_process"].limit),
+    "fair": ask.overtaken("a request", PROMISES["fair"].bound),
+    "fair_in_process": ask.overtaken("a request of its own replica", PROMISES["fair_in_process"].bound),
     "reenters_only_its_own": ask.reentered(),
     "reentrant": ask.waits_for_itself(),
     "breaks_deadlock": ask.deadlock(),

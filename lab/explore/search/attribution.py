@@ -9,9 +9,9 @@ from lab.explore.search.ghosts import ASKS, RELEASES, Ghosts, Left
 from lab.explore.search.harm import OUTLASTED, Finding, Harm
 from lab.judge.promises import IN_TIME, PROMISES
 
-AT_ONCE = PROMISES[Claim.freed_after_failure.name].limit
-AFTER_A_LOST_REPLY = PROMISES[Claim.survives_a_lost_reply.name].limit
-AFTER_A_LOST_RELEASE = PROMISES[Claim.freed_after_a_lost_release.name].limit
+AT_ONCE = PROMISES[Claim.freed_after_failure.name].bound
+AFTER_A_LOST_REPLY = PROMISES[Claim.survives_a_lost_reply.name].bound
+AFTER_A_LOST_RELEASE = PROMISES[Claim.freed_after_a_lost_release.name].bound
 
 
 def limit_ms(left: Left | None, about: About) -> float:

@@ -19,7 +19,7 @@ from lab.explore.search.harm import BROKEN_BY, THEFTS, Finding, Harm, Why
 from lab.explore.search.state import Change, put
 from lab.judge.promises import PROMISES
 
-TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].limit.ms
+TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].bound.ms
 
 # a holder that relies on its lock, and is right to: nothing excuses that another one gets in
 RELIES = (Why.ENTITLED, Why.NO_LOCK, Why.ROBBED_BY_WAITER)

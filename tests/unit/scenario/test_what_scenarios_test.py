@@ -47,7 +47,7 @@ def test_long_work_looks_like_a_hang():
 def test_times_are_far_apart():
     """A late waiter or a late renewal does not change a verdict: the limit is far from either outcome."""
     fails, hangs = scenario.load("work_fails"), scenario.load("work_hangs")
-    fails_limit_ms, hangs_limit_ms = (PROMISES[one.tests.name].limit.in_ms(one.ttl_ms) for one in (fails, hangs))
+    fails_limit_ms, hangs_limit_ms = (PROMISES[one.tests.name].bound.in_ms(one.ttl_ms) for one in (fails, hangs))
 
     assert 10 * fails.work_ms < fails_limit_ms <= fails.ttl_ms / 2
     assert fails.wait_ms >= 2 * fails.ttl_ms

@@ -86,7 +86,7 @@ def test_sentence_states_the_limit():
     }
 
     assert len(stated) == 7
-    assert [name for name, sentence in stated.items() if ask.within(PROMISES[name].limit) not in sentence] == []
+    assert [name for name, sentence in stated.items() if ask.within(PROMISES[name].bound) not in sentence] == []
 
 
 @pytest.mark.parametrize("claim", [*EVERY, "a_claim_of_tomorrow"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 
-class Written:
+class WrittenValues:
     """The values that each replica wrote for each request. Nearly all requests write once: only their value is kept."""
 
     def __init__(self) -> None:
