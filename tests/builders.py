@@ -26,6 +26,7 @@ from lab.scenario.faults import faults
 
 MS = 1_000_000
 OUTER = "outer_releasing_ns"
+WHAT_IT_WROTE = -1  # no value
 BEGAN_UTC = "2026-01-01T00:00:00.000+00:00"
 STATUS = {"acknowledged": 200, "sold_out": 200, "failed": 503, "unknown": 0}
 
@@ -60,14 +61,14 @@ class Made:
         command: str = "DEL",
         asked: int | None = None,
         told_no: bool = False,
-        answered: int | None = None,
+        answered: int | None = WHAT_IT_WROTE,
         result: str = "ok",
         released: int | None = None,
         **more: Any,
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
         default just before; released: when the answer to the release was back. more: other fields of Got, and the time of
-        OUTER. answered: the value in the answer; without it, the load recorded none.
+        OUTER. answered: the value in the answer; None: the load recorded none.
 
         overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
         """
@@ -87,7 +88,7 @@ class Made:
                 journal, Released(**about, **times, result=result, commands=release_commands, answer=answer, command=command)
             )
         if outcome is not None:
-            self.answer(request, outcome, replica, got, releasing, answered)
+            self.answer(request, outcome, replica, got, releasing, read + 1 if answered == WHAT_IT_WROTE else answered)
         return self
 
     def sold_out(self, request: str, read: int | None, at: tuple[int, int, int], replica: str = "replica-1") -> Made:

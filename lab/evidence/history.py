@@ -66,7 +66,7 @@ class Request(msgspec.Struct, gc=False):
     status: int
     # the replica that answered; empty without an answer
     replica: str
-    # the number that an answer of status 200 carried; None without one, and in records of older labs
+    # the number that an answer of status 200 carried; None without one
     value: int | None = None
 
 

@@ -66,8 +66,6 @@ class RunFacts:
     votes_needed: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
-    # whether the load recorded the number that each answer carried; older labs did not
-    values_on_record: bool = False
     # whether the run ended as planned
     is_complete: bool = True
     # what the lab did not see of the lock's commands; None where it saw them all

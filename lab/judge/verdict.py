@@ -116,7 +116,6 @@ def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
         has_votes=record.stage.get("store") == "redis_nodes",
         votes_needed=scenario["danger"].get("votes", 0),
         has_faults=bool(scenario.get("faults")),
-        values_on_record=bool(record.files),
         is_complete=record.ended == "complete",
     )
 

@@ -122,8 +122,7 @@ class Witnesses:
             self._mismatch(request.id, f"{replica} acknowledged {request.id}, but its write is in the journal of {others}")
             return
         if request.value is None:
-            if self.findings.run.values_on_record:
-                self.flaws.add(REQUESTS, Flaw.INCOMPLETE, request.id)
+            self.flaws.add(REQUESTS, Flaw.INCOMPLETE, request.id)
         elif request.value != last and request.value not in (values := self.written.values(replica, request.id)):
             known = " and ".join(map(str, sorted(values)))
             self._mismatch(request.id, f"{request.id} was acknowledged with {request.value}, but {replica} wrote {known}")

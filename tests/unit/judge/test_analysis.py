@@ -164,10 +164,13 @@ def test_refused_and_yet_done(made):
     [(1, ""), (None, ""), (2, "a was acknowledged with 2, but replica-1 wrote 1")],
 )
 def test_answer_agrees_with_the_journal(made, answered, complaint):
-    """An answer has the value that its replica wrote; a record of an older lab has no value."""
+    """An answer has the value that its replica wrote; one without a value contradicts nothing, but is damage."""
     made.increment("a", 0, 0, answered=answered)
 
-    assert made.analyse(final=1).mismatches == ([complaint] if complaint else [])
+    findings = made.analyse(final=1)
+
+    assert findings.mismatches == ([complaint] if complaint else [])
+    assert bool(findings.damage) == (answered is None)
 
 
 @pytest.mark.parametrize("answered", [1, 2])

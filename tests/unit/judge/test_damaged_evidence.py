@@ -221,11 +221,9 @@ def test_inventory_names_each_change(tmp_path, lossy):
 
 
 def test_answers_without_numbers(tmp_path):
-    """A run that keeps an inventory keeps the number of each answer as well."""
+    """A run keeps the number of each answer: without them its evidence is damaged."""
     folder = recorded(tmp_path / "run", lossy=False)
     edit("requests.jsonl", lambda lines: [line | {"value": None} for line in lines])(folder)
-    assert judge(folder)[0].verdict == "KEPT"  # as an older lab recorded it
-
     of_the_run(files={name: {"lines": one.lines, "sha256": one.sha256} for name, one in inventory(folder).items()})(folder)
 
     judgement, _ = judge(folder)
