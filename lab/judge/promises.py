@@ -222,5 +222,5 @@ WORK_IS_WHOLE = (
     Promise(Claim.reenters_only_its_own, reentered, "taken for the owner of a lock that another request had left"),
 )
 ROWS = (*WORK_IS_SAFE, *FREED, *AVAILABLE, *SERVED, *WORK_IS_WHOLE)
-# by the name of the claim, in the order of the names: a verdict tells in this order what was broken
+# by the name of the claim, in the order of the names: a verdict lists in this order what was broken
 PROMISES = {one.claim.name: one for one in sorted(ROWS, key=lambda one: one.claim.name)}
