@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers import process
 from lab.servers.programs.redis import Redis
 from lab.servers.stores import stores
@@ -71,7 +71,7 @@ def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
 
     def url(name: str) -> str:
         if name not in found:
-            programs = stores()[name].programs(scenario.load("rush"))
+            programs = stores()[name].programs(reader.load("rush"))
             starting = [process.start(one, supervisor, tmp_path_factory.mktemp(name)) for one in programs]
             found[name] = stores()[name].url([one.wait() for one in starting])
         return found[name]

@@ -9,33 +9,20 @@ import pytest
 
 from lab.paths import SCENARIOS
 from lab.scenario import faults as shelf
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 
 FILE = """
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.{target}
-    needs: ClassVar[tuple[Need, ...]] = ({needs})
-    effect: ClassVar[Effect] = Effect.STORE_SILENT
-
-    for_ms: int
-    at: str = "read.after"
-    skip: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip)
+class Fault(fault.Fault, frozen=True):
+    target = Target.{target}
+    needs = ({needs})
+    effect = Effect.STORE_SILENT
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.silence_nodes([1])

@@ -20,7 +20,7 @@ from lab.judge.judgement import Judgement, Verdict
 from lab.load.locust import RECORD
 from lab.pipeline import by_locust, conduct
 from lab.run.runner import Drive
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage

@@ -15,7 +15,7 @@ from lab.evidence.run_folder import RunRecord
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.report.terminal import summarise, terminal, where_to_look
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 
 CHANGED = "It was changed, or is of another version."
 FIGURES = (

@@ -18,7 +18,8 @@ from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 from lab.explore.story.words import of_finding
 from lab.explore.summary import NUMBERS, conditions
-from lab.scenario import scenario
+from lab.scenario import reader
+from lab.scenario.scenario import Scenario
 from lab.text import WIDTH, counted, thousands
 
 Styled = tuple[str, str]
@@ -141,8 +142,8 @@ def instead(claim: Claim, stage: Stage) -> str:
 
 
 @cache
-def _scenarios() -> list[scenario.Scenario]:
-    return [scenario.load(name) for name in scenario.names()]
+def _scenarios() -> list[Scenario]:
+    return [reader.load(name) for name in reader.names()]
 
 
 def _open(decision: Decision) -> Iterator[str]:

@@ -14,7 +14,7 @@ from app.locks import part, stages
 from lab.errors import BadInput
 from lab.explore.unexplored import why_not
 from lab.report.terminal import load_in_words, terminal
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
@@ -107,12 +107,12 @@ def print_diff(one: str, other: str | None) -> None:
 def print_scenarios(name: str | None = None) -> None:
     """Print a line for each scenario; or all there is to know about one scenario. Raises BadInput."""
     if name is not None:
-        _print_scenario(scenario.load(name), name)
+        _print_scenario(reader.load(name), name)
         return
-    names = scenario.names()
+    names = reader.names()
     wide = max(map(len, names))
     for each in names:
-        _say(f"[bold]{each:<{wide}}[/]  {escape(scenario.load(each).title)}")
+        _say(f"[bold]{each:<{wide}}[/]  {escape(reader.load(each).title)}")
     _say(f"\nMore about a scenario: {LAB} scenarios NAME", style="dim")
 
 

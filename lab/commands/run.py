@@ -13,7 +13,7 @@ from lab.judge.judgement import Judgement
 from lab.paths import shown
 from lab.pipeline import conduct_with_progress, finish
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 from lab.servers import external_stores

@@ -11,7 +11,7 @@ from typing import Any
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import RunFolder, kept_on_failure
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster

@@ -28,7 +28,7 @@ from lab.containers.host_control import CUT, KILL, MEND, PAUSE, RELOAD, START, U
 from lab.errors import BadInput, LabError, MissingProgram
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario

@@ -17,7 +17,7 @@ from lab.paths import HOME
 from lab.report import matrix, reference
 from lab.report.caption import caption
 from lab.report.pages import lock_servers
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.text import counted
 
@@ -146,7 +146,7 @@ def _title(name: str) -> str:
 
 def _picture(stage: str, scenario_name: str) -> str:
     one = figure_values.of(stage, scenario_name)
-    title = scenario.load(scenario_name).title
+    title = reader.load(scenario_name).title
     source = UP + one.shown.relative_to(HOME).as_posix()
     text = f"{caption(figure_values.timeline(one))} {result(one).judgement.verdict}."
     return f"![{stage}: {title}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
@@ -163,8 +163,8 @@ def _servers(stage: str) -> str:
 def _cell(scenario_name: str, stage: str) -> str:
     """Return a cell in a word or two. A scenario that fits the stage and is not in the matrix is "not tried yet"."""
     found = {(one.scenario, one.stage) for one in reference.cells() if one.verdict}
-    choose_from("scenario", scenario_name, scenario.names())
-    if (scenario_name, stage) not in found and scenario.load(scenario_name).misfit(_stage(stage)) is None:
+    choose_from("scenario", scenario_name, reader.names())
+    if (scenario_name, stage) not in found and reader.load(scenario_name).misfit(_stage(stage)) is None:
         return "not tried yet"
     return matrix.in_short(reference.cell(scenario_name, stage))
 

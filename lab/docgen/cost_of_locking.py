@@ -14,7 +14,7 @@ from lab.report import matrix, pages, reference
 from lab.report.chart import BLUE, GREEN, RED, STYLE
 from lab.report.matrix import Cell
 from lab.report.reference import CEILING
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.text import counted, table
 
 PRICE = "price.svg"
@@ -46,7 +46,7 @@ def seen(stage: str, wanted: Outcome) -> list[Cell]:
 def tally(stage: str) -> dict[Outcome, int]:
     """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
     shown = {one: len(seen(stage, one)) for one in Outcome if one is not Outcome.NOT_TRIED}
-    return shown | {Outcome.NOT_TRIED: len(scenario.names()) - sum(shown.values())}
+    return shown | {Outcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
 
 
 def by_speed() -> list[str]:
@@ -79,7 +79,7 @@ def _costs() -> str:
 def tally_heads() -> list[str]:
     """Return the heads of the columns of a tally, with what the numbers add up to."""
     first, *others = (one.value for one in Outcome)
-    return [f"of {len(scenario.names())} scenarios: {first}", *others]
+    return [f"of {len(reader.names())} scenarios: {first}", *others]
 
 
 def outcomes() -> dict[str, dict[str, Outcome]]:
@@ -102,7 +102,7 @@ def _kept(stage: str) -> str:
     number = tally(stage)
     otherwise = number[Outcome.LOST_OTHERWISE]
     return (
-        f"of {counted(len(scenario.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, "
+        f"of {counted(len(reader.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, "
         + (f"kept {otherwise} while increments were lost by another cause, " if otherwise else "")
         + f"failed in {number[Outcome.FAILED]}, and was not tried in {number[Outcome.NOT_TRIED]}"
     )

@@ -26,7 +26,7 @@ from lab.report.charts import charts
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
 
 LIST = DOCS / "pictures.toml"
@@ -80,7 +80,7 @@ def _checked(entry: dict[str, object]) -> Illustration:
         raise BadInput(f"docs/pictures.toml: {entry}: {error}") from None
     where = f"docs/pictures.toml: {one.name}"
     choose_from("stage", one.stage, stages(), where)
-    choose_from("scenario", one.scenario, scenario.names(), where)
+    choose_from("scenario", one.scenario, reader.names(), where)
     choose_from("verdict", one.shows, [verdict.name for verdict in Verdict], where)
     for key in one.options:
         choose_from("option", key, OPTIONS, where)

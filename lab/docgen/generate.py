@@ -37,7 +37,7 @@ from lab.paths import HOME, REFERENCE
 from lab.report import hero_picture, matrix, pages
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.text import table
@@ -157,7 +157,7 @@ def _stage_files() -> str:
 
 def _claims() -> str:
     """Return every claim, the scenarios that test it, and the stages that make it."""
-    shelf = [scenario.load(name) for name in scenario.names()]
+    shelf = [reader.load(name) for name in reader.names()]
     rows = []
     for claim in Claim:
         tested = ", ".join(f"`{one.name}`" for one in shelf if one.tests is claim)
@@ -168,8 +168,8 @@ def _claims() -> str:
 
 def _scenarios() -> str:
     rows = []
-    for name in scenario.names():
-        one = scenario.load(name)
+    for name in reader.names():
+        one = reader.load(name)
         danger = ", ".join(f"`{measure}` ≥ {least}" for measure, least in one.danger.items())
         rows.append([f"`{name}`", one.title, f"`{one.tests.name}`", danger])
     return table(["scenario", "the situation", "the claim it tests", "the danger"], rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic_ns
@@ -66,7 +65,5 @@ class Injected:
 def _fault(event: Event, phase: str, ttl_ms: int) -> Fault:
     kind: Any = faults()[KINDS[event.kind]]
     moment = AFTER_FIRST if event.kind in REPLIES else BEFORE
-    fields = {field.name for field in dataclasses.fields(kind)}
-    given = {"at": f"{phase}.{moment}", "for_ms": ttl_ms if event.kind in (PAUSE, RESTART) else 0}
-    made: Fault = kind(**{name: value for name, value in given.items() if name in fields})
+    made: Fault = kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind in (PAUSE, RESTART) else 0)
     return made

@@ -30,7 +30,7 @@ from lab.experiments.measurement import Measurement, made_now, save
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.prerequisites import program
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.options import flags
 from lab.scenario.requirements import servers
 
@@ -131,7 +131,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> G
         varied=varied,
         value=value,
         stage=stage,
-        lock_servers=servers(stages()[stage].store, scenario.load("rush").store_nodes),
+        lock_servers=servers(stages()[stage].store, reader.load("rush").store_nodes),
         verdict=judgement.verdict,
         why=judgement.why,
         requests=judgement.requests,

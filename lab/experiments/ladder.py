@@ -18,7 +18,7 @@ from lab.report.pages import report_many
 from lab.report.repeats import of as repeat_of
 from lab.report.repeats import write
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.servers.supervised import one_supervisor, supervised
 

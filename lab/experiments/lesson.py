@@ -15,7 +15,7 @@ import msgspec
 
 from lab.errors import BadInput, choose_from
 from lab.paths import DOCS, HOME
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.ui import questions
 from lab.ui.question import Question
 
@@ -45,7 +45,7 @@ class Action(NamedTuple):
     @property
     def question(self) -> Question | None:
         """Return the question of the claim that a run tests; None where nothing is run."""
-        return questions.of(scenario.load(self.words[0]).tests.name) if self.kind == RUN else None
+        return questions.of(reader.load(self.words[0]).tests.name) if self.kind == RUN else None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -30,7 +30,7 @@ from lab.report.matrix import Cell, Matrix, Round, in_short, load, markdown, nev
 from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
 from lab.run import environment
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.fault import Need
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores

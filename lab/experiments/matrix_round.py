@@ -16,7 +16,7 @@ from lab.experiments.cell_queue import LOOSE, CellQueue
 from lab.experiments.child_run import NoVerdict, child_command, child_run
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.servers.kept_servers import can_be_kept
 
 RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "run")

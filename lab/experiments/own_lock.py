@@ -30,9 +30,10 @@ from lab.report.account import without_gross
 from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
-from lab.scenario.scenario import ENDING, Scenario
+from lab.scenario.reader import ENDING
+from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers import external_stores, fault_target
 from lab.text import counted

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from app.lock import Stage
 from lab.errors import BadInput
 from lab.experiments.sweep_result import Curve, SweepResult
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario

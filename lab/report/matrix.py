@@ -9,7 +9,7 @@ import msgspec
 
 from lab.report.matrix_origin import Origin
 from lab.report.rate import in_percent
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.text import counted, table
 

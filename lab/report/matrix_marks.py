@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from app.locks import stages
 from lab.report.matrix import Cell, lost_otherwise
 from lab.report.palette import Mark
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 
 Marks = dict[tuple[str, str], Mark]  # by scenario and stage
 

@@ -15,7 +15,7 @@ from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout,
 from lab.report.matrix_marks import Marks, mark, marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import HARMS, MEANINGS, SIGNS, Mark
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 
 NAMES = {one: one.name.lower() for one in Mark}  # the marks as the classes of the page
 BREAKS, HOLDS = "breaks", "holds"  # how the words of a decision begin: some order breaks the claim, or all keep it

@@ -12,7 +12,7 @@ from lab.paths import REFERENCE
 from lab.report import matrix, pages, repeats, run_data
 from lab.report.matrix import Cell
 from lab.report.run_data import Result
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 
 CEILING = "incr"  # the stage with which all others are compared
@@ -46,7 +46,7 @@ def current(found: Sequence[Cell]) -> list[Cell]:
     The others were measured before a scenario or a claim changed, or before the stage made or withdrew the claim. Nothing may
     be concluded from them.
     """
-    shelf = {name: scenario.load(name) for name in scenario.names()}
+    shelf = {name: reader.load(name) for name in reader.names()}
     return [cell for cell in found if cell.scenario in shelf and _is_current(cell, shelf[cell.scenario])]
 
 
@@ -74,7 +74,7 @@ def has_run(stage: str) -> bool:
 
 def cell(scenario_name: str, stage: str) -> Cell:
     """Return a cell of the reference matrix that was run. Raises BadInput."""
-    choose_from("scenario", scenario_name, scenario.names())
+    choose_from("scenario", scenario_name, reader.names())
     choose_from("stage", stage, stages())
     if found := tried(stage, scenario_name):
         return found[0]

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec.structs import asdict
+
 from app.lock import Stage
 from lab.errors import in_short
 from lab.evidence.free_space import shortage
@@ -188,7 +190,7 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
 
 
 def _plain_fault(fault: Fault) -> dict[str, Any]:
-    return {"kind": kind_of(fault), "target": fault.target.value, "effect": fault.effect.value, **vars(fault)}
+    return {"kind": kind_of(fault), "target": fault.target.value, "effect": fault.effect.value, **asdict(fault)}
 
 
 def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from lab.scenario.danger_limits import beyond_the_load, unreachable
 from lab.scenario.fault import kind_of
+from lab.scenario.options import shown
 from lab.scenario.requirements import most_servers
+from lab.scenario.scenario import Scenario
 from lab.text import counted
-
-if TYPE_CHECKING:
-    from lab.scenario.scenario import Scenario
 
 
 def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
     """Yield what makes no sense in a scenario. given: the keys of its file."""
-    return chain(_load(scenario, given), _lock(scenario), _servers(scenario), _faults(scenario), unreachable(scenario))
+    if not (scenario.title.isprintable() and scenario.title.strip()):
+        yield f"title must be one line of text in quotes, not {shown(scenario.title)}"
+    yield from chain(_load(scenario, given), _lock(scenario), _servers(scenario), _faults(scenario), unreachable(scenario))
 
 
 def _load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:

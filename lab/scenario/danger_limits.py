@@ -6,15 +6,13 @@ The limits follow from the scenario alone, so they are generous. A measure witho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lab.evidence.fault_effect import Effect
 from lab.scenario.fault import Fault, Need, Target
 from lab.scenario.requirements import REDIS_NODES
+from lab.scenario.scenario import Scenario
 from lab.text import counted
-
-if TYPE_CHECKING:
-    from lab.scenario.scenario import Scenario
 
 
 class Limit(NamedTuple):

@@ -1,8 +1,8 @@
 """A fault: something that a run breaks on purpose, as data. A scenario's TOML file states its kind and its parameters.
 
-``lab/scenario/faults`` holds one kind in each file: a frozen dataclass ``Fault``, whose fields are its TOML keys. The class
-declares what the fault needs and where it acts. From these declarations alone follows where it can be injected: on servers
-of the lab's own, on a store of somebody else, in containers (``lab/scenario/fault_place.py``).
+``lab/scenario/faults`` holds one kind in each file: a class ``Fault``, which adds to the base below its own TOML keys and the
+lab's part. The class declares what the fault needs and where it acts. From these declarations alone follows where it can be
+injected: on servers of the lab's own, on a store of somebody else, in containers (``lab/scenario/fault_place.py``).
 
 A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the
 note, injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.
@@ -14,9 +14,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
+import msgspec
+
 from app.failpoints import MOMENTS, PHASES, Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.scenario.toml_types import Duration, Number, Text
 
 FAILPOINTS = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
 
@@ -116,43 +119,44 @@ class System(Protocol):
         """Let the lock's store end the sessions of the replica. Return how many it ended."""
 
 
-class Fault(Protocol):
-    """One fault of a scenario. The class attributes are the same for each fault of the kind; the fields are TOML keys.
-
-    The types and defaults of the fields are the limits of the keys: a number may be zero, and a list empty, only where its
-    default is (``check_parameters`` of ``toml_types.py``).
-    """
+class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One fault of a scenario. What a kind declares is the same for each of its faults; the fields are the TOML keys."""
 
     # what the fault acts on
     target: ClassVar[Target]
-    # what the lock's store must have
-    needs: ClassVar[tuple[Need, ...]]
     # what the fault does, in the judge's words; written into the fault record
     effect: ClassVar[Effect]
+    # what the lock's store must have
+    needs: ClassVar[tuple[Need, ...]] = ()
+    # what the replica does at the failpoint, a key of ``app.failpoints.ACTIONS``
+    action: ClassVar[str] = "wait"
+    # whether the request stays at the failpoint for ``for_ms``; else only until the lab has done its part
+    stays: ClassVar[bool] = True
+
+    # how long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part
+    for_ms: Duration
+    # the failpoint, ``phase.moment``
+    at: Text = "read.after"
+    # how many grants of a replica must have begun to read; ``app.failpoints.Injection`` says where the present one counts
+    skip: Number = 0
 
     @property
-    def at(self) -> str:
-        """The failpoint, ``phase.moment``."""
-
-    @property
-    def skip(self) -> int:
-        """How many grants of a replica must have begun to read before the fault is injected; see ``app.failpoints``."""
-
-    @property
-    def for_ms(self) -> int:
-        """How long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part."""
+    def lab_first(self) -> bool:
+        """Return whether the request waits for the lab's part before it stays, or goes on."""
+        return self.target is not Target.REPLICA
 
     def injection(self, name: str) -> Injection:
         """Return what the replica does at the failpoint."""
+        return Injection(name, self.at, self.action, self.for_ms if self.stays else 0, self.skip, self.lab_first)
 
     def inject(self, system: System, record: FaultRecord) -> None:
-        """Do the lab's part. The injector calls it once, as soon as it sees the replica's note."""
+        """Do the lab's part, if there is one. The injector calls it once, as soon as it sees the replica's note."""
 
     def recover(self, system: System, record: FaultRecord) -> None:
-        """Undo it. The injector calls it once, also when a run is cut short or nothing is left to undo."""
+        """Undo it, if there is something to undo. The injector calls it once, also when a run is cut short."""
 
 
-DECLARED = ("target", "needs", "effect")  # what each class on the shelf must state
+DECLARED = ("target", "effect")  # what each class on the shelf must state
 
 
 def kind_of(fault: Fault) -> str:

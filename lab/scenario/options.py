@@ -24,7 +24,10 @@ from typing import Any, NamedTuple
 
 from lab.scenario import capacity
 from lab.scenario.capacity import Capacity
-from lab.scenario.toml_types import LONGEST_MS, MOST, shown
+
+LONGEST_MS = 86_400_000  # a day: a longer time is a slip of the keyboard
+MOST = 1_000_000_000  # of any other number
+SHOWN = 60  # characters of a refused value
 
 
 class FormField(Enum):
@@ -216,6 +219,12 @@ OPTIONS: dict[str, Option] = {
         ),
     )
 }
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: in one line, and not longer than can be read."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 2]} …"
 
 
 def form_options() -> list[Option]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from app.lock import Stage
 from lab.errors import BadInput
-from lab.scenario.scenario import Scenario, check_numbers
+from lab.scenario.reader import check_numbers
+from lab.scenario.scenario import Scenario
 from lab.scenario.ttl_rounding import scaled
 from lab.text import counted
 

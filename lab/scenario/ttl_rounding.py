@@ -11,8 +11,11 @@ import dataclasses
 from collections.abc import Collection
 from typing import Any
 
+from msgspec.structs import asdict, replace
+
 from app.lock import Stage
 from lab.errors import BadInput
+from lab.scenario.fault import Fault
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 
@@ -41,11 +44,6 @@ def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario
     return dataclasses.replace(scenario, ttl_ms=fitting_ms, faults=faults, notes=(*scenario.notes, note), **times)
 
 
-def _longer(fault: Any, factor: float) -> Any:
+def _longer(fault: Fault, factor: float) -> Fault:
     """Return the fault with all its times scaled."""
-    times = {
-        field.name: round(getattr(fault, field.name) * factor)
-        for field in dataclasses.fields(fault)
-        if field.name.endswith("_ms")
-    }
-    return dataclasses.replace(fault, **times)
+    return replace(fault, **{name: round(value * factor) for name, value in asdict(fault).items() if name.endswith("_ms")})

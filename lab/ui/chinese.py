@@ -16,7 +16,7 @@ from lab.language.phrases import exactly, sentences
 from lab.report import timeline_title
 from lab.report.five_steps import FiveSteps
 from lab.report.timeline_model import Timeline
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
 from lab.ui import questions
 from lab.ui.locust_environment import BUSY, UNDER_WAY

@@ -8,7 +8,7 @@ from typing import Any
 from app.lock import Stage
 from app.locks import stages
 from lab.report import matrix, reference
-from lab.scenario.scenario import load
+from lab.scenario.reader import load
 
 CORE = (
     "none",

@@ -10,7 +10,7 @@ import msgspec
 from app.locks import stages
 from lab.language.choice import Language
 from lab.report.html import page
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.ui import chinese, questions
 from lab.ui.addresses import qr_code
 from lab.ui.ladder_panel import CORE

@@ -22,7 +22,7 @@ from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, choose_from
 from lab.language.choice import of_environment
 from lab.paths import REPORTS
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.ui import chinese, live_page, questions
 from lab.ui.addresses import VOTE, from_elsewhere, from_here

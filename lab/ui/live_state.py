@@ -16,8 +16,9 @@ from lab.report.caption import caption
 from lab.report.five_steps import FiveSteps, five_steps
 from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
+from lab.scenario.reader import load
 from lab.scenario.requirements import servers
-from lab.scenario.scenario import Scenario, load
+from lab.scenario.scenario import Scenario
 from lab.ui import chinese, questions
 from lab.ui.event_stream import EventStream
 from lab.ui.ladder_panel import next_rung

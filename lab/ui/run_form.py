@@ -15,7 +15,7 @@ from app.locks import stages
 from lab.containers.backend import as_many_as_are_up
 from lab.errors import BadInput, choose_from
 from lab.paths import LOCUSTFILES
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags, form_options
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario

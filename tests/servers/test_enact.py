@@ -11,7 +11,7 @@ from lab.commands.replay import typed
 from lab.enact.enact import enact, script_of
 from lab.explore.decision import Explorer
 from lab.explore.server import redis_server
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 from lab.servers.supervised import one_supervisor, supervised
 from tests.command import lab

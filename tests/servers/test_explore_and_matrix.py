@@ -15,7 +15,7 @@ from lab.explore.questions import Question, by_default, seldom_ms
 from lab.explore.server import redis_server
 from lab.explore.unexplored import why_not
 from lab.report import reference
-from lab.scenario import scenario
+from lab.scenario import reader
 from tests.servers.explored import exploring
 
 TTL_MS = 3000
@@ -59,7 +59,7 @@ def decided(name, real, needed, only=tuple(Claim)):
 
 def verdicts(name):
     """Return for each claim the cells of the stage: the scenario, and whether the claim was kept or must be."""
-    tests = {one: scenario.load(one).tests.name for one in scenario.names()}
+    tests = {one: reader.load(one).tests.name for one in reader.names()}
     found = defaultdict(list)
     for (under, of), verdict in expectations().items():
         if of == name and verdict and under in tests:

@@ -16,7 +16,7 @@ from kazoo.client import KazooClient
 from app.endpoint import Endpoint
 from app.journal import Journal
 from app.stores.etcd import Etcd
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.servers.kept_servers import KeptServers
 from lab.servers.programs.mariadb import ask
 from lab.servers.stores import stores

@@ -207,10 +207,10 @@ def test_ended_session_fails_the_release(name, store_url, tmp_path, journal):
     """A holder whose session the store ended learns of it at its release."""
     supervisor = Supervisor()
     try:
-        from lab.scenario import scenario
+        from lab.scenario import reader
         from lab.servers import process
 
-        starting = [process.start(one, supervisor, tmp_path) for one in stores()[name].programs(scenario.load("rush"))]
+        starting = [process.start(one, supervisor, tmp_path) for one in stores()[name].programs(reader.load("rush"))]
         running = [one.wait() for one in starting]
         store = lock_store(name, Settings.read({}, **{f"{name}_url": stores()[name].url(running)}), journal)
         holder = Holder(lock(name, store, "lab:test"))

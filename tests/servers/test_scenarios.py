@@ -11,7 +11,7 @@ from lab.evidence.history import History
 from lab.experiments.matrix import expectations
 from lab.report.pages import report_run
 from lab.scenario.fault import Need
-from lab.scenario.scenario import load, names
+from lab.scenario.reader import load, names
 from lab.servers.synced_files import can_see
 from tests.command import assert_counts_agree, lab, run
 

@@ -18,8 +18,8 @@ from lab.experiments.benchmarks import benches
 from lab.paths import HOME
 from lab.scenario.fault import kind_of
 from lab.scenario.options import OPTIONS
+from lab.scenario.reader import load, names
 from lab.scenario.requirements import MEASURES
-from lab.scenario.scenario import load, names
 from lab.text import in_few_words
 from tests.builders import made_run
 

@@ -18,7 +18,7 @@ from lab.docgen import generate
 from lab.judge.mechanisms import MECHANISMS
 from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 
@@ -92,7 +92,7 @@ def test_stage_length(name):
 
 @pytest.mark.parametrize("claim", Claim)
 def test_every_claim_is_tested_by_a_scenario(claim):
-    assert any(scenario.load(name).tests is claim for name in scenario.names())
+    assert any(reader.load(name).tests is claim for name in reader.names())
 
 
 def test_every_claim_has_a_promise():
@@ -108,10 +108,10 @@ def test_every_mechanism_is_shown(mechanism):
     assert f'"{mechanism}"' in shown
 
 
-@pytest.mark.parametrize("name", scenario.names())
+@pytest.mark.parametrize("name", reader.names())
 def test_scenario_fits_a_stage(name):
     """Every scenario loads, states its danger, and fits some stage."""
-    one = scenario.load(name)
+    one = reader.load(name)
 
     assert one.danger
     assert any(one.misfit(stage) is None for stage in STAGES.values())
@@ -142,7 +142,7 @@ def test_every_command_that_is_told_exists(line, where):
             name, given, value = word.partition("=")
             assert name in known.split() if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
             assert name != "STAGE" or value in STAGES or value.endswith(".py")
-            assert name != "SCENARIO" or value in scenario.names() or value.endswith(".toml")
+            assert name != "SCENARIO" or value in reader.names() or value.endswith(".toml")
         return
     if len(words) == 1 or words[1].startswith("-"):
         return
@@ -154,7 +154,7 @@ def test_every_command_that_is_told_exists(line, where):
     for name in ",".join(named).split(","):
         assert not name or name in STAGES or name.endswith(".py"), line
     if "scenario" in context.params:
-        assert context.params["scenario"] in scenario.names() or context.params["scenario"].endswith(".toml")
+        assert context.params["scenario"] in reader.names() or context.params["scenario"].endswith(".toml")
 
 
 def test_lock_files_agree():

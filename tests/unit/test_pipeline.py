@@ -13,7 +13,7 @@ from lab import pipeline
 from lab.errors import ExitStatus, RunFailed
 from lab.evidence import run_folder
 from lab.evidence.run_folder import RunFolder
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from tests.builders import made_run
 
 

@@ -26,7 +26,7 @@ from app.settings import Settings
 from app.stores.redis import Redis, client
 from app.stores.redis_nodes import NODE_TIMEOUT_S, RedisNodes
 from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers import process
 from lab.servers.stores import redis_nodes
 from lab.servers.supervisor import Supervisor
@@ -43,7 +43,7 @@ Ask = Callable[..., list[Any]]
 def measure(pairs: int) -> Iterator[Measured]:
     supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
-        programs = redis_nodes.programs(scenario.load("rush"))
+        programs = redis_nodes.programs(reader.load("rush"))
         running = [one.wait() for one in [process.start(one, supervisor, Path(name)) for one in programs]]
         nodes = Settings.read({}, run="bench", redis_nodes_url=redis_nodes.url(running)).redis_nodes_url
         yield _near(nodes, pairs)

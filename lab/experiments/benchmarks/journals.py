@@ -11,7 +11,7 @@ from pathlib import Path
 from app.locks import stages
 from lab.experiments.benchmark import Measured, Promise, pairwise, ratio, wrk
 from lab.prerequisites import program
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers.cluster import cluster
 from lab.servers.supervisor import Supervisor
 
@@ -20,7 +20,7 @@ WRK_S = 3
 
 def measure(pairs: int) -> Iterator[Measured]:
     program("wrk")  # report a missing program before anything is started
-    rush, none = scenario.load("rush"), stages()["none"]
+    rush, none = reader.load("rush"), stages()["none"]
     supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name:
         folder = Path(name)

@@ -27,7 +27,7 @@ from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import RunRecord, save
 from lab.experiments.benchmark import Measured, Promise, Unmeasured
 from lab.prerequisites import program
-from lab.scenario import scenario
+from lab.scenario import reader
 
 MILLION = 1_000_000
 LONGEST_S, MOST_MIB, MOST_GROWTH = 15.0, 512.0, 5.0
@@ -82,7 +82,7 @@ def write(folder: Path, kind: str, increments: int) -> None:
         evidence = Evidence(folder, files, has_store=kind != "lossy")
         final = KINDS[kind](increments, evidence)
         evidence.close()
-    rush = dataclasses.replace(scenario.load("rush"), requests=increments, ttl_ms=3000 if evidence.key else None)
+    rush = dataclasses.replace(reader.load("rush"), requests=increments, ttl_ms=3000 if evidence.key else None)
     stage = {"name": kind, "store": "redis" if evidence.key else None, "claims": ["exclusive"] if kind == "clean" else []}
     about = dataclasses.asdict(rush) | {"tests": rush.tests.name}
     record = RunRecord(

@@ -26,7 +26,7 @@ from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS, LockMeasurement, Maker, maker, measure_lock, median_of
 from lab.experiments.round_trip import round_trip
 from lab.paths import REPORTS
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers import process
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
@@ -90,7 +90,7 @@ def _locks() -> list[Stage]:
 
 def _start_store(supervisor: Supervisor, store: str, folder: Path) -> RunningStore:
     shelf = stores()[store]
-    programs = shelf.programs(scenario.load("rush"))
+    programs = shelf.programs(reader.load("rush"))
     running = [one.wait() for one in [process.start(one, supervisor, folder) for one in programs]]
     settings = Settings.read({}, run="bench", **{f"{store}_url": shelf.url(running)})
     return RunningStore(settings, lambda: sum(shelf.commands(running).values()), len(running))

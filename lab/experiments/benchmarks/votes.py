@@ -27,7 +27,7 @@ from app.settings import Settings
 from app.stores.redis_nodes import RedisNodes
 from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers import process
 from lab.servers.stores import redis_nodes
 from lab.servers.supervisor import Supervisor
@@ -86,7 +86,7 @@ class DistantNodes:
 def measure(pairs: int) -> Iterator[Measured]:
     supervisor = Supervisor()
     with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
-        programs = redis_nodes.programs(scenario.load("rush"))
+        programs = redis_nodes.programs(reader.load("rush"))
         running = [one.wait() for one in [process.start(one, supervisor, Path(name)) for one in programs]]
         nodes = Settings.read({}, run="bench", redis_nodes_url=redis_nodes.url(running)).redis_nodes_url
         for where, way_ms in WAYS_MS.items():

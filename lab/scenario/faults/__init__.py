@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
+
+from msgspec.structs import fields
 
 from app import plugins
 from lab.errors import BadInput, choose_from
 from lab.scenario.fault import DECLARED, FAILPOINTS, Fault
-from lab.scenario.toml_types import EXPECTED, check_parameters, check_type
+from lab.scenario.toml_types import Text, converted
 
 
 def faults() -> dict[str, Any]:
@@ -24,18 +25,16 @@ def faults() -> dict[str, Any]:
 def parse(table: Mapping[str, Any], where: str) -> Fault:
     """Read a fault from its TOML table: ``kind``, and the fields of that kind. Raises BadInput."""
     shelf = faults()
-    fields = dict(table)
-    if "kind" not in fields:
+    if "kind" not in table:
         raise BadInput(f"{where}: a fault needs the key 'kind'. The choices: {', '.join(shelf)}.")
-    check_type("kind", fields["kind"], EXPECTED[str], f"{where}: faults")
-    kind = choose_from("fault", fields.pop("kind"), shelf, where)
-    known = [field.name for field in dataclasses.fields(shelf[kind])]
-    for key in fields:
-        choose_from("key", key, known, where, owner=f"the fault {kind}")
-    for field in dataclasses.fields(shelf[kind]):
-        if field.default is dataclasses.MISSING and field.name not in fields:
-            raise BadInput(f"{where}: the fault {kind} needs the key {field.name!r}")
-    check_parameters(fields, shelf[kind], f"{where}: the fault {kind}")
-    fault: Fault = shelf[kind](**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+    converted({"kind": table["kind"]}, Fault, f"{where}: faults", kind=Text)
+    kind = choose_from("fault", table["kind"], shelf, where)
+    given = {key: value for key, value in table.items() if key != "kind"}
+    known = {field.name: field for field in fields(shelf[kind])}
+    for key in given:
+        choose_from("key", key, sorted(known), where, owner=f"the fault {kind}")
+    if missing := [key for key, field in known.items() if field.required and key not in given]:
+        raise BadInput(f"{where}: the fault {kind} needs the key {missing[0]!r}")
+    fault: Fault = shelf[kind](**converted(given, shelf[kind], f"{where}: the fault {kind}"))
     choose_from("failpoint", fault.at, FAILPOINTS, f"{where}: the fault {kind}")
     return fault

@@ -1,34 +1,15 @@
 """One renewal of a lock fails with the error of the store's client, and nothing is sent. The store itself is well."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import Need, System, Target
+from lab.scenario import fault
+from lab.scenario.fault import Target
+from lab.scenario.toml_types import Text, Time
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.REPLICA
-    needs: ClassVar[tuple[Need, ...]] = ()
-    effect: ClassVar[Effect] = Effect.RENEWAL_FAILS
+class Fault(fault.Fault, frozen=True):
+    target = Target.REPLICA
+    effect = Effect.RENEWAL_FAILS
+    action = "fail"
 
-    # the failpoint
-    at: str = "renew.before"
-    # how many grants of a replica must have begun to read
-    skip: int = 0
-    # the fault is over at once
-    for_ms: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "fail", self.for_ms, self.skip)
-
-    def inject(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: the replica did it."""
-
-    def recover(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: nothing is left to undo."""
+    for_ms: Time = 0  # the fault is over at once
+    at: Text = "renew.before"

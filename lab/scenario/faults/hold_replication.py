@@ -1,34 +1,21 @@
-"""From now on, the replica of the lock's store receives nothing from its primary. It has everything until this moment."""
+"""From now on, the replica of the lock's store receives nothing from its primary. It has everything until this moment.
 
-from __future__ import annotations
+The replica stays behind until the run is over; ``for_ms`` is how long the request waits at the failpoint.
+"""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
+from lab.scenario.toml_types import Text
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.STORE
-    needs: ClassVar[tuple[Need, ...]] = (Need.REPLICA,)
-    effect: ClassVar[Effect] = Effect.REPLICA_LAGS
+class Fault(fault.Fault, frozen=True):
+    target = Target.STORE
+    effect = Effect.REPLICA_LAGS
+    needs = (Need.REPLICA,)
 
-    # how long the request waits at the failpoint; the replica receives nothing until the run is over
-    for_ms: int
-    # the failpoint
-    at: str = "acquire.before"
-    # how many grants of a replica must have begun to read; at ``acquire.before``, 3 means the fourth grant
-    skip: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=True)
+    at: Text = "acquire.before"
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.hold_replication()
-
-    def recover(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: the replica stays behind."""

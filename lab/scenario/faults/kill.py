@@ -1,34 +1,15 @@
 """SIGKILL of the replica that reaches the failpoint. Gunicorn starts another process, which knows nothing of the first."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import Need, System, Target
+from lab.scenario import fault
+from lab.scenario.fault import Target
+from lab.scenario.toml_types import Text, Time
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.REPLICA
-    needs: ClassVar[tuple[Need, ...]] = ()
-    effect: ClassVar[Effect] = Effect.PROCESS_DIES
+class Fault(fault.Fault, frozen=True):
+    target = Target.REPLICA
+    effect = Effect.PROCESS_DIES
+    action = "kill"
 
-    # the failpoint
-    at: str = "read.before"
-    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
-    skip: int = 0
-    # the fault is over at once
-    for_ms: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "kill", self.for_ms, self.skip)
-
-    def inject(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: the replica did it."""
-
-    def recover(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: gunicorn starts another process by itself."""
+    for_ms: Time = 0  # the fault is over at once
+    at: Text = "read.before"

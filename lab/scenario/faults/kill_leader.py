@@ -1,34 +1,15 @@
 """The leader of the lock's store dies while a holder is inside, for good. The other servers elect another leader."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.STORE
-    needs: ClassVar[tuple[Need, ...]] = (Need.LEADER,)
-    effect: ClassVar[Effect] = Effect.LEADER_DIES
-
-    # how long the holder stays inside
-    for_ms: int
-    # the failpoint
-    at: str = "read.after"
-    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
-    skip: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=True)
+class Fault(fault.Fault, frozen=True):
+    target = Target.STORE
+    effect = Effect.LEADER_DIES
+    needs = (Need.LEADER,)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_lock_leader()
-
-    def recover(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: the run ends without the server."""

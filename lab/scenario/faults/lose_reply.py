@@ -1,34 +1,15 @@
 """The store carries a command out, its reply is lost, and the client sends the command again."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import Need, System, Target
+from lab.scenario import fault
+from lab.scenario.fault import Target
+from lab.scenario.toml_types import Text, Time
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.REPLICA
-    needs: ClassVar[tuple[Need, ...]] = ()
-    effect: ClassVar[Effect] = Effect.REPLY_LOST
+class Fault(fault.Fault, frozen=True):
+    target = Target.REPLICA
+    effect = Effect.REPLY_LOST
+    action = "lose_reply"
 
-    # the failpoint
-    at: str = "acquire.after_first"
-    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
-    skip: int = 0
-    # the fault is over at once
-    for_ms: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "lose_reply", self.for_ms, self.skip)
-
-    def inject(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: the replica did it."""
-
-    def recover(self, system: System, record: FaultRecord) -> None:
-        """Do nothing: nothing is left to undo."""
+    for_ms: Time = 0  # the fault is over at once
+    at: Text = "acquire.after_first"

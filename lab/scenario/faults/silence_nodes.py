@@ -1,33 +1,22 @@
-"""Some of the lock's servers accept commands for a while, and answer none."""
+"""Some of the lock's servers accept commands for a while, and answer none.
 
-from __future__ import annotations
+The request goes on as soon as they are silent.
+"""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import Need, System, Target
+from lab.scenario import fault
+from lab.scenario.fault import System, Target
+from lab.scenario.toml_types import SomeNodes, Text
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.STORE
-    needs: ClassVar[tuple[Need, ...]] = ()
-    effect: ClassVar[Effect] = Effect.SERVERS_SILENT
+class Fault(fault.Fault, frozen=True):
+    target = Target.STORE
+    effect = Effect.SERVERS_SILENT
+    stays = False
 
-    # how long the servers are silent; the request goes on as soon as they are silent
-    for_ms: int
-    # the servers of the lock's store, counted from 1
-    nodes: tuple[int, ...] = (1,)
-    # the failpoint
-    at: str = "acquire.before"
-    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
-    skip: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", 0, self.skip, lab_first=True)
+    at: Text = "acquire.before"
+    nodes: SomeNodes = (1,)  # the servers of the lock's store, counted from 1
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.silence_nodes(self.nodes)

@@ -1,35 +1,19 @@
 """The clocks of some of the lock's servers run too fast while a holder is inside. In the end they slow down, and stay ahead."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
+from lab.scenario.toml_types import Factor, SomeNodes
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.STORE
-    needs: ClassVar[tuple[Need, ...]] = (Need.CLOCKS,)
-    effect: ClassVar[Effect] = Effect.CLOCKS_FAST
+class Fault(fault.Fault, frozen=True):
+    target = Target.STORE
+    effect = Effect.CLOCKS_FAST
+    needs = (Need.CLOCKS,)
 
-    # how long the fault lasts, and how long the request waits at the failpoint
-    for_ms: int
-    # how many times as fast as real time the clocks run
-    times: int = 10
-    # the servers of the lock's store, counted from 1
-    nodes: tuple[int, ...] = (1,)
-    # the failpoint
-    at: str = "read.after"
-    # how many grants of a replica must have begun to read; at ``read.after`` the present grant counts
-    skip: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", self.for_ms, self.skip, lab_first=True)
+    nodes: SomeNodes = (1,)  # the servers of the lock's store, counted from 1
+    times: Factor = 10  # how many times as fast as real time the clocks run
 
     def inject(self, system: System, record: FaultRecord) -> None:
         record.clocks_moved = system.speed_up_clocks(self.nodes, self.times)

@@ -1,35 +1,21 @@
 """The clocks of some of the lock's servers jump back while a holder is inside. They are right again at the recovery."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from app.failpoints import Injection
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
+from lab.scenario.toml_types import Duration, SomeNodes, Text
 
 
-@dataclass(frozen=True)
-class Fault:
-    target: ClassVar[Target] = Target.STORE
-    needs: ClassVar[tuple[Need, ...]] = (Need.CLOCKS,)
-    effect: ClassVar[Effect] = Effect.CLOCKS_BACK
+class Fault(fault.Fault, frozen=True):
+    target = Target.STORE
+    effect = Effect.CLOCKS_BACK
+    needs = (Need.CLOCKS,)
+    stays = False
 
-    # how long the clocks are behind
-    for_ms: int
-    # how far the clocks jump back
-    by_ms: int = 60_000
-    # the servers of the lock's store, counted from 1
-    nodes: tuple[int, ...] = (1,)
-    # the failpoint
-    at: str = "read.before"
-    # how many grants of a replica must have begun to read; at ``read.before`` the present grant counts
-    skip: int = 0
-
-    def injection(self, name: str) -> Injection:
-        return Injection(name, self.at, "wait", 0, self.skip, lab_first=True)
+    at: Text = "read.before"
+    nodes: SomeNodes = (1,)  # the servers of the lock's store, counted from 1
+    by_ms: Duration = 60_000  # how far the clocks jump back
 
     def inject(self, system: System, record: FaultRecord) -> None:
         record.clocks_moved = system.jump_clocks(self.nodes, -self.by_ms)

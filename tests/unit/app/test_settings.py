@@ -7,7 +7,7 @@ import pytest
 from app.endpoint import Address, Endpoint
 from app.settings import LONGEST_MS, Settings, SettingsError
 from app.web import create_app
-from lab.scenario import toml_types
+from lab.scenario import options
 
 
 def test_precedence_of_settings():
@@ -91,7 +91,7 @@ def test_app_needs_a_stage(stage):
 
 def test_limit_of_times_is_the_scenarios():
     """A replica accepts the times that a scenario can have."""
-    assert LONGEST_MS == toml_types.LONGEST_MS
+    assert LONGEST_MS == options.LONGEST_MS
 
 
 def test_places_that_exist(tmp_path):

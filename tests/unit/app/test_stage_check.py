@@ -6,7 +6,7 @@ import pytest
 
 from app.locks import NotAStage, stage, stages
 from app.stage_check import LONGEST_MS, stores, wrong
-from lab.scenario import toml_types
+from lab.scenario import options
 from lab.servers.stores import stores as shelf
 
 HEAD = '''"""Mine."""
@@ -130,4 +130,4 @@ def test_stages_of_the_lab_are_right():
 
 def test_one_limit_of_times():
     """A stage and a scenario have the same limit for times."""
-    assert LONGEST_MS == toml_types.LONGEST_MS
+    assert LONGEST_MS == options.LONGEST_MS

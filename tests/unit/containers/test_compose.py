@@ -19,14 +19,14 @@ from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
 from lab.errors import BadInput
 from lab.paths import HOME
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.stores import stores
 
 COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
 STORES = yaml.safe_load((HOME / "docker-stack.stores.yml").read_text(encoding="utf-8"))["services"]
 STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"] | STORES
-RUSH = scenario.load("rush")
+RUSH = reader.load("rush")
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_only_needed_services_start():
 def test_refusals_in_containers(name, stage, word):
     """What cannot work in containers is refused by name."""
     with pytest.raises(BadInput, match=rf"{name} does not work in containers.*{word}"):
-        refuse(stages()[stage], scenario.load(name), control=True)
+        refuse(stages()[stage], reader.load(name), control=True)
 
 
 def test_fault_that_needs_the_engine():
     """A fault that needs the engine is refused where the lab has no control of the engine."""
-    silent, stage = scenario.load("two_nodes_silent"), stages()["redlock"]
+    silent, stage = reader.load("two_nodes_silent"), stages()["redlock"]
 
     refuse(stage, silent, control=True)
     with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):

@@ -16,7 +16,7 @@ from lab.paths import HOME
 from lab.report import reference
 from lab.report.pages import report_run
 from lab.report.timeline_model import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
-from lab.scenario import scenario
+from lab.scenario import reader
 from tests.builders import made_run
 from tests.pictures import assert_same_picture
 
@@ -205,7 +205,7 @@ def test_story_of_the_theft():
     thief, between, robbed = (figure_values.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
 
     assert len({thief, between, robbed}) == 3
-    assert int(figure_values.figure("ttl", "slow_holder", "robbed_after_ms")) < scenario.load("slow_holder").ttl_ms
+    assert int(figure_values.figure("ttl", "slow_holder", "robbed_after_ms")) < reader.load("slow_holder").ttl_ms
 
 
 def test_run_below_a_third():

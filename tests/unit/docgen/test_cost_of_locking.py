@@ -9,7 +9,7 @@ from lab.docgen import cost_of_locking
 from lab.docgen.cost_of_locking import Outcome
 from lab.report import reference
 from lab.report.matrix import Cell
-from lab.scenario import scenario
+from lab.scenario import reader
 
 
 def test_compared_locks_share_their_scenarios():
@@ -37,7 +37,7 @@ def test_shares_have_one_denominator():
     """For every stage the kept, failed and untried scenarios add up to all scenarios."""
     sums = {sum(cost_of_locking.tally(name).values()) for name in cost_of_locking.by_speed()}
 
-    assert sums == {len(scenario.names())}
+    assert sums == {len(reader.names())}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from lab.evidence.history import Outcome, Recorder, Request
 from lab.experiments import omission, omission_report
 from lab.experiments.benchmarks import omission as bench
 from lab.experiments.omission import FROZEN, LUA, SITUATIONS, UNFROZEN, Loop, TimedRun, longer_than, quantile
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 
@@ -95,14 +95,14 @@ def test_a_measured_run_makes_sense(situation, loop):
     name, _, stage, *words = situation.words(loop, seed=7)
     given = {flag[2:].replace("-", "_"): int(value) for flag, value in zip(words[::2], words[1::2], strict=True)}
 
-    fitted = override(scenario.load(name), find_stage(stage), given)
+    fitted = override(reader.load(name), find_stage(stage), given)
 
     assert (fitted.seed, fitted.requests, fitted.locust_users) == (
         7,
         omission.REQUESTS,
         omission.USERS if loop is Loop.CLOSED else 1,
     )
-    frozen = scenario.load(FROZEN)
+    frozen = reader.load(FROZEN)
     assert (fitted.work_ms, fitted.ttl_ms) == (omission.WORK_MS, frozen.ttl_ms)
 
 

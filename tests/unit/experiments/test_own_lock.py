@@ -12,7 +12,7 @@ from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, figures, plan, r
 from lab.paths import HOME, REFERENCE
 from lab.report.matrix import Cell, read
 from lab.run import environment
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 
 LUA = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 
 from app.locks import stages
 from lab.experiments.benchmarks import waits
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.overrides import override
 
 RUNS = [("rush", name) for name in (*waits.STAGES, "redlock", "redlock_cohort")] + [
@@ -17,6 +17,6 @@ RUNS = [("rush", name) for name in (*waits.STAGES, "redlock", "redlock_cohort")]
 @pytest.mark.parametrize(("name", "stage"), RUNS)
 def test_a_measured_run_makes_sense(name, stage):
     """Every run of the measurement is one that ``lab run`` accepts."""
-    fitted = override(scenario.load(name), stages()[stage], {"requests": waits.REQUESTS, "users": 100})
+    fitted = override(reader.load(name), stages()[stage], {"requests": waits.REQUESTS, "users": 100})
 
     assert fitted.requests == waits.REQUESTS

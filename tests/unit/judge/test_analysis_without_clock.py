@@ -12,7 +12,7 @@ from lab.judge import analysis_without_clock
 from lab.judge.findings import RunFacts
 from lab.judge.mechanisms import UNREAD
 from lab.judge.verdict import judge
-from lab.scenario import scenario
+from lab.scenario import reader
 from tests.builders import Made, record_of
 
 HOUR = 3_600_000
@@ -28,7 +28,7 @@ def skewed(tmp_path) -> Made:
 
 
 def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **danger: int):
-    situation = dataclasses.replace(scenario.load(tests), requests=3, danger=danger)
+    situation = dataclasses.replace(reader.load(tests), requests=3, danger=danger)
     about = dataclasses.asdict(situation) | {"tests": situation.tests.name}
     stage = {"name": "lua", "claims": ["exclusive", situation.tests.name]}
     save(made.folder / "run.json", record_of(about, stage, final, clocks=clocks))

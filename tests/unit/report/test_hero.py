@@ -15,7 +15,7 @@ from lab.report.chart import STYLE
 from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.palette import DARK, HARMS, LIGHT, MEANINGS, PAPERS, SIGNS, Mark
 from lab.report.repeats import of
-from lab.scenario import scenario
+from lab.scenario import reader
 from tests.pictures import SVG
 
 SMALLEST_PT = 9  # 12 px, at which the letters of the README are legible
@@ -35,7 +35,7 @@ def lasting(result, *durations_s):
 
 
 def test_rungs_and_faults_are_on_the_shelf():
-    assert set(FAULTS) <= set(scenario.names())
+    assert set(FAULTS) <= set(reader.names())
     assert [row.stage for row in hero.rungs()] == list(RUNGS)
 
 

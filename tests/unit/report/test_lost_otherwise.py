@@ -24,7 +24,7 @@ from lab.report.matrix_marks import marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import in_words, summarise
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 from tests.builders import findings_of_ten, record_of_ten
 from tests.pages import cells_of, rows_of

@@ -17,7 +17,7 @@ from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHE
 from lab.report.matrix_marks import completed, mark, marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import DARK, HARMS, LIGHT, PAPERS, Mark
-from lab.scenario import scenario
+from lab.scenario import reader
 from tests.pages import assert_self_contained, cells_of
 from tests.pictures import SVG
 
@@ -57,7 +57,7 @@ def test_every_scenario_has_one_family():
     """A new scenario needs its place in ``lab/report/matrix_layout.py``."""
     listed = [name for names in FAMILIES.values() for name in names]
 
-    assert sorted(listed) == scenario.names()
+    assert sorted(listed) == reader.names()
     assert set(CORE_SCENARIOS) <= set(listed)
     assert set(CORE_STAGES) <= set(stages())
 
@@ -66,7 +66,7 @@ def test_whole_lab_is_in_the_matrix():
     """What was not measured is not tried where the scenario fits the stage, and impossible where it does not."""
     found = marks(completed([cell(verdict="KEPT")]))
 
-    assert len(found) == len(scenario.names()) * len(stages())
+    assert len(found) == len(reader.names()) * len(stages())
     assert found["rush", "lua"] is Mark.KEPT
     assert found["rush", "uuid"] is Mark.UNTRIED
     assert found["release_race", "none"] is Mark.IMPOSSIBLE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 import threading
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from app import fault_files
 from app.failpoints import Failpoints
@@ -103,7 +103,7 @@ class FakeSystem:
 
 def made(kind: str, for_ms: int = 30) -> Fault:
     """Return a fault with its defaults; a time without a default is for_ms."""
-    needed = [field.name for field in dataclasses.fields(faults()[kind]) if field.default is dataclasses.MISSING]
+    needed = [field.name for field in fields(faults()[kind]) if field.required]
     return parse({"kind": kind} | dict.fromkeys(needed, for_ms), "made.toml")
 
 

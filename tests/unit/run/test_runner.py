@@ -16,7 +16,7 @@ from lab.evidence import run_folder
 from lab.interrupts import Interrupted, interruptible
 from lab.report import site
 from lab.run import runner
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 
 
 def conducted(reports: Path, monkeypatch: pytest.MonkeyPatch, coming_up: Callable[[], None], under_load: Callable[[], None]):

@@ -88,7 +88,7 @@ def test_incomplete_fault_is_named(new_fault, tmp_path):
     """A fault that declares too little is named."""
     new_fault("STORE")
     file = tmp_path / "shelf" / f"{KIND}.py"
-    text = file.read_text(encoding="utf-8").replace("effect: ClassVar[Effect] = Effect.STORE_SILENT", "")
+    text = file.read_text(encoding="utf-8").replace("    effect = Effect.STORE_SILENT\n", "")
     file.write_text(text, encoding="utf-8")
 
     with pytest.raises(TypeError, match=f"{KIND} must declare effect"):

@@ -17,7 +17,7 @@ from lab import cli
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.report import run_labels
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario

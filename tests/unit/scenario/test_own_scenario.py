@@ -11,7 +11,7 @@ from lab.commands.listing import print_scenarios
 from lab.containers import compose
 from lab.errors import BadInput
 from lab.paths import SCENARIOS
-from lab.scenario import scenario
+from lab.scenario import reader
 
 TEXT = 'title = "Few users"\ntests = "exclusive"\nrequests = 60\nusers = 10\ndanger.handovers = 5\n'
 
@@ -29,14 +29,14 @@ def test_file_is_a_scenario(here, path):
     """A path that ends in .toml names a file, and the scenario has the file's name."""
     (here / "folder").mkdir()
 
-    one = scenario.load(path.format(here=here))
+    one = reader.load(path.format(here=here))
 
     assert (one.name, one.title, one.requests) == ("own", "Few users", 60)
 
 
 def test_file_of_the_lab_by_its_path():
     """A scenario of the lab can be named by its path as well."""
-    assert scenario.load(str(SCENARIOS / "rush.toml")) == scenario.load("rush")
+    assert reader.load(str(SCENARIOS / "rush.toml")) == reader.load("rush")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_wrong_file_is_refused(here, name, text, words):
         (here / name).write_text(text, encoding="utf-8")
 
     with pytest.raises(BadInput) as refused:
-        scenario.load(name)
+        reader.load(name)
 
     assert [word for word in words if word not in str(refused.value)] == []
     assert "\n" not in str(refused.value)
@@ -70,13 +70,13 @@ def test_a_pipe_is_refused(here):
     os.mkfifo(here / "pipe.toml")
 
     with pytest.raises(BadInput, match=r"pipe\.toml: a scenario is a text file"):
-        scenario.load("pipe.toml")
+        reader.load("pipe.toml")
 
 
 def test_a_scenario_that_cures_itself(monkeypatch):
     """A scenario cannot show the cure of itself."""
     with pytest.raises(BadInput, match="cures = 'rush' is the scenario itself"):
-        scenario.parse("rush", {"title": "x", "tests": "exclusive", "cures": "rush"}, "made.toml")
+        reader.parse("rush", {"title": "x", "tests": "exclusive", "cures": "rush"}, "made.toml")
 
 
 def test_print_of_an_own_scenario(here, capsys):
@@ -118,4 +118,4 @@ def test_own_scenario_needs_a_danger(here):
     (here / "own.toml").write_text(TEXT.replace("danger.handovers = 5\n", ""), encoding="utf-8")
 
     with pytest.raises(BadInput, match=r"own.toml: \[danger\] is missing or empty"):
-        scenario.load("own.toml")
+        reader.load("own.toml")

@@ -9,10 +9,10 @@ import pytest
 from app.locks import stages
 from lab.errors import BadInput
 from lab.report.matrix import cell_requests
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.overrides import override
 
-RUSH = scenario.load("rush")
+RUSH = reader.load("rush")
 LUA = stages()["lua"]
 
 
@@ -31,7 +31,7 @@ LUA = stages()["lua"]
 def test_bad_scenario_file_is_refused(table, words):
     """A scenario file that makes no sense is refused with file, key and choices."""
     with pytest.raises(BadInput) as refusal:
-        scenario.parse("made", table, "made.toml")
+        reader.parse("made", table, "made.toml")
 
     for word in words:
         assert word in str(refusal.value)
@@ -48,12 +48,12 @@ def test_bad_scenario_file_is_refused(table, words):
 )
 def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, words):
     """A scenario file that cannot be read is refused with its name and the line. None stands for a folder."""
-    monkeypatch.setattr(scenario, "SCENARIOS", tmp_path)
+    monkeypatch.setattr(reader, "SCENARIOS", tmp_path)
     made = tmp_path / "made.toml"
     made.mkdir() if content is None else made.write_bytes(content)
 
     with pytest.raises(BadInput) as refusal:
-        scenario.load("made")
+        reader.load("made")
 
     assert [word for word in words if word not in str(refusal.value)] == []
 
@@ -93,7 +93,7 @@ def test_users_never_exceed_requests():
 
 def test_stock_fits_the_requests():
     """A scenario's own stock is scaled with the requests that the user gave, and a note states it; a given one stays."""
-    sale = scenario.load("sale")
+    sale = reader.load("sale")
 
     fitted = override(sale, LUA, {"requests": 400, "users": 10})
 
@@ -103,10 +103,10 @@ def test_stock_fits_the_requests():
     assert override(sale, LUA, {}).stock == 2000
 
 
-@pytest.mark.parametrize("name", scenario.names())
+@pytest.mark.parametrize("name", reader.names())
 def test_short_run_of_a_cell_can_meet_the_danger(name):
     """A cell of the matrix sends fewer requests than some scenarios: what a pass needs is still in its reach."""
-    one = scenario.load(name)
+    one = reader.load(name)
     fitting = next(stage for stage in stages().values() if not one.misfit(stage))
     fitted = override(one, fitting, {"requests": cell_requests(one)})
     beyond = fitted.danger.get("answered_beyond_stock", 0)
@@ -132,12 +132,12 @@ def test_unfit_scenario_states_why():
     with pytest.raises(
         BadInput, match="needs a lock that excludes other requests, and whose waiters wake up; the stage none does not have it"
     ):
-        override(scenario.load("work_outlasts_ttl"), stages()["none"], {})
+        override(reader.load("work_outlasts_ttl"), stages()["none"], {})
 
 
 def test_times_are_scaled_alike():
     """Where a store counts TTLs in whole seconds, all times of a scenario are scaled alike, and a note states it."""
-    frozen = scenario.load("frozen_before_write")
+    frozen = reader.load("frozen_before_write")
 
     fitted = override(frozen, stages()["etcd"], {})
 
@@ -155,7 +155,7 @@ def test_ttl_that_a_store_cannot_keep():
 
 
 def test_what_the_user_gave_is_not_scaled():
-    fitted = override(scenario.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
+    fitted = override(reader.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
 
     assert (fitted.ttl_ms, fitted.work_ms) == (1000, 7)
 
@@ -165,10 +165,10 @@ NUMBER = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", scenario.names())
+@pytest.mark.parametrize("name", reader.names())
 def test_title_has_no_number_of_an_option(name):
     """A title has no number that a user can change for one run: it would contradict the run."""
-    assert not NUMBER.search(scenario.load(name).title)
+    assert not NUMBER.search(reader.load(name).title)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_title_has_no_number_of_an_option(name):
 )
 def test_scenarios_of_every_store(name, fits, why):
     """A scenario runs on every store where it makes sense, and states why it does not on another."""
-    made = scenario.load(name)
+    made = reader.load(name)
 
     assert [made.misfit(stages()[stage]) for stage in fits] == [None] * len(fits)
     for stage, words in why.items():

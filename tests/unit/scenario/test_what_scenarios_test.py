@@ -8,20 +8,20 @@ from app.lock import Claim
 from app.locks import stages
 from lab.experiments.matrix import expectations
 from lab.judge.promises import PATIENCE_MS, PROMISES
-from lab.scenario import scenario
+from lab.scenario import reader
 from tests.builders import found
 
 
 @pytest.mark.parametrize("name", ["starvation", "convoy", "nested_two_locks"])
 def test_several_replicas(name):
     """What a lock promises to all waiters is tested over several replicas, where no queue inside a process can keep it."""
-    assert scenario.load(name).replicas > 1
+    assert reader.load(name).replicas > 1
 
 
 @pytest.mark.parametrize("name", ["none", "incr", "mysql_version"])
 def test_no_lock_is_not_reentrant(name):
     """A stage that asks for nothing does not fit a scenario in which a holder asks again, and does not claim to be reentrant."""
-    reason = scenario.load("nested").misfit(stages()[name])
+    reason = reader.load("nested").misfit(stages()[name])
 
     assert reason is not None
     assert "a lock for which a request asks" in reason
@@ -31,7 +31,7 @@ def test_no_lock_is_not_reentrant(name):
 @pytest.mark.parametrize("name", ["local", "setnx_no_else", "mysql_upsert", "lua"])
 def test_stages_that_ask_fit(name):
     """Also a lock that is wrong, or of one process only, is asked for."""
-    assert scenario.load("nested").misfit(stages()[name]) is None
+    assert reader.load("nested").misfit(stages()[name]) is None
 
 
 def test_long_work_looks_like_a_hang():
@@ -46,7 +46,7 @@ def test_long_work_looks_like_a_hang():
 
 def test_times_are_far_apart():
     """A late waiter or a late renewal does not change a verdict: the limit is far from either outcome."""
-    fails, hangs = scenario.load("work_fails"), scenario.load("work_hangs")
+    fails, hangs = reader.load("work_fails"), reader.load("work_hangs")
     fails_limit_ms, hangs_limit_ms = (PROMISES[one.tests.name].bound.in_ms(one.ttl_ms) for one in (fails, hangs))
 
     assert 10 * fails.work_ms < fails_limit_ms <= fails.ttl_ms / 2
@@ -70,9 +70,9 @@ def test_expectations_agree_with_claims():
     expected = expectations()
     wrong = [
         (name, stage.name)
-        for name in scenario.names()
+        for name in reader.names()
         for stage in stages().values()
-        for one in [scenario.load(name)]
+        for one in [reader.load(name)]
         for kept in ["KEPT" if one.tests in stage.claims else "ADMITTED"]
         if expected.get((name, stage.name)) != ("" if one.misfit(stage) else kept)
     ]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from lab.report.pages import lock_servers
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.scenario.requirements import ENSEMBLES
 from lab.servers.fault_target import FaultTarget
 from lab.servers.stores import stores
@@ -36,7 +36,7 @@ class Member:
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_ensemble_has_three_servers(name):
     """Where a scenario states nothing else, an ensemble has three servers."""
-    assert len(stores()[name].programs(scenario.load("rush"))) == 3
+    assert len(stores()[name].programs(reader.load("rush"))) == 3
 
 
 @pytest.mark.parametrize("act", [FaultTarget.restart_lock_store, lambda target: target.recover_nodes([1, 2, 3])])

@@ -8,7 +8,7 @@ import pytest
 
 from app.locks import stages
 from lab.errors import BadInput
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers import external_stores
 from tests.command import lab
 
@@ -28,13 +28,13 @@ def test_bad_address_is_never_quoted():
 def test_breaking_scenarios_are_refused(name):
     """A scenario that breaks the store is refused on a store that is not the lab's own."""
     with pytest.raises(BadInput, match=name):
-        external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+        external_stores.refuse(stages()["lua"], reader.load(name), {"redis": "there:6379"})
 
 
 @pytest.mark.parametrize("name", ["rush", "holder_crash", "frozen_holder"])
 def test_replica_faults_are_allowed(name):
     """A scenario that only breaks replicas is allowed on any store."""
-    external_stores.refuse(stages()["lua"], scenario.load(name), {"redis": "there:6379"})
+    external_stores.refuse(stages()["lua"], reader.load(name), {"redis": "there:6379"})
 
 
 def test_store_where_nothing_listens(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from lab.errors import NotReady
 from lab.evidence import run_folder
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.servers import kept_servers
 from lab.servers.kept_servers import KeptServers, can_be_kept, keeping, lent
 from lab.servers.supervisor import Supervisor

@@ -9,7 +9,7 @@ import pytest
 from app.endpoint import Endpoint
 from app.locks import stage as stage_of
 from lab.errors import BadInput, NotReady
-from lab.scenario import scenario
+from lab.scenario import reader
 from lab.servers import fault_target, replication_link
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.stores import redis, redis_nodes
@@ -80,7 +80,7 @@ def test_sentinel_watches_when_the_replica_follows(monkeypatch):
 
 def test_pairs_of_redlock():
     """Five primaries come first, so that faults count them from 1; each has a replica and a Sentinel, which clients ask."""
-    names = [one.name for one in redis_nodes.programs(scenario.load("failover_of_a_vote"))]
+    names = [one.name for one in redis_nodes.programs(reader.load("failover_of_a_vote"))]
     running = [server(name, 7000 + number) for number, name in enumerate(names)]
 
     assert names[:5] == [f"lock-redis-{number}" for number in range(1, 6)]
@@ -93,7 +93,7 @@ def test_pairs_of_redlock():
 
 def test_link_needs_a_replica():
     """A fault that holds the link is refused where the lock's store has no replica."""
-    held = scenario.load("failover_last_grant")
+    held = reader.load("failover_last_grant")
 
     fault_target.refuse(stage_of("fencing"), held)
     with pytest.raises(BadInput, match=r"hold_replication.*needs a replica"):

@@ -8,7 +8,8 @@ import pytest
 
 from lab.errors import ExitStatus, MissingProgram
 from lab.experiments import matrix
-from lab.scenario import scenario
+from lab.scenario import reader
+from lab.scenario.scenario import SYNCS
 from lab.scenario.stages import find_stage
 from lab.servers import synced_files
 from lab.servers.programs.redis import Redis
@@ -92,11 +93,11 @@ def test_matrix_leaves_a_loss_of_power_out(kernel, name):
     """Where the kernel does not report it, the matrix has the cell as not run."""
     kernel[0] = None
 
-    assert "cachestat" in matrix.lacking(scenario.load(name), find_stage("lua"))
-    assert "cachestat" not in matrix.lacking(scenario.load("store_restart_persisted"), find_stage("lua"))
+    assert "cachestat" in matrix.lacking(reader.load(name), find_stage("lua"))
+    assert "cachestat" not in matrix.lacking(reader.load("store_restart_persisted"), find_stage("lua"))
 
 
-@pytest.mark.parametrize("syncs", scenario.SYNCS)
+@pytest.mark.parametrize("syncs", SYNCS)
 def test_redis_syncs_as_the_scenario_says(syncs, tmp_path):
     """The option reaches Redis as its appendfsync."""
     argv = Redis("r", persists=True, syncs=syncs).argv(1, tmp_path)

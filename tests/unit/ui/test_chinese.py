@@ -19,8 +19,9 @@ from lab.report import reference
 from lab.report.caption import caption
 from lab.report.five_steps import FAULTS, five_steps
 from lab.report.timeline_model import load
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
+from lab.scenario.scenario import Scenario
 from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.ladder_panel import rungs
 from lab.ui.page_texts import TEXTS
@@ -31,7 +32,7 @@ MOST = 0.9
 PLACE = re.compile(r"\{\w+\}")
 
 
-def loaded() -> list[scenarios.Scenario]:
+def loaded() -> list[Scenario]:
     return [scenarios.load(name) for name in scenario_names()]
 
 

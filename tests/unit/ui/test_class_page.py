@@ -19,7 +19,7 @@ import pytest
 
 from app.locks import stages
 from lab.errors import BadInput
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_server import LiveServer

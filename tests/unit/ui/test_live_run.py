@@ -10,7 +10,7 @@ import pytest
 from app.journal import Got, Released, Started, Wrote
 from lab.evidence.history import Outcome, Request
 from lab.evidence.tail import Tail
-from lab.scenario import scenario as scenarios
+from lab.scenario import reader as scenarios
 from lab.ui import ladder_panel
 from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun

@@ -1,0 +1,149 @@
+"""Read a scenario: a TOML file to one checked record. What is wrong is refused with the file, the key and the valid choices."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.lock import Claim
+from lab.errors import BadInput, choose_from
+from lab.paths import LOCUSTFILES, SCENARIOS, shown
+from lab.scenario.contradictions import contradictions
+from lab.scenario.faults import parse as parse_fault
+from lab.scenario.options import OPTIONS, SHOWN
+from lab.scenario.requirements import MEASURES, NEEDS
+from lab.scenario.scenario import SYNCS, Scenario
+from lab.scenario.toml_types import Duration, Tables, Text, converted
+
+LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
+NESTED = ("", "same", "crossed", "ordered")
+ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
+A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # it is a part of folders, of keys and of commands
+
+
+def names() -> list[str]:
+    """Return the names of all scenarios."""
+    return sorted(path.stem for path in SCENARIOS.glob("*.toml"))
+
+
+def load(name: str) -> Scenario:
+    """Read a scenario by its name, or by the path of a file like those of the lab (``./own.toml``).
+
+    Raises BadInput, which names the file, the key and the valid choices.
+    """
+    if name.endswith(ENDING):
+        return _load_file(Path(name))
+    path = SCENARIOS / f"{choose_from('scenario', name, names())}.toml"
+    where = f"scenarios/{path.name}"
+    return parse(path.stem, _table(path, where), where)
+
+
+def _load_file(path: Path) -> Scenario:
+    """Read a scenario from anywhere. Its name is that of the file; a scenario of the lab keeps its name for itself."""
+    if not path.exists():
+        raise BadInput(
+            f"there is no file {str(path)!r}. Give the name of a scenario, or the path of its file. "
+            f"The scenarios: {', '.join(names())}."
+        )
+    where = str(shown(path))
+    if not A_NAME.fullmatch(path.stem):
+        raise BadInput(f"{where}: the file's name is the name of the scenario; use at most 64 letters, digits, _ and - in it")
+    if path.stem in names() and path.resolve() != (SCENARIOS / path.name).resolve():
+        raise BadInput(f"{where}: the lab has a scenario {path.stem!r} of its own; give the file another name")
+    scenario = parse(path.stem, _table(path, where), where)
+    if not scenario.danger:
+        raise BadInput(f"{where}: [danger] is missing or empty: without it, a run in which nothing happened would pass")
+    return scenario
+
+
+def _table(path: Path, where: str) -> dict[str, Any]:
+    """Return the content of a TOML file. Raises BadInput, with the line where the file is no TOML."""
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which could keep the lab waiting for ever
+        raise BadInput(f"{where}: a scenario is a text file, and this is none")
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text)
+    except OSError as error:
+        raise BadInput(f"{where}: a scenario is a text file that can be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where}: the text must be UTF-8, and the byte {error.start} is not") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{where}: {_syntax_error(text.rstrip(), str(error))}") from None
+    except (RecursionError, ValueError) as error:  # lists in lists without end, and numbers of thousands of digits
+        raise BadInput(f"{where}: this is no scenario: {error}") from None
+
+
+def _syntax_error(text: str, message: str) -> str:
+    """Return what is wrong with a text that is no TOML, with the line."""
+    place = re.search(r"at line (\d+)", message)
+    number = int(place[1]) if place else text.count("\n") + 1  # at the end of the text, the message has no line
+    line = "".join(text.splitlines()[number - 1 : number]).strip()[:SHOWN]
+    if "Cannot overwrite a value" in message:
+        return f"the key of line {number} is there twice: {line}"
+    return f"{message}: {line}" if place else message
+
+
+def locustfiles() -> list[str]:
+    """Return the names of the load scripts."""
+    return sorted(path.stem for path in LOCUSTFILES.glob("[!_]*.py"))
+
+
+def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
+    """Return the checked record of a scenario's table. Raises BadInput."""
+    known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes"}
+    for key in table:
+        choose_from("key", key, sorted(known), where)
+    for key in ("title", "tests"):
+        if key not in table:
+            raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
+    for option in OPTIONS.values():  # None is no value that a file can have
+        if option.name in table and (refusal := option.refusal(table[option.name])):
+            raise BadInput(f"{where}: {refusal}")
+    others = {key: value for key, value in table.items() if key not in OPTIONS}
+    fields = dict(table) | converted(others, Scenario, where, tests=Text, faults=Tables, lease_ms=Duration)
+    for key, (kind, choices) in _choices().items():
+        named = fields.get(key, ())
+        for one in [named] if isinstance(named, str) else named:
+            choose_from(kind, one, choices, f"{where}: {key}")
+    fields["tests"] = Claim[fields["tests"]]
+    fields["faults"] = tuple(parse_fault(fault, where) for fault in fields.get("faults", ()))
+    scenario = Scenario(name=name, **fields)
+    check_numbers(scenario, where)
+    for sentence in contradictions(scenario, table.keys()):
+        raise BadInput(f"{where}: {sentence}")
+    return scenario
+
+
+def _choices() -> dict[str, tuple[str, Iterable[str]]]:
+    """Return the keys whose values are names: what each name is, and the names that there are."""
+    return {
+        "tests": ("claim", Claim.__members__),
+        "load": ("locustfile", locustfiles()),
+        "cures": ("scenario", ["", *names()]),
+        "store_syncs": ("time to sync", SYNCS),
+        "nested": ("way of nesting", NESTED),
+        "needs": ("need", NEEDS),
+        "danger": ("measure", MEASURES),
+    }
+
+
+def check_numbers(scenario: Scenario, where: str) -> None:
+    """Check every option against its limits, and options against each other. Raises BadInput."""
+    for option in OPTIONS.values():
+        value = getattr(scenario, option.name)
+        if value is not None and (refusal := option.refusal(value)):
+            raise BadInput(f"{where}: {refusal}")
+    if scenario.rate is not None and scenario.requests > scenario.rate * LONGEST_LOAD_S:
+        raise BadInput(
+            f"{where}: {scenario.requests} requests at a rate of {scenario.rate:g} a second take longer than "
+            f"{LONGEST_LOAD_S // 3600} hours; give a higher rate, or fewer requests"
+        )
+    if scenario.processes > scenario.requests:
+        raise BadInput(
+            f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests; "
+            f"give at most {scenario.requests} processes"
+        )
