@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import traceback
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from app.lock import Claim, Stage, claims
 from app.locks import NotAStage, stages
 from app.locks import stage as load_stage
 from lab.errors import BadInput, choose_from
-from lab.scenario.stage_rehearsal import rehearse, without_traces
+from lab.interrupts import Interrupted
 
 SHELF = Path(locks.__file__).parent
 
@@ -24,18 +26,18 @@ def find_stage(name: str) -> Stage:
         )
     if not name.endswith(".py"):
         choose_from("stage", name, stages())
-    elif Path(name).exists():
-        rehearse(name)
     try:
-        with without_traces(name):
+        with contextlib.redirect_stdout(sys.stderr):  # the output of a command may be JSON
             return load_stage(name)
+    except Interrupted:  # by the user, and not by the file
+        raise
     except FileNotFoundError:
         raise BadInput(
             f"there is no file {name!r}. Give the name of a stage, or the path of its file. The stages: {', '.join(stages())}."
         ) from None
     except NotAStage as error:
         raise BadInput(f"{name} holds no stage: {error}") from None
-    except (Exception, SystemExit) as error:  # whatever a user's own file does, it is bad input and not a broken lock
+    except BaseException as error:  # whatever a user's own file raises, it is bad input and not a broken lock
         if isinstance(error, KeyError) and any(frame.name == claims.__name__ for frame in _frames(error)):
             choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
         raise BadInput(f"{name} cannot be loaded: {_described(error, Path(name))}") from error
