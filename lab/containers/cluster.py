@@ -105,12 +105,12 @@ def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
     if why := next((words for words, true in never.items() if true), None):
         raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
     fault_target.refuse(stage, scenario)
-    for refusal in place(stage).refusals(scenario.faults):
+    for kind, why in place(stage).refusals(scenario.faults).items():
         raise BadInput(
-            f"{scenario.name} does not work in containers: the fault {refusal.kind} cannot be injected, because {refusal.why}. "
+            f"{scenario.name} does not work in containers: the fault {kind} cannot be injected, because {why}. "
             "It works without ENGINE=docker"
         )
-    by_host = [refusal.kind for refusal in WITHOUT_CONTROL.refusals(scenario.faults)]
+    by_host = list(WITHOUT_CONTROL.refusals(scenario.faults))
     by_host += ["nodes_away"] if scenario.nodes_away else []
     if by_host and not control:
         raise BadInput(

@@ -5,20 +5,10 @@ No place has a list of faults. So a new fault on the shelf works, or is refused 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lab.scenario.fault import Fault, Need, Target, kind_of
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why one fault cannot be injected."""
-
-    # the name of the fault's file
-    kind: str
-    # the reason, as a half sentence
-    why: str
 
 
 @dataclass(frozen=True)
@@ -30,14 +20,13 @@ class Place:
     # what the lock's store does not have here, each with the reason
     lacking: Mapping[Need, str] = field(default_factory=dict)
 
-    def refusals(self, faults: Iterable[Fault]) -> Iterator[Refusal]:
-        """Yield the first reason against each fault that cannot be injected here."""
-        for fault in faults:
-            if (why := self._against(fault)) is not None:
-                yield Refusal(kind_of(fault), why)
+    def refusals(self, faults: Iterable[Fault]) -> dict[str, str]:
+        """Return the faults that cannot be injected here: the name of each one's file, and why, as a half sentence."""
+        found = {kind_of(fault): self._against(fault) for fault in faults}
+        return {kind: why for kind, why in found.items() if why}
 
-    def _against(self, fault: Fault) -> str | None:
+    def _against(self, fault: Fault) -> str:
+        """Return the first reason against a fault; empty if there is none."""
         if fault.target in self.closed:
             return f"its target is the {fault.target}, and {self.closed[fault.target]}"
-        missing = next((need for need in fault.needs if need in self.lacking), None)
-        return None if missing is None else f"it needs {missing}, and {self.lacking[missing]}"
+        return next((f"it needs {need}, and {self.lacking[need]}" for need in fault.needs if need in self.lacking), "")

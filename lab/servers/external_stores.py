@@ -46,7 +46,7 @@ def refuse(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
     """Refuse a scenario that breaks a store which is not the lab's own, or needs one of another shape. Raises BadInput."""
     if stage.store is None or stage.store not in given:
         return
-    breaks = [refusal.kind for refusal in PLACE.refusals(scenario.faults)]
+    breaks = PLACE.refusals(scenario.faults)
     shapes = [name for name in ("store_persists", "store_replica", "store_clocks", "nodes_away") if getattr(scenario, name)]
     if breaks or shapes:
         what = ", ".join((*breaks, *shapes))

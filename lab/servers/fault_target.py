@@ -176,5 +176,5 @@ def place(stage: Stage, scenario: Scenario) -> Place:
 
 def refuse(stage: Stage, scenario: Scenario) -> None:
     """Refuse a fault that the stage's store cannot have. Raises BadInput."""
-    for refusal in place(stage, scenario).refusals(scenario.faults):
-        raise BadInput(f"{scenario.name} cannot inject the fault {refusal.kind} into {stage.name}: {refusal.why}")
+    for kind, why in place(stage, scenario).refusals(scenario.faults).items():
+        raise BadInput(f"{scenario.name} cannot inject the fault {kind} into {stage.name}: {why}")
