@@ -12,36 +12,51 @@ from lab.scenario.requirements import most_servers
 from lab.scenario.scenario import Scenario
 from lab.text import counted
 
+LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
+
 
 def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
     """Yield what makes no sense in a scenario. given: the keys of its file."""
     if not (scenario.title.isprintable() and scenario.title.strip()):
         yield f"title must be one line of text in quotes, not {shown(scenario.title)}"
-    yield from chain(_load(scenario, given), _lock(scenario), _servers(scenario), _faults(scenario), unreachable(scenario))
+    yield from chain(of_load(scenario, given), of_ttl(scenario), _lock(scenario))
+    yield from chain(_servers(scenario), _faults(scenario), unreachable(scenario))
 
 
-def _load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
-    users, requests = scenario.users, scenario.requests
+def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
+    """Yield what makes no sense in the load. given: the keys of the file, or a run's options; ``rate`` where there is one."""
+    users, requests, processes, connections = scenario.users, scenario.requests, scenario.processes, scenario.connections
     if "users" in given and "rate" in given:
         yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
     if "seed" in given and "rate" not in given:
         yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
     if "connections" in given and "rate" not in given:
         yield "connections has no effect without rate: users have one connection each. Give both, or neither"
-    if scenario.connections is not None and scenario.connections < scenario.processes:
-        yield f"processes = {scenario.processes} cannot share connections = {scenario.connections}; give at most as many"
+    if scenario.rate is not None and requests > scenario.rate * LONGEST_LOAD_S:
+        yield (
+            f"{requests} requests at a rate of {scenario.rate:g} a second take longer than {LONGEST_LOAD_S // 3600} hours; "
+            "give a higher rate, or fewer requests"
+        )
+    if processes > requests:
+        yield f"{processes} Locust processes cannot share {counted(requests, 'request')}; give at most {requests} processes"
+    if connections is not None and connections < processes:
+        yield f"processes = {processes} cannot share connections = {connections}; give at most as many"
+    if "rate" not in given and users < processes:
+        yield f"processes = {processes} cannot share users = {users}; give at most {users}"
     if "users" in given and users > requests:
-        yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}"
-    if scenario.stock is not None and scenario.stock >= requests:
+        yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}, or more requests"
+    if "stock" in given and scenario.stock is not None and scenario.stock >= requests:
         yield f"stock = {scenario.stock} is never sold out by requests = {requests}; give at most {requests - 1}"
-    if "rate" not in given and users < scenario.processes:
-        yield f"processes = {scenario.processes} cannot share users = {users}; give at most {users}"
 
 
-def _lock(scenario: Scenario) -> Iterator[str]:
+def of_ttl(scenario: Scenario) -> Iterator[str]:
+    """Yield what makes no sense in the lock's times."""
     ttl_ms, retry_ms = scenario.ttl_ms, scenario.retry_ms
     if ttl_ms is not None and ttl_ms < retry_ms:
         yield f"retry_ms = {retry_ms} is longer than ttl_ms = {ttl_ms}: a waiter would sleep longer than a whole lease"
+
+
+def _lock(scenario: Scenario) -> Iterator[str]:
     if scenario.lease_ms is not None and "lease" not in scenario.needs:
         yield f'lease_ms = {scenario.lease_ms} reaches only a stage that takes a lease; give needs = ["lease"] as well'
     if scenario.receipts and "writes" not in scenario.needs:

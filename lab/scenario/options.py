@@ -17,17 +17,17 @@ Standard library only, so that ``lab --help`` is quick.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from lab.scenario import capacity
-from lab.scenario.capacity import Capacity
-
 LONGEST_MS = 86_400_000  # a day: a longer time is a slip of the keyboard
 MOST = 1_000_000_000  # of any other number
 SHOWN = 60  # characters of a refused value
+MOST_USERS = 4064  # nginx has 8192 connections in a run: a request takes two, and some are of other use
+REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); that come up while the lab waits for them
 
 
 class FormField(Enum):
@@ -63,7 +63,7 @@ class Option:
     unit: str = ""  # of the value, for --help and for the form; empty for a plain number
     least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
     most: float = math.inf  # the largest value
-    most_here: Callable[[], Capacity | None] = lambda: None  # the largest value that this machine can start
+    most_here: Callable[[], float] = lambda: math.inf  # the largest value that this machine can start
     # the largest value from the form: every visitor of the page can press Start, and this machine has to carry the run
     most_from_page: float = math.inf
     form: FormField = FormField.ABSENT  # which code adds the field to the form, if any
@@ -89,16 +89,19 @@ class Option:
         """
         fits = type(value) is int if self.kind is int else type(value) in (int, float)
         if fits and self.least <= value <= self.most and (self.kind is int or value > self.least):
-            return self._too_many(value, name, typed)
+            here = self.most_here()
+            words = f"at most {here:,} on this machine, for its memory and its cores"
+            return None if value <= here else f"{name or self.name} must be {words}, not {typed or shown(value)}"
         number = "a whole number" if self.kind is int else "a number"
         return f"{name or self.name} must be {number}, {self.limits}, not {typed or shown(value)}"
 
-    def _too_many(self, value: float, name: str, typed: str) -> str | None:
-        """Return why this machine cannot carry the value; None if it can."""
-        here = self.most_here()
-        if here is None or value <= here.most:
-            return None
-        return f"{name or self.name} must be at most {here.most:,} on this machine, not {typed or shown(value)}: {here.why}"
+
+def _replicas_here() -> float:
+    """Return how many replicas the memory and the cores of this machine carry; no limit where they are in containers."""
+    if os.environ.get("LAB_ENGINE", "") not in ("", "local"):
+        return math.inf
+    memory_mib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return max(16, min(memory_mib // REPLICA_MIB, (os.cpu_count() or 1) * REPLICAS_A_CORE))
 
 
 # The order is the order of --help, of the form, and of the parameters in a label.
@@ -109,7 +112,7 @@ OPTIONS: dict[str, Option] = {
             name="replicas",
             help="Number of replicas behind nginx.",
             least=1,
-            most_here=capacity.replicas,
+            most_here=_replicas_here,
             most_from_page=32,
             form=FormField.LAB,
             label=Label("{} replicas", "1 replica", "no replicas"),
@@ -118,8 +121,7 @@ OPTIONS: dict[str, Option] = {
             name="users",
             help="Number of users that send requests; each user waits for its answer.",
             least=1,
-            most_here=capacity.users,
-            most_from_page=4000,
+            most=MOST_USERS,
             only_load=True,
             label=Label("{} users", "1 user", "no users"),
         ),
@@ -138,7 +140,7 @@ OPTIONS: dict[str, Option] = {
             name="connections",
             help="With --rate: requests on their way at most. When all wait for answers, the next is sent late (closed loop).",
             least=1,
-            most_here=capacity.users,
+            most=MOST_USERS,
             only_load=True,
             label=Label("{} connections", "1 connection", "no limit of connections"),
         ),
@@ -146,7 +148,7 @@ OPTIONS: dict[str, Option] = {
             name="requests",
             help="Number of requests to send, over all users.",
             least=1,
-            most_here=capacity.requests,
+            most=100_000_000,  # a day's run, and 100 GiB of its evidence
             most_from_page=1_000_000,
             form=FormField.LOCUSTFILE,
             only_load=True,

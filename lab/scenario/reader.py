@@ -19,7 +19,6 @@ from lab.scenario.requirements import MEASURES, NEEDS
 from lab.scenario.scenario import SYNCS, Scenario
 from lab.scenario.toml_types import Duration, Tables, Text, converted
 
-LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
 NESTED = ("", "same", "crossed", "ordered")
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
 A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # it is a part of folders, of keys and of commands
@@ -112,7 +111,6 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     fields["tests"] = Claim[fields["tests"]]
     fields["faults"] = tuple(parse_fault(fault, where) for fault in fields.get("faults", ()))
     scenario = Scenario(name=name, **fields)
-    check_numbers(scenario, where)
     for sentence in contradictions(scenario, table.keys()):
         raise BadInput(f"{where}: {sentence}")
     return scenario
@@ -129,21 +127,3 @@ def _choices() -> dict[str, tuple[str, Iterable[str]]]:
         "needs": ("need", NEEDS),
         "danger": ("measure", MEASURES),
     }
-
-
-def check_numbers(scenario: Scenario, where: str) -> None:
-    """Check every option against its limits, and options against each other. Raises BadInput."""
-    for option in OPTIONS.values():
-        value = getattr(scenario, option.name)
-        if value is not None and (refusal := option.refusal(value)):
-            raise BadInput(f"{where}: {refusal}")
-    if scenario.rate is not None and scenario.requests > scenario.rate * LONGEST_LOAD_S:
-        raise BadInput(
-            f"{where}: {scenario.requests} requests at a rate of {scenario.rate:g} a second take longer than "
-            f"{LONGEST_LOAD_S // 3600} hours; give a higher rate, or fewer requests"
-        )
-    if scenario.processes > scenario.requests:
-        raise BadInput(
-            f"{where}: {scenario.processes} Locust processes cannot share {scenario.requests} requests; "
-            f"give at most {scenario.requests} processes"
-        )

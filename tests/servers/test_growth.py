@@ -29,5 +29,5 @@ def test_failed_run_is_reported(tmp_path):
     """A run that fails is reported with the last lines of its output."""
     planned = [("users", 100, "incr", {"users": 100, "requests": 50})]
 
-    with pytest.raises(Unmeasured, match="100 users cannot share 50 requests"):
+    with pytest.raises(Unmeasured, match="users = 100 cannot share requests = 50"):
         growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)

@@ -118,7 +118,7 @@ def test_wrong_form_is_refused(ui):
     assert ", ".join(stages()) in refused["bogus"]["message"]
     assert "no stage './lua.py'" in refused["file"]["message"]
     assert "Did you mean 'rush'" in refused["scenario"]["message"]
-    assert "50 users cannot share 40 requests" in refused["users"]["message"]
+    assert "users = 50 cannot share requests = 40" in refused["users"]["message"]
     assert "requests must be a whole number, not 'many'" in refused["number"]["message"]
     assert "the stage none does not have it" in refused["misfit"]["message"]
     assert ui.at_rest()

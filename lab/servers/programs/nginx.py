@@ -6,9 +6,9 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.scenario.capacity import CONNECTIONS
 from lab.servers.programs.gunicorn import health
 
+CONNECTIONS = 8192  # a request uses two, one on each side
 # Paths are below the prefix (-p): a folder's name may hold a space, or a letter that means something here.
 CONFIG = """
 daemon off;

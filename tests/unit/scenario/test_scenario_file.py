@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shutil
+import os
 
 import msgspec
 import pytest
 
 from app.locks import stages
 from lab.errors import BadInput
-from lab.scenario import capacity, reader
+from lab.scenario import reader
 from lab.scenario.danger_limits import LIMITS
 from lab.scenario.faults import faults
-from lab.scenario.options import LONGEST_MS
+from lab.scenario.options import LONGEST_MS, OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
+from lab.servers.programs import nginx
 
 BASE = {"title": "x", "tests": "exclusive"}
 FREEZE = {"kind": "freeze", "for_ms": 900}
@@ -66,9 +67,9 @@ TABLES = [
     ({"requests": 0}, ["requests", "at least 1", "not 0"]),
     ({"requests": 2.0}, ["requests", "a whole number", "not 2.0"]),
     ({"requests": True}, ["requests", "a whole number", "not True"]),
-    ({"requests": HUGE}, ["requests", "at most", "on this machine", "not 100000000000000000000"]),
+    ({"requests": HUGE}, ["requests", "at most 100,000,000", "not 100000000000000000000"]),
     ({"users": -1}, ["users", "at least 1", "not -1"]),
-    ({"users": HUGE, "requests": 5}, ["users", "at most", "on this machine"]),
+    ({"users": HUGE, "requests": 5}, ["users", "at most 4,064"]),
     ({"replicas": [3]}, ["replicas", "a whole number", "not [3]"]),
     ({"replicas": 100_000}, ["replicas", "at most", "on this machine", "not 100000"]),
     ({"processes": 0}, ["processes", "at least 1", "not 0"]),
@@ -267,41 +268,19 @@ def test_fault_at_no_server_of_a_stage():
     )
 
 
-def test_limits_of_this_machine_have_a_reason(monkeypatch):
-    """A limit of this machine is stated with what sets it; where the replicas are elsewhere, it is not this machine's."""
-    monkeypatch.delenv(capacity.ENGINE, raising=False)
-    for of, words in (
-        (capacity.replicas, ("cores", "GiB")),
-        (capacity.users, ("files", "GiB", "nginx")),
-        (capacity.requests, ("GiB",)),
-    ):
-        here = of()
-        assert here.most >= 1
-        assert any(word in here.why for word in (*words, "core "))
+def test_replicas_of_this_machine(monkeypatch):
+    """As many replicas as memory and cores carry, never less than a usual run has; no limit where they are elsewhere."""
+    page, huge = os.sysconf("SC_PAGE_SIZE"), BASE | {"replicas": 100_000}
+    monkeypatch.delenv("LAB_ENGINE", raising=False)
+    for mib, cores, most in ((20 * 77, 8, 20), (8 << 10, 1, 50), (100, 1, 16)):
+        monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": page, "SC_PHYS_PAGES": (mib << 20) // page}.get)
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert f"replicas must be at most {most} on this machine" in refusal(huge)
 
-    monkeypatch.setenv(capacity.ENGINE, "compose")
-    assert (capacity.replicas(), capacity.users()) == (None, None)
-    assert capacity.requests() is not None
+    monkeypatch.setenv("LAB_ENGINE", "compose")
+    assert reader.parse("own", huge, "own.toml").replicas == 100_000
 
 
-def test_memory_of_a_container(monkeypatch, tmp_path):
-    """In a container, the memory is the container's. A run of the usual size is not refused in a small one."""
-    limit = tmp_path / "memory.max"
-    monkeypatch.setattr(capacity, "LIMITS_OF_CONTAINERS", (limit, tmp_path / "none"))
-    why = "this machine has {} GiB of memory, and a replica takes some 77 MiB"
-    try:
-        for number, most, gib in ((20, 20, 1.5), (3, capacity.LEAST_REPLICAS, 0.2)):
-            limit.write_text(f"{number * capacity.REPLICA}\n", encoding="ascii")
-            capacity._memory.cache_clear()
-            assert capacity.replicas() == (most, why.format(gib))
-    finally:
-        capacity._memory.cache_clear()
-
-
-def test_full_disk_is_no_bad_input(monkeypatch):
-    """A disk that is small or full refuses no run of the usual size: its error comes when it is met."""
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2 << 20, 2 << 20, 0))
-
-    assert reader.load("rush").requests == 5000
-    with pytest.raises(BadInput, match="requests must be at most 100,000 on this machine, not 100001: the disk of the folder"):
-        reader.parse("own", BASE | {"requests": 100_001}, "own.toml")
+def test_users_have_connections():
+    """A request takes two connections of nginx, so no scenario has more users."""
+    assert 2 * OPTIONS["users"].most <= nginx.CONNECTIONS
