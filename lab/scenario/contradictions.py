@@ -53,7 +53,10 @@ def of_ttl(scenario: Scenario) -> Iterator[str]:
     """Yield what makes no sense in the lock's times."""
     ttl_ms, retry_ms = scenario.ttl_ms, scenario.retry_ms
     if ttl_ms is not None and ttl_ms < retry_ms:
-        yield f"retry_ms = {retry_ms} is longer than ttl_ms = {ttl_ms}: a waiter would sleep longer than a whole lease"
+        yield (
+            f"retry_ms = {retry_ms} is longer than ttl_ms = {ttl_ms}: a waiter would sleep longer than a whole lease. "
+            f"Give a ttl_ms of at least {retry_ms}"
+        )
 
 
 def _lock(scenario: Scenario) -> Iterator[str]:
