@@ -46,7 +46,7 @@ def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
     if "users" in given and users > requests:
         yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}, or more requests"
     if "stock" in given and scenario.stock is not None and scenario.stock >= requests:
-        yield f"stock = {scenario.stock} is never sold out by requests = {requests}; give at most {requests - 1}"
+        yield f"stock = {scenario.stock} is never sold out by requests = {requests}; give fewer items, or more requests"
 
 
 def of_ttl(scenario: Scenario) -> Iterator[str]:
