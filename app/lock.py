@@ -6,12 +6,15 @@ Only the standard library is used, so that all stages can be listed on a machine
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from app import plugins
+
+LOCKS = "app.locks"  # the package of the stages
 Result = TypeVar("Result")
 
 
@@ -182,9 +185,22 @@ class Lock(Protocol):
         """
 
 
+class WrongClaims(ValueError):  # noqa: N818 - names what the record has
+    """What a stage gains and loses makes no sense beside the stage that it follows. ``key`` is the field to correct."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
 @dataclass(frozen=True)
 class Stage:
-    """One way to lock: the record that puts a file on the ladder."""
+    """One way to lock: the record that puts a file on the ladder.
+
+    A stage states its promises in one of two ways. With ``claims`` it lists them all, and that is what a lock of your own does.
+    With ``gains`` and ``loses`` it names what it changes against the stage that it ``follows``, and ``claims`` is filled in.
+    ``dataclasses.replace`` keeps the claims, until it is given others or new ``gains``.
+    """
 
     # the class in the file; it is called Lock in every stage
     lock: type[Lock]
@@ -194,6 +210,9 @@ class Stage:
     store: str | None = None
     # the promises that the stage makes
     claims: frozenset[Claim] = frozenset()
+    # the names of the promises that the stage it follows does not make, and of those that only that one makes; "" for none
+    gains: InitVar[str | None] = None
+    loses: InitVar[str | None] = None
     # how the work reaches the counter, a file in app/resources
     resource: str = "read_then_write"
     # the time to live that the documents give; None where the lock has none
@@ -212,6 +231,37 @@ class Stage:
     path: Path | None = None
     # the parts of the file's docstring; filled in
     story: Story = field(default_factory=lambda: Story("", "", "", "", (), ()))
+
+    def __post_init__(self, gains: str | None, loses: str | None) -> None:
+        """Work out the claims, where the stage names what changes. Raises WrongClaims; KeyError for an unknown claim."""
+        if gains is not None or loses is not None:
+            object.__setattr__(self, "claims", _changed(self.follows, self.claims, gains=gains or "", loses=loses or ""))
+
+
+def _changed(follows: str | None, listed: frozenset[Claim], **names: str) -> frozenset[Claim]:
+    """Return the claims of a stage that gains and loses some of those of the stage that it follows."""
+    for key, text in names.items():
+        if not isinstance(text, str):
+            raise WrongClaims(key, f"{key} must be the names of claims in one text, not {text!r}")
+    gained, lost = claims(names["gains"]), claims(names["loses"])
+    if follows is None:
+        raise WrongClaims("gains", 'gains and loses need the stage that is meant: give follows="…", or list all claims in claims')
+    if follows not in plugins.names(LOCKS):
+        return gained  # app/stage_check.py refuses the name
+    before = getattr(plugins.file(LOCKS, follows), "STAGE", None)
+    if not isinstance(before, Stage):
+        raise WrongClaims("follows", f"follows = {follows!r}: that stage has no record, or follows this one in its turn")
+    if listed not in (frozenset(), before.claims):  # those of the stage before are there after dataclasses.replace
+        raise WrongClaims("claims", "give either all claims in claims, or what changes in gains and loses")
+    if known := gained & before.claims:
+        raise WrongClaims("gains", f"gains has {_names(known)}, which {follows} claims already")
+    if missing := lost - before.claims:
+        raise WrongClaims("loses", f"loses has {_names(missing)}, which {follows} does not claim")
+    return before.claims - lost | gained
+
+
+def _names(some: frozenset[Claim]) -> str:
+    return ", ".join(claim.name for claim in Claim if claim in some)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from app import plugins, stage_check
-from app.lock import Stage, Story
+from app.lock import Stage, Story, WrongClaims
 
 # The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
 PARTS: dict[str, tuple[str, ...]] = {
@@ -80,7 +80,10 @@ def stage(name: str) -> Stage:
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:  # last: a file next to it hides no module of Python or of a library
         sys.path.append(str(path.parent))
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except WrongClaims as error:
+        raise _refusal(error.key, str(error), path) from None
     return _checked(_stage(module, path.stem, lookup=str(path)))
 
 

@@ -18,7 +18,7 @@ import random
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 RELEASE = """
 if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -74,19 +74,10 @@ STAGE = Stage(
     store="redis",
     resource="buckets",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        breaks_deadlock
-        survives_persisted_restart
-    """),
+    loses="""
+        freed_after_a_failed_release
+        freed_after_a_lost_release
+        reenters_only_its_own
+        waiters_may_leave
+    """,
 )

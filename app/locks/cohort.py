@@ -20,7 +20,7 @@ import time
 from contextlib import ExitStack
 
 from app.cohort_mutex import CohortMutex
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import OWNERS, request_owner
 from app.locks.watchdog import RENEWER
 
@@ -173,29 +173,6 @@ STAGE = Stage(
     store="redis",
     ttl_ms=30_000,
     lease=True,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        survives_a_failed_renewal
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        reentrant
-        survives_persisted_restart
-        survives_a_freeze
-        stops_when_lost
-        survives_a_slow_acquire
-        prompt_handover
-        fair_in_process
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="survives_a_freeze stops_when_lost survives_a_slow_acquire",
+    loses="fair",
 )

@@ -21,7 +21,7 @@ the key before its own is deleted. The release deletes the request's key.
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 
 
 class Lock:
@@ -84,16 +84,12 @@ STAGE = Stage(
     store="etcd",
     ttl_ms=30_000,
     ttl_step_ms=1000,
-    claims=claims("""
-        exclusive_in_process
+    gains="""
         exclusive
         acquires_atomically
-        held_to_the_end
         survives_a_failed_renewal
         releases_only_its_own
         releases_atomically
-        counts_once
-        serves_most_requests
         survives_a_lost_reply
         survives_persisted_restart
         survives_failover
@@ -103,11 +99,10 @@ STAGE = Stage(
         loses_no_wakeup
         fair
         fair_in_process
-        answers_a_try_at_once
         survives_a_slow_acquire
         available_with_a_node_down
         waiters_may_leave
         freed_after_a_failed_release
         freed_after_a_lost_release
-    """),
+    """,
 )

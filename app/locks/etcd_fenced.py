@@ -16,13 +16,17 @@ already hands it on; here the resource notes it at each read, and refuses a writ
 
 from dataclasses import replace
 
-from app.lock import claims
 from app.locks.etcd import STAGE as ETCD
 
 STAGE = replace(
     ETCD,
     follows="etcd",
     resource="fenced",
-    claims=ETCD.claims
-    | claims("survives_a_freeze survives_a_late_freeze survives_a_delayed_write survives_session_loss stops_when_lost"),
+    gains="""
+        survives_a_freeze
+        survives_a_late_freeze
+        survives_a_delayed_write
+        survives_session_loss
+        stops_when_lost
+    """,
 )

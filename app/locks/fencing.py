@@ -20,7 +20,7 @@ read as at a write. In the same step it refuses a write with an older number. So
 
 import time
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
@@ -103,30 +103,12 @@ STAGE = Stage(
     store="redis",
     resource="fenced",
     ttl_ms=30_000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        survives_a_failed_renewal
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        reentrant
+    gains="""
         survives_a_freeze
         survives_a_late_freeze
         survives_a_delayed_write
         stops_when_lost
-        survives_persisted_restart
         survives_clock_jump
         survives_a_slow_acquire
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    """,
 )

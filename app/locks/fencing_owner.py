@@ -18,12 +18,11 @@ owner. Here the resource also keeps the owner that was the first to show the num
 
 from dataclasses import replace
 
-from app.lock import claims
 from app.locks.fencing import STAGE as FENCING
 
 STAGE = replace(
     FENCING,
     follows="fencing",
     resource="fenced_owner",
-    claims=FENCING.claims | claims("survives_failover survives_store_restart"),
+    gains="survives_failover survives_store_restart",
 )

@@ -19,7 +19,7 @@ the same answer, and not the error that the lock was lost.
 import itertools
 import time
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import request_owner
 
 ACQUIRE = """
@@ -93,25 +93,5 @@ STAGE = Stage(
     follows="request_owner",
     store="redis",
     ttl_ms=30_000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        breaks_deadlock
-        reentrant
-        survives_a_lost_reply
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="survives_a_lost_reply",
 )

@@ -10,7 +10,7 @@
 - `lab diff none incr`
 """
 
-from app.lock import Grant, Stage, claims
+from app.lock import Grant, Stage
 
 
 class Lock:
@@ -25,11 +25,5 @@ STAGE = Stage(
     lock=Lock,
     follows="none",
     resource="one_command",
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        counts_once
-        serves_most_requests
-        survives_a_delayed_write
-    """),
+    gains="exclusive_in_process exclusive counts_once survives_a_delayed_write",
 )

@@ -12,7 +12,7 @@
 
 import threading
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 MUTEXES: dict[str, threading.Lock] = {}
 
@@ -35,11 +35,5 @@ class Lock:
 STAGE = Stage(
     lock=Lock,
     follows="none",
-    claims=claims("""
-        exclusive_in_process
-        held_to_the_end
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-    """),
+    gains="exclusive_in_process held_to_the_end counts_once answers_a_try_at_once",
 )

@@ -20,7 +20,7 @@ the same transaction. So a transaction that ends too early undoes all of its wri
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 LOCK = "SET STATEMENT max_statement_time = %s FOR SELECT lock_name FROM lock_table WHERE lock_name = %s FOR UPDATE"
 MAKE = "SET STATEMENT max_statement_time = %s FOR INSERT IGNORE INTO lock_table (lock_name) VALUES (%s)"
@@ -57,13 +57,9 @@ STAGE = Stage(
     follows="local",
     store="mysql",
     resource="mysql_row",
-    claims=claims("""
-        exclusive_in_process
+    gains="""
         exclusive
         acquires_atomically
-        held_to_the_end
-        counts_once
-        serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
         survives_a_delayed_write
@@ -78,11 +74,10 @@ STAGE = Stage(
         prompt_handover
         fair
         fair_in_process
-        answers_a_try_at_once
         all_or_nothing
         survives_clock_jump
         waiters_may_leave
         freed_after_a_failed_release
         freed_after_a_lost_release
-    """),
+    """,
 )

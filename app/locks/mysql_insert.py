@@ -16,7 +16,7 @@ deletes the row when the work is done. For all other requests the INSERT fails w
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 INSERT = "INSERT INTO lock_table (lock_name) VALUES (%s)"
 DELETE = "DELETE FROM lock_table WHERE lock_name = %s"
@@ -57,21 +57,16 @@ STAGE = Stage(
     lock=Lock,
     follows="local",
     store="mysql",
-    claims=claims("""
-        exclusive_in_process
+    gains="""
         exclusive
-        held_to_the_end
-        counts_once
-        serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
         survives_persisted_restart
         survives_session_loss
-        answers_a_try_at_once
         all_or_nothing
         survives_clock_jump
         waiters_may_leave
         freed_after_failure
         freed_after_a_lost_release
-    """),
+    """,
 )

@@ -12,7 +12,7 @@ and succeeds. It is a transaction of its own (autocommit), so it keeps no row lo
 - `lab diff mysql_insert mysql_upsert`
 """
 
-from app.lock import Grant, Stage, claims
+from app.lock import Grant, Stage
 
 UPSERT = "INSERT INTO lock_table (lock_name) VALUES (%s) ON DUPLICATE KEY UPDATE lock_name = lock_name"
 DELETE = "DELETE FROM lock_table WHERE lock_name = %s"
@@ -41,5 +41,20 @@ STAGE = Stage(
     lock=Lock,
     follows="mysql_insert",
     store="mysql",
-    claims=claims("serves_most_requests"),
+    loses="""
+        exclusive_in_process
+        exclusive
+        held_to_the_end
+        counts_once
+        survives_a_freeze
+        survives_a_late_freeze
+        all_or_nothing
+        answers_a_try_at_once
+        survives_clock_jump
+        freed_after_a_lost_release
+        survives_persisted_restart
+        survives_session_loss
+        waiters_may_leave
+        freed_after_failure
+    """,
 )

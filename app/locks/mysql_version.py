@@ -17,7 +17,7 @@ lose it.
 
 import time
 
-from app.lock import Grant, Refused, Stage, claims
+from app.lock import Grant, Refused, Stage
 
 TRIES = 1000
 
@@ -45,15 +45,13 @@ STAGE = Stage(
     follows="local",
     store="mysql",
     resource="mysql_versioned",
-    claims=claims("""
-        exclusive_in_process
+    gains="""
         exclusive
-        counts_once
-        serves_most_requests
         survives_a_freeze
         survives_a_late_freeze
         survives_a_delayed_write
         survives_persisted_restart
         survives_session_loss
-    """),
+    """,
+    loses="held_to_the_end answers_a_try_at_once",
 )

@@ -19,7 +19,7 @@ connection a replica listens for all its threads, and a message wakes one of the
 import time
 from contextlib import ExitStack
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
@@ -110,25 +110,5 @@ STAGE = Stage(
     store="redis",
     ttl_ms=30_000,
     lease=True,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        survives_a_failed_renewal
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        reentrant
-        survives_persisted_restart
-        prompt_handover
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="prompt_handover",
 )

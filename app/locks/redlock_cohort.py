@@ -24,7 +24,7 @@ import time
 from uuid import uuid4
 
 from app.cohort_mutex import CohortMutex
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 RELEASE = """
 if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -93,32 +93,5 @@ STAGE = Stage(
     follows="redlock",
     store="redis_nodes",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        fair_in_process
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        survives_persisted_restart
-        survives_a_lost_reply
-        survives_persisted_amnesia
-        survives_delayed_amnesia
-        survives_clock_jump_of_two
-        available_with_a_node_down
-        available_with_two_nodes_down
-        refuses_without_majority
-        survives_a_freeze
-        survives_a_slow_acquire
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="fair_in_process",
 )

@@ -24,7 +24,7 @@ not answer.
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 RELEASE = """
 if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -79,19 +79,7 @@ STAGE = Stage(
     follows="lua",
     store="redis_nodes",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        survives_persisted_restart
+    gains="""
         survives_a_lost_reply
         survives_persisted_amnesia
         survives_delayed_amnesia
@@ -101,9 +89,6 @@ STAGE = Stage(
         refuses_without_majority
         survives_a_freeze
         survives_a_slow_acquire
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    """,
+    loses="breaks_deadlock",
 )

@@ -21,7 +21,7 @@ import threading
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 
 ACQUIRE = """
 if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
@@ -84,23 +84,6 @@ STAGE = Stage(
     follows="lua",
     store="redis",
     ttl_ms=30_000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        breaks_deadlock
-        reentrant
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-    """),
+    gains="reentrant",
+    loses="reenters_only_its_own",
 )

@@ -18,7 +18,7 @@ tries again. When the work is done, the holder deletes the key.
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 
 class Lock:
@@ -49,13 +49,8 @@ STAGE = Stage(
     lock=Lock,
     follows="local",
     store="redis",
-    claims=claims("""
-        exclusive_in_process
+    gains="""
         exclusive
-        held_to_the_end
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
         survives_a_freeze
         survives_a_late_freeze
         survives_persisted_restart
@@ -63,5 +58,5 @@ STAGE = Stage(
         survives_clock_jump
         waiters_may_leave
         freed_after_a_lost_release
-    """),
+    """,
 )

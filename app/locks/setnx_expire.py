@@ -14,7 +14,7 @@
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 
 class Lock:
@@ -48,18 +48,12 @@ STAGE = Stage(
     follows="setnx",
     store="redis",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_hang
-        breaks_deadlock
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-    """),
+    gains="freed_after_crash freed_after_hang breaks_deadlock freed_after_a_failed_release",
+    loses="""
+        held_to_the_end
+        survives_a_freeze
+        survives_a_late_freeze
+        all_or_nothing
+        survives_clock_jump
+    """,
 )

@@ -17,7 +17,7 @@ acquire stands before the `try`: a request that did not get the lock must not re
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 
 class Lock:
@@ -49,20 +49,5 @@ STAGE = Stage(
     lock=Lock,
     follows="setnx",
     store="redis",
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        held_to_the_end
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        survives_a_freeze
-        survives_a_late_freeze
-        survives_persisted_restart
-        all_or_nothing
-        survives_clock_jump
-        waiters_may_leave
-        freed_after_failure
-        freed_after_a_lost_release
-    """),
+    gains="freed_after_failure",
 )

@@ -12,7 +12,7 @@ documents warns of this mistake.
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 
 class Lock:
@@ -41,5 +41,18 @@ STAGE = Stage(
     lock=Lock,
     follows="setnx",
     store="redis",
-    claims=claims("serves_most_requests"),
+    loses="""
+        exclusive_in_process
+        exclusive
+        held_to_the_end
+        counts_once
+        survives_a_freeze
+        survives_a_late_freeze
+        all_or_nothing
+        answers_a_try_at_once
+        survives_clock_jump
+        freed_after_a_lost_release
+        survives_persisted_restart
+        waiters_may_leave
+    """,
 )

@@ -15,7 +15,7 @@
 
 import time
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 
 class Lock:
@@ -49,20 +49,18 @@ STAGE = Stage(
     follows="setnx_finally",
     store="redis",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
+    gains="""
         acquires_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
         freed_after_crash
-        freed_after_failure
         freed_after_hang
         breaks_deadlock
-        survives_persisted_restart
-        waiters_may_leave
         freed_after_a_failed_release
-        freed_after_a_lost_release
-    """),
+    """,
+    loses="""
+        held_to_the_end
+        survives_a_freeze
+        survives_a_late_freeze
+        all_or_nothing
+        survives_clock_jump
+    """,
 )

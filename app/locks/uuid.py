@@ -16,7 +16,7 @@ its own.
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 
 class Lock:
@@ -52,22 +52,5 @@ STAGE = Stage(
     follows="ttl",
     store="redis",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        breaks_deadlock
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="releases_only_its_own reenters_only_its_own",
 )

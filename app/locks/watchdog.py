@@ -22,7 +22,7 @@ owner first. A holder that dies stops renewing, so the TTL still frees its lock.
 import threading
 import time
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import request_owner
 
 ACQUIRE = """
@@ -148,24 +148,6 @@ STAGE = Stage(
     store="redis",
     ttl_ms=30_000,
     lease=True,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        survives_a_failed_renewal
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        reentrant
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="held_to_the_end survives_a_failed_renewal",
+    loses="freed_after_hang breaks_deadlock",
 )

@@ -15,7 +15,7 @@ may go on. It finds the limit closed before the work begins, and never renews.
 
 import time
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
@@ -112,24 +112,6 @@ STAGE = Stage(
     follows="watchdog",
     store="redis",
     ttl_ms=30_000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        freed_after_hang
-        breaks_deadlock
-        reentrant
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    gains="freed_after_hang breaks_deadlock",
+    loses="held_to_the_end survives_a_failed_renewal",
 )

@@ -15,7 +15,7 @@ and sets none.
 
 import time
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 from app.locks.request_owner import request_owner
 from app.locks.watchdog import RENEWER
 
@@ -97,23 +97,5 @@ STAGE = Stage(
     store="redis",
     ttl_ms=30_000,
     lease=True,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_failure
-        reentrant
-        survives_persisted_restart
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-        reenters_only_its_own
-    """),
+    loses="survives_a_failed_renewal",
 )

@@ -21,7 +21,7 @@ import threading
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 
 
 class Lock:
@@ -113,35 +113,5 @@ STAGE = Stage(
     store="zookeeper",
     ttl_ms=10_000,
     ttl_step_ms=1000,  # kazoo waits for 0.01 to 0.4 s before a heartbeat, at random: a shorter session would end by itself
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        survives_a_failed_renewal
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        serves_most_requests
-        survives_a_lost_reply
-        survives_persisted_restart
-        survives_a_freeze
-        stops_when_lost
-        survives_session_loss
-        survives_failover
-        freed_after_crash
-        freed_with_a_clock_behind
-        freed_after_failure
-        prompt_handover
-        loses_no_wakeup
-        fair
-        fair_in_process
-        answers_a_try_at_once
-        survives_a_slow_acquire
-        available_with_a_node_down
-        survives_clock_jump
-        waiters_may_leave
-        freed_after_a_failed_release
-        freed_after_a_lost_release
-    """),
+    gains="survives_a_freeze stops_when_lost survives_session_loss",
 )

@@ -16,13 +16,17 @@ lock of `zookeeper` already hands it on; here the resource notes it at each read
 
 from dataclasses import replace
 
-from app.lock import claims
 from app.locks.zookeeper import STAGE as ZOOKEEPER
 
 STAGE = replace(
     ZOOKEEPER,
     follows="zookeeper",
     resource="fenced",
-    claims=ZOOKEEPER.claims
-    | claims("survives_a_freeze survives_a_late_freeze survives_a_delayed_write survives_session_loss stops_when_lost"),
+    gains="""
+        survives_a_freeze
+        survives_a_late_freeze
+        survives_a_delayed_write
+        survives_session_loss
+        stops_when_lost
+    """,
 )

@@ -13,8 +13,7 @@ from lab.explore.server import PREFIX
 
 pytest_plugins = ["pytester"]
 
-LUA = (Path(__file__).parents[2] / "app/locks/lua.py").read_text(encoding="utf-8")
-SOUND = LUA.replace('follows="uuid"', "follows=None")
+SOUND = (Path(__file__).parents[2] / "app/locks/lua.py").read_text(encoding="utf-8")
 BROKEN = SOUND.replace("if redis.call('get', KEYS[1]) == ARGV[1] then", "if true then")
 RAISES = SOUND.replace("        self.acquire()\n", "        self.acquire()\n        1 / 0\n")
 TESTS = """

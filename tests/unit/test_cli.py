@@ -319,6 +319,7 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
     ("wrong", "words"),
     [
         ('claims("exclusiv")', ["no claim 'exclusiv'", "Did you mean 'exclusive'"]),
+        ('Stage(Lock, follows="lua", gains="fiar")', ["no claim 'fiar'", "Did you mean 'fair'"]),
         ("1 / 0", ["./mine.py cannot be loaded: line 2: ZeroDivisionError"]),
         ("1 +", ["./mine.py cannot be loaded: line 2: invalid syntax"]),
         ("import nowhere", ["./mine.py cannot be loaded: line 2: ModuleNotFoundError", "nowhere"]),

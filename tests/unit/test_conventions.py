@@ -57,6 +57,11 @@ def test_problem_is_in_the_stage_before(name):
     assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
 
 
+def test_claims_are_written_as_what_changes():
+    """A stage that follows another names what it gains and loses against it. The first one lists its claims."""
+    assert [name for name, stage in STAGES.items() if ("claims=" in source(name)) == bool(stage.follows)] == []
+
+
 def test_every_stage_has_a_place():
     """Every stage has its place in the order of the ladder."""
     placed = [name for names in PARTS.values() for name in names]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from app.lock import Claim, WrongClaims
 from app.locks import NotAStage, stage, stages
 from app.stage_check import LONGEST_MS, stores, wrong
 from lab.scenario import options
@@ -77,6 +80,15 @@ def refusal(folder, text: str) -> str:
         ("lock=Mine, claims=Claim.fair", ["claims must be claims("]),
         ("lock=Mine, claims=None", ["claims must be claims(", "not None"]),
         ("lock=Mine, claims=frozenset({3})", ["claims must be claims(", "frozenset({3})"]),
+        (
+            "lock=Mine, follows='uuid', gains='fair', loses='releases_atomically'",
+            ["loses has releases_atomically", "uuid does not"],
+        ),
+        ("lock=Mine, follows='uuid', gains='fair exclusive'", ["gains has exclusive, which uuid claims already"]),
+        ("lock=Mine, follows='uuid', gains=['fair']", ["gains must be the names of claims in one text, not ['fair']"]),
+        ("lock=Mine, follows='uuid', claims=claims('fair'), gains='reentrant'", ["give either all claims", "gains and loses"]),
+        ("lock=Mine, gains='fair'", ["gains and loses need the stage that is meant", "follows"]),
+        ("lock=Mine, follows='uid', loses='exclusive'", ["follows = 'uid' is not known", "Did you mean 'uuid'"]),
         ("lock=Mine, ttl_ms='3000'", ["ttl_ms must be a whole number", "not '3000'"]),
         ("lock=Mine, ttl_ms=0", ["ttl_ms must be", "at least 1", "not 0"]),
         ("lock=Mine, ttl_ms=-1", ["ttl_ms must be", "not -1"]),
@@ -115,6 +127,28 @@ def test_no_record(tmp_path, text, words):
     said = refusal(tmp_path, text)
 
     assert [word for word in words if word not in said] == []
+
+
+def test_claims_are_those_of_the_stage_before_and_what_changes(tmp_path):
+    """A stage that names what it gains and loses makes the other promises of the stage that it follows."""
+    (tmp_path / "mine.py").write_text(f"{HEAD}STAGE = Stage(Mine, follows='uuid', gains='fair', loses='counts_once')", "utf-8")
+
+    mine = stage(str(tmp_path / "mine.py"))
+
+    assert mine.claims == stage("uuid").claims - {Claim.counts_once} | {Claim.fair}
+    assert replace(mine, ttl_ms=5).claims == mine.claims
+    assert replace(mine, claims=frozenset()).claims == frozenset()
+    assert replace(mine, follows="lua", claims=frozenset(), gains="").claims == stage("lua").claims
+
+
+def test_stages_that_follow_each_other(tmp_path, monkeypatch):
+    """Two stages cannot each be written as what changes against the other."""
+    for name, other in (("hen", "egg"), ("egg", "hen")):
+        (tmp_path / f"{name}.py").write_text(f"{HEAD}STAGE = Stage(Mine, follows='{other}', gains='fair')", "utf-8")
+    monkeypatch.setattr("app.locks.__path__", [*__import__("app.locks").locks.__path__, str(tmp_path)])
+
+    with pytest.raises(WrongClaims, match=r"^follows = 'egg': that stage has no record, or follows this one in its turn$"):
+        stages()
 
 
 def test_record_of_any_kind_is_checked(tmp_path):

@@ -109,7 +109,7 @@ def test_diff_without_record_and_machinery(old, new):
     """No diff shows the record or the machinery of another stage."""
     changed = [line[1:] for line in difference(old, new) if line[0] in "+-"]
 
-    assert not [line for line in changed if line.startswith(("STAGE", "    lock=", "    follows=", "    claims="))]
+    assert not [line for line in changed if line.startswith(("STAGE", "    lock=", "    follows=", "    gains=", "    loses="))]
     assert new.name == "watchdog" or not [line for line in changed if "Renewer" in line]
     assert not [line for line in changed if line.startswith("class Lock")] or old.name == "none"
 
