@@ -186,7 +186,7 @@ class Lock(Protocol):
 
 
 class WrongClaims(ValueError):  # noqa: N818 - names what the record has
-    """What a stage gains and loses makes no sense beside the stage that it follows. ``key`` is the field to correct."""
+    """What a stage gains and loses does not fit the stage that it follows. ``key`` is the field to correct."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)

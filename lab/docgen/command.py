@@ -36,5 +36,5 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None) -> Non
     run_again(rerun, click.echo)
     for path in write():
         click.echo(f"wrote {path.name}")
-    for line in translations.to_do():
+    for line in (*translations.to_do(), *translations.new_stages()):
         click.echo(line)

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from app.locks import PARTS
+from app.locks import PARTS, stages
 from lab.docgen.marker import PART, emptied, without_parts
 from lab.errors import BadInput, choose_from
 from lab.language import phrases
+from lab.language.phrases import exactly
 from lab.paths import HOME
 
 CHINESE = Path("docs/zh")
@@ -168,6 +169,13 @@ def to_do(home: Path = HOME) -> list[str]:
         elif is_stale(one):
             found.append(f"to do: {source} has changed: compare {name} with it, then `lab docs --compared {name}`")
     return found
+
+
+def new_stages() -> list[str]:
+    """Return a sentence for each stage whose title or idea is English on the Chinese page of the lab."""
+    said = {name: stage.story for name, stage in stages().items()}
+    new = [name for name, one in said.items() if not (exactly("stage", [one.title]) and exactly("idea", [one.idea]))]
+    return [f"to do: the Chinese title and idea of {name} in lab/language/zh/stages.toml" for name in new]
 
 
 def record_comparison(name: str, home: Path = HOME) -> Path:

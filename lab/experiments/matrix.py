@@ -42,7 +42,7 @@ WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
 
 
 def expectations() -> dict[tuple[str, str], str]:
-    """Return the expected verdict of each (scenario, stage)."""
+    """Return the verdict that was written down for each (scenario, stage)."""
     table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
     names = table["stages"].split()
     return {
@@ -50,6 +50,11 @@ def expectations() -> dict[tuple[str, str], str]:
         for scenario, row in table["expected"].items()
         for stage, word in zip(names, row.split(), strict=True)
     }
+
+
+def promised(one: Scenario, stage: Stage) -> str:
+    """Return the verdict that follows from the claims of a stage: what is expected where nothing was written down."""
+    return "" if one.misfit(stage) else "KEPT" if one.tests in stage.claims else "ADMITTED"
 
 
 def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell]:
@@ -63,8 +68,8 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
         for stage in stages().values():
             if only_stages and stage.name not in only_stages:
                 continue
-            cell = Cell(stage=stage.name, scenario=name, claim=one.tests.name, expected=expected.get((name, stage.name), ""))
-            cell.reason = one.misfit(stage) or ""
+            cell = Cell(stage=stage.name, scenario=name, claim=one.tests.name, reason=one.misfit(stage) or "")
+            cell.expected = expected.get((name, stage.name), promised(one, stage))
             cell.missing = [] if cell.reason else lacking(one, stage)
             if cell.missing:
                 cell.reason = "not run: " + " ".join(f"{name} is not on this machine." for name in cell.missing)

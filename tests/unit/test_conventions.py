@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from app.lock import Claim
-from app.locks import PARTS, stages
+from app.locks import PARTS, part, stages
 from lab.cli import lab
 from lab.docgen import generate
 from lab.judge.mechanisms import MECHANISMS
@@ -62,12 +62,13 @@ def test_claims_are_written_as_what_changes():
     assert [name for name, stage in STAGES.items() if ("claims=" in source(name)) == bool(stage.follows)] == []
 
 
-def test_every_stage_has_a_place():
-    """Every stage has its place in the order of the ladder."""
-    placed = [name for names in PARTS.values() for name in names]
+def test_order_of_the_ladder():
+    """Every stage comes after the stage that it follows, in some part, and every place is that of a stage."""
+    order = list(STAGES)
 
-    assert list(STAGES) == placed, "add the new stage to PARTS in app/locks/__init__.py"
-    assert all(placed.index(stage.follows) < placed.index(name) for name, stage in STAGES.items() if stage.follows)
+    assert {name for names in PARTS.values() for name in names} <= {*order}
+    assert all(order.index(stage.follows) < order.index(name) for name, stage in STAGES.items() if stage.follows)
+    assert {part(name) for name in order} == {*PARTS}
 
 
 def test_stage_without_a_place(monkeypatch):

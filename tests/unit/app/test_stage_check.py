@@ -129,7 +129,7 @@ def test_no_record(tmp_path, text, words):
     assert [word for word in words if word not in said] == []
 
 
-def test_claims_are_those_of_the_stage_before_and_what_changes(tmp_path):
+def test_claims_of_a_stage_that_follows_another(tmp_path):
     """A stage that names what it gains and loses makes the other promises of the stage that it follows."""
     (tmp_path / "mine.py").write_text(f"{HEAD}STAGE = Stage(Mine, follows='uuid', gains='fair', loses='counts_once')", "utf-8")
 

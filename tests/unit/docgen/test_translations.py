@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.locks import stages
 from lab.docgen import translations
 from lab.docgen.translations import NOT_YET, README, Page
 from lab.errors import BadInput
@@ -95,6 +97,14 @@ def test_changed_english_page_is_reported(home):
 
     translations.record_comparison(NAME, home)
     assert len(translations.to_do(home)) == 1
+
+
+def test_stage_without_chinese(monkeypatch):
+    """A stage whose title has no Chinese on the lab's page is to be translated."""
+    mine = replace(stages()["lua"], story=replace(stages()["lua"].story, title="Mine."))
+    monkeypatch.setattr(translations, "stages", lambda: {"lua": stages()["lua"], "mine": mine})
+
+    assert translations.new_stages() == ["to do: the Chinese title and idea of mine in lab/language/zh/stages.toml"]
 
 
 @pytest.mark.parametrize(

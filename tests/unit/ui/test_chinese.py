@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 import pytest
 
 from app.locks import stages
+from lab.docgen.translations import LADDER
 from lab.judge.judgement import Judgement
 from lab.judge.mechanisms import MECHANISMS
 from lab.language import phrases
@@ -51,8 +52,12 @@ def offered() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("part", offered())
 def test_each_text_has_a_phrase(part):
-    """A fixed text, a stage, a scenario, a question or a fault without Chinese needs its line in lab/language/zh."""
-    texts = offered()[part]
+    """A fixed text, a stage, a scenario, a question or a fault without Chinese needs its line in lab/language/zh.
+
+    A stage that has no place of its own on the ladder is new: its Chinese may come later, and `lab docs` reminds of it.
+    """
+    new = [stage.story for name, stage in stages().items() if name not in LADDER]
+    texts = offered()[part] - {text for story in new for text in (story.title, story.idea)}
 
     assert sorted(texts - set(exactly(part, texts))) == []
 
