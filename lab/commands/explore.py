@@ -20,13 +20,14 @@ from lab.commands.explore_certificate import certify
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Decision, Explorer, Undecided
+from lab.explore.model import NotExplored
 from lab.explore.questions import TTL_MS, Asked, Question, decidable
 from lab.explore.result import as_data
 from lab.explore.search.event import short
 from lab.explore.search.replay import Differs, NotPossible
-from lab.explore.search.search import Broken
+from lab.explore.search.searched import Broken
 from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.server import servers as redis_servers

@@ -15,7 +15,7 @@ from lab.explore.decision import Answer, Decision, Undecided
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
 from lab.explore.search.event import short
-from lab.explore.search.search import Broken
+from lab.explore.search.searched import Broken
 from lab.explore.story.words import of_finding
 from lab.explore.summary import NUMBERS, conditions
 from lab.scenario import reader

@@ -12,7 +12,8 @@ from app.lock import Stage
 from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.code.replica import NeverWaits
+from lab.explore.model import NotExplored
 from lab.explore.search.replay import Differs
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other

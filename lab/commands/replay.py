@@ -14,8 +14,9 @@ from lab.enact.enactment import not_possible
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import GRID_MS, NeverWaits, NotExplored
+from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Explorer
+from lab.explore.model import GRID_MS, NotExplored
 from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK

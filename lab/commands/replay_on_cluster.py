@@ -12,8 +12,9 @@ from lab.enact.enactment import Script, not_possible
 from lab.errors import BadInput, ExitStatus
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Explorer
+from lab.explore.model import NotExplored
 from lab.explore.schedule import Schedule
 from lab.explore.search.replay import NotPossible
 from lab.explore.server import redis_server

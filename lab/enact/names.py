@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from lab.explore.code.program import KEY, NUMBER
+from lab.explore.model import KEY, NUMBER
 from lab.explore.store.resp import Failure
 
 A_NUMBER = re.compile(r"-?\d+")

@@ -10,14 +10,16 @@ from typing import Any
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
-from lab.explore.code.replica import NeverWaits, NewToken, NotExplored
+from lab.explore.code.replica import NeverWaits, NewToken
+from lab.explore.model import NotExplored
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.alike import Alike, NotAlike
 from lab.explore.search.budget import NONE
 from lab.explore.search.harm import Harm
 from lab.explore.search.oracle import Probe, with_oracle
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
-from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
+from lab.explore.search.search import MOST_STATES, random_schedules, search
+from lab.explore.search.searched import Broken, Searched
 from lab.explore.search.unnoticed import Unnoticed
 from lab.explore.search.world import Livelock, World
 from lab.explore.store.nodes import Nodes

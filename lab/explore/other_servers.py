@@ -9,15 +9,14 @@ from pathlib import Path
 from lab.explore.store.others import NEXT_TO, is_other
 from lab.servers import process
 from lab.servers.process import Program, free_port
+from lab.servers.programs.etcd import Etcd
+from lab.servers.programs.mariadb import MariaDB
+from lab.servers.programs.zookeeper import ZooKeeper
 from lab.servers.server import Server
 from lab.servers.supervisor import Supervisor
 
 
 def _program(store: str, place: int) -> Program:
-    from lab.servers.programs.etcd import Etcd
-    from lab.servers.programs.mariadb import MariaDB
-    from lab.servers.programs.zookeeper import ZooKeeper
-
     name = f"explored-{store}-{place}"
     if store == "zookeeper":
         return ZooKeeper(name)

@@ -9,7 +9,7 @@ from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.decision import Answer, Decision
 from lab.explore.questions import Question
 from lab.explore.search.event import short
-from lab.explore.search.search import Broken
+from lab.explore.search.searched import Broken
 
 SCHEMA = 2
 HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"

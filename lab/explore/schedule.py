@@ -17,7 +17,7 @@ import msgspec
 
 from lab.errors import BadInput, in_short
 from lab.explore.code.program import FOR_EVER_MS, Program, Task
-from lab.explore.code.replica import GRID_MS
+from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
 from lab.explore.search.event import Event, parse, short
 from lab.explore.search.replay import needed

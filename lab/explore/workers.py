@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -21,7 +22,7 @@ from app.lock import Stage
 from lab.explore.code.program import Task
 from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Answer, Decision, Explorer, Undecided
-from lab.explore.search.search import Broken, Searched
+from lab.explore.search.searched import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.servers.server import Server
 
@@ -196,8 +197,6 @@ class _Pool:
 
 def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
     """Answer questions until the pipe ends. This is a process of its own."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     saying = threading.Lock()

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.explore.code.operation import COUNTER, LOST, Choice, Command, Grant, Listen, Nap, Operation, Until
-from lab.explore.code.program import NUMBER, Program
+from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
+from lab.explore.model import NUMBER
 from lab.explore.search.ghosts import Hold
+from lab.explore.search.graph import Graph
 from lab.explore.search.harm import Why
-from lab.explore.search.search import Graph
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import loading

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from app.lock import Claim
 from lab.explore.search.event import Event
+from lab.explore.search.graph import Graph as SearchGraph
 from lab.explore.search.harm import Finding
-from lab.explore.search.search import Graph as SearchGraph
-from lab.explore.search.search import Searched
+from lab.explore.search.searched import Searched
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
 

@@ -16,8 +16,9 @@ import msgspec
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput
-from lab.explore.code.program import NUMBER, Task
+from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
+from lab.explore.model import NUMBER
 from lab.explore.questions import Question
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm

@@ -15,12 +15,13 @@ from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Tree
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
-from lab.explore.search import ample
+from lab.explore.search import ample, graph
 from lab.explore.search import search as searching
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.oracle import Probe
-from lab.explore.search.search import Searched, search
+from lab.explore.search.search import search
+from lab.explore.search.searched import Searched
 from lab.explore.search.world import World
 from lab.scenario.stages import find_stage
 
@@ -106,6 +107,8 @@ def without_cache(world: World) -> None:
 
 # what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
+# by what is replaced: where it is used
+WHERE = {"ample": (ample, "of"), "folded": (graph, "folded"), "FEW": (graph, "FEW"), "MOST_STATES": (searching, "MOST_STATES")}
 ALL_ORDERS = {"ample": lambda world, state, able: (able, None)}
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry and likeness": (None, False, {}),
@@ -140,8 +143,7 @@ def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, wit
             with ExitStack() as stack:
                 stack.callback(world.close)
                 for name, value in replaced.items():
-                    module, attribute = (ample, "of") if name == "ample" else (searching, name)
-                    stack.enter_context(patch.object(module, attribute, value))
+                    stack.enter_context(patch.object(*WHERE[name], value))
                 return search(world, asked.budget, asked.horizon_ms, monotonic() + within_s, fold)
         except NewToken:
             explorer._forget()

@@ -11,7 +11,8 @@ import pytest
 from app.locks import stages
 from lab.errors import LabError
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits, NotExplored
+from lab.explore.code.replica import NeverWaits
+from lab.explore.model import NotExplored
 from lab.explore.questions import by_default
 from lab.explore.search.budget import Budget
 from lab.explore.search.world import Livelock

@@ -18,7 +18,8 @@ from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.stores.etcd import Etcd
 from lab.explore.code.operation import GAVE_UP, LOCK, LOST, Command
-from lab.explore.code.replica import current, on_grid
+from lab.explore.code.replica import current
+from lab.explore.model import on_grid
 from lab.explore.store.etcd_words import name_of, words_of
 from lab.explore.store.real_etcd import CLIENT
 

@@ -18,7 +18,8 @@ from app.request_context import request_context
 from app.stores.mysql import MySQL
 from app.stores.mysql_connection import LOST as LOST_CONNECTION
 from lab.explore.code.operation import LOCK, LOST, WORK, Command
-from lab.explore.code.replica import current, on_grid
+from lab.explore.code.replica import current
+from lab.explore.model import on_grid
 from lab.explore.store.mariadb_words import limit_s, words_of
 
 ENDPOINT = Endpoint(scheme="mysql", addresses=(Address("127.77.3.1", 3306),))

@@ -1,4 +1,8 @@
-"""The clients of stores other than Redis, as a stage gets them under the explorer: the lab's own, on a seam."""
+"""The clients of stores other than Redis, as a stage gets them under the explorer: the lab's own, on a seam.
+
+Each is imported when a stage needs it: what its library takes by name while it is imported, as kazoo takes ``time.sleep``, is
+then a stand-in already; and no other stage waits for that library.
+"""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ from lab.explore.code.draws import ENDS, MIDDLE, Drawing
 from lab.explore.code.modules import SHELF, Modules, Sources
 from lab.explore.code.operation import WRONG_ANSWER, AsksAgain, Ended, GotAgain, Releasing, Writing, Wrote
 from lab.explore.code.operation import Grant as Granted
-from lab.explore.code.replica import GRID_MS, NotExplored, Replica
+from lab.explore.code.replica import Replica
 from lab.explore.code.wire import Scripts
+from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
-KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
 FOR_EVER_MS = 10**9
 RETRY_MS = 30
 ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could go on for ever

@@ -18,8 +18,8 @@ from typing import Any
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from lab.explore.code.operation import Choice, Command, FanOut, Mark, Nap, Operation, Until
+from lab.explore.model import GRID_MS, NotExplored, on_grid
 
-GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
 PIDS_FROM = 1001
 MOST_STEPS = 10_000  # of a replica between two operations: more is a loop that waits for nothing
 MOST_NAPS = 4  # at one moment that a change of the store may end early: a further nap takes its time
@@ -40,11 +40,6 @@ def current() -> Replica:
     return _running[-1]
 
 
-def on_grid(duration_ms: float) -> int:
-    """Return a duration in milliseconds, rounded up to the grid."""
-    return int(-(-duration_ms // GRID_MS) * GRID_MS)
-
-
 steps = [0]  # how often a replica has run
 
 
@@ -62,10 +57,6 @@ def place_of(frame: FrameType | None) -> str:
 
 class NeverWaits(BaseException):
     """A thread neither ends nor waits for anything that the explorer knows."""
-
-
-class NotExplored(BaseException):
-    """The stage does something that the explorer has no model of. The message says what."""
 
 
 class NewToken(BaseException):

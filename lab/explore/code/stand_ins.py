@@ -14,6 +14,7 @@ import datetime as dt
 import logging
 import os
 import queue
+import subprocess
 import sys
 import threading
 import time
@@ -27,8 +28,8 @@ from greenlet import GreenletExit
 
 from lab.explore.code import draws
 from lab.explore.code.replica import current, running
+from lab.explore.model import EPOCH_MS
 
-EPOCH_MS = 1_700_000_000_000
 OWN = "lab.explore."  # its modules see the interpreter as it is
 NODE = b"\x02lab\x00\x01"  # of a uuid1: all processes are on one machine
 THREADS_FROM = 1 << 40  # how the threads of replicas are numbered for ``threading.get_ident``
@@ -314,8 +315,6 @@ def install() -> None:
     _taken[id(queue_of_c)] = (queue_of_c, queue.SimpleQueue)
     draws.install(_replace)
     _say_nothing_of_ends()
-    import subprocess
-
     _replace(subprocess, "_fork_exec", _no_process)
     _threading_local.current_thread = threading.current_thread  # type: ignore[attr-defined] # it has taken the real one
     _threading_local.RLock = threading.RLock  # type: ignore[attr-defined] # as above

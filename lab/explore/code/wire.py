@@ -12,7 +12,8 @@ from collections import deque
 from typing import Any, Protocol
 
 from lab.explore.code.operation import GAVE_UP, LOST, Command, FanOut, Listen, Until
-from lab.explore.code.replica import current, on_grid
+from lab.explore.code.replica import current
+from lab.explore.model import on_grid
 from lab.explore.store import transaction
 from lab.explore.store.resp import Words, commands, encoded
 from lab.explore.store.waiting import can_wait, gives_up_after_ms

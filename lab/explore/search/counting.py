@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lab.explore.search.search import Graph, Searched
+from lab.explore.search.graph import Graph
+from lab.explore.search.searched import Searched
 
 
 def count(result: Searched, graph: Graph) -> None:

@@ -91,6 +91,21 @@ def _of_thread(
                 yield world.resume(drawn, client, thread, value)
 
 
+def begin(world: World, budget: Budget) -> Move:
+    """Return how each replica has run to its first operation, and what that breaks: a lock may grant before it asks anybody.
+
+    What it breaks is noted where a schedule ends: a later loss makes the better story, if there is one.
+    """
+    state = world.start(budget)
+    marks = tuple([(client, number, mark) for client, tree in enumerate(world.trees) for number, mark in tree.nodes[0].marks])
+    return judged(world, state, Did(Event(STEP), state, marks=marks), budget)
+
+
+def started(world: World, budget: Budget) -> State:
+    """Return the state in which each replica has run to its first operation."""
+    return begin(world, budget).state
+
+
 def judged(world: World, before: State, did: Did, budget: Budget) -> Move:
     """Return a move: what was done, with the ghosts after it and what it breaks."""
     about, state = world.about, did.state

@@ -11,8 +11,8 @@ from typing import Any
 
 from lab.explore.code.operation import Grant
 from lab.explore.code.program import Program, Task
-from lab.explore.code.replica import GRID_MS
 from lab.explore.code.tree import Tree
+from lab.explore.model import GRID_MS
 from lab.explore.search import ghosts
 from lab.explore.search.budget import NONE
 from lab.explore.search.event import CHOICE

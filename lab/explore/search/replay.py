@@ -13,12 +13,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from lab.explore.code.replica import GRID_MS
-from lab.explore.code.stand_ins import EPOCH_MS
+from lab.explore.model import EPOCH_MS, GRID_MS
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event, short
-from lab.explore.search.moves import end, moves, take
-from lab.explore.search.search import begin
+from lab.explore.search.moves import begin, end, moves, take
 from lab.explore.search.state import Move
 from lab.explore.search.symmetry import renamed
 from lab.explore.search.world import World

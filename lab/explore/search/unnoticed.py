@@ -11,7 +11,7 @@ ample sets (Clarke, Grumberg and Peled, "Model Checking").
 
 from __future__ import annotations
 
-from lab.explore.code.replica import GRID_MS
+from lab.explore.model import GRID_MS
 from lab.explore.store.resp import Words
 from lab.explore.store.table import Table
 

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
-from lab.explore.code.replica import NotExplored
+from lab.explore.model import NotExplored
 from lab.explore.store.real_redis import Contents, Key
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.table import Answer

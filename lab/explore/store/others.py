@@ -1,7 +1,7 @@
 """Which stores are explored by replaying histories, and where their servers are.
 
 Such a server runs next to the Redis of an exploration, which has the counter. Each process that searches has a server of its
-own.
+own. What speaks with a store is imported when a stage needs it, as its client is (``code/other_stores``).
 """
 
 from __future__ import annotations

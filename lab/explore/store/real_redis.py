@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from lab.explore.code.replica import GRID_MS, on_grid
+from lab.explore.model import GRID_MS, on_grid
 from lab.explore.store import clocked, transaction
 from lab.explore.store.resp import Client, Failure, Reply, Words
 from lab.explore.store.waiting import can_wait

@@ -20,7 +20,7 @@ from kazoo.protocol.serialization import Create, Delete, GetChildren2, GetData
 from kazoo.protocol.states import ZnodeStat
 from kazoo.security import OPEN_ACL_UNSAFE
 
-from lab.explore.code.program import KEY
+from lab.explore.model import KEY
 from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.explore.code.replica import on_grid
-from lab.explore.code.stand_ins import EPOCH_MS
+from lab.explore.model import EPOCH_MS, on_grid
 from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, Message, RealRedis, Stalled, loading
 from lab.explore.store.resp import Reply, Words
 

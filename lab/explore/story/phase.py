@@ -10,9 +10,8 @@ from app.failpoints import ACQUIRE, READ, RELEASE, RENEW, THINK, WRITE
 from lab.explore.code.operation import LOCK, Command
 from lab.explore.search.budget import NONE
 from lab.explore.search.event import Event
-from lab.explore.search.moves import moves
+from lab.explore.search.moves import moves, started
 from lab.explore.search.replay import needed, walk_live
-from lab.explore.search.search import started
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
 

@@ -11,11 +11,12 @@ import msgspec
 import redis
 
 from app.resources import kind as resource_kind
-from lab.explore.code.program import NUMBER, Program
+from lab.explore.code.program import Program
+from lab.explore.model import NUMBER
 from lab.explore.search.event import NOBODY, Event, letter_of, short
 from lab.explore.search.ghosts import OVER
+from lab.explore.search.moves import started
 from lab.explore.search.replay import COUNTER_DATABASE, needed, walk_live
-from lab.explore.search.search import started
 from lab.explore.search.state import DEAD, PAUSED, Move, State
 from lab.explore.search.world import World
 from lab.explore.store.mariadb_words import counted
