@@ -5,7 +5,8 @@ same future. A folded search puts the servers of each state in an order, goes on
 that move once for each of them. So the numbers of schedules stay those of an unfolded search.
 
 That a stage treats the servers alike is not believed: its commands are looked at, and the schedules of a folded search get
-servers with other numbers, and run again with the answers in their real order. Source: as for ``symmetry``.
+servers with other numbers, and run again with the answers in their real order. Source: symmetry reduction (Ip and Dill, "Better
+Verification Through Symmetry").
 """
 
 from __future__ import annotations

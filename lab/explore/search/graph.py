@@ -1,6 +1,7 @@
 """The graph of a search: states, the moves between them, and the ways through them.
 
-Of a graph, numbers are kept: a state is a row of small numbers, and its moves are found again when needed.
+Of a graph, numbers are kept: a state is a row of small numbers, and its moves are found again when needed. Source: recursive
+indexing (Holzmann, "State Compression in SPIN").
 """
 
 from __future__ import annotations

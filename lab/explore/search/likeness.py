@@ -5,8 +5,9 @@ common is constant, and the words that differ are names: tokens, process ids. A 
 order that does not depend on their names, and their names are places in that order. States with one key are one. Where a reply
 holds the name of another client, nothing is decided about names: such a state is like no other.
 
-That the code treats all clients alike is not believed: random schedules are run again with other names. Source: symmetry
-reduction (Ip and Dill, "Better Verification Through Symmetry").
+That the code treats all clients alike is not believed: random schedules are run again with other names. Sources: symmetry
+reduction (Ip and Dill, "Better Verification Through Symmetry"); the key is a hash (hash compaction: Wolper and Leroy, "Reliable
+Hashing without Collision Detection").
 """
 
 from __future__ import annotations
