@@ -9,11 +9,12 @@ Each folder has one concern. The order is that of imports, not of time: a folder
     scenario/       WHAT TO DO: a TOML file to one checked record; its options; faults/ as data
     judge/          evidence to findings to verdict: grants, ledger, attribution, mechanisms, promises (one table)
     servers/        START AND STOP real processes: supervisor, programs/, stores/
-    report/         verdict to terminal, charts/, pages, site
     load/           Locust, and exactly N requests
     run/            ONE RUN: bring up, drive, inject faults, read the counter, take down
     containers/     the same servers in Docker
     explore/        ALL ORDERS: decide every schedule of two to four clients, on the stage's code and a real Redis
+    story/          SAY IT: what happened as typed facts, and from those the sentences of each language, and the lanes
+    report/         verdict to terminal, charts/, pages, site
     play/           BE THE SCHEDULER: pages that let a reader choose the order of events
     pipeline        run, judge, draw, publish: the one place where these folders meet
     enact/          A SCHEDULE of the explorer on real replicas, command by command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.explore.story.scene import Doing, Held, Scene, Story
+from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 
 RUNS, WORKS, LATE, PAUSED, OVER = (
     Doing("runs", ""),
@@ -16,25 +16,35 @@ WHILE = "while not self.store.set(self.key, self.token, nx=True, px=self.ttl_ms)
 WORK = "result = work(Grant(self.key))"
 
 
-def scene(event, who, what, reply, deed, now_ms, lock, counter, clients, **more):
-    source = WHILE if what.startswith("SET L") else WORK if reply else ""
-    return Scene(event, who, what, reply, "uuid.py:39" if source else "", source, deed, now_ms, lock, counter, clients, **more)
+def scene(event, row, did, now_ms, lock, counter, clients, **more):
+    """An event. row: the command, or what happens; did: what a client does, as kinds with their figures."""
+    who = event[-1] if event.isalpha() else ""
+    if isinstance(row, str):
+        source = WHILE if row.startswith("SET L") else WORK
+        more = {"reply": "nil", "source": source} | more
+        row = Happening(Kind.COMMAND, now_ms, who, place="uuid.py:39", code=row)
+    did = tuple(Happening(kind, now_ms, who, **about) for kind, about in did)
+    return Scene(event, row, did, lock, counter, clients, **more)
+
+
+def one(kind, **about):
+    return ((kind, about),)
 
 
 LOST = Story(
-    stage="uuid", schedule="A2BpAt3000B3rAA", faults="1 pause", ttl_ms=3000, work_ms=0, start=(RUNS, RUNS), has_lock=True,
+    stage="uuid", schedule="A2BpAt3000B3rAA", faults={"pauses": 1}, ttl_ms=3000, work_ms=0, start=(RUNS, RUNS), has_lock=True,
     claim="survives_a_late_freeze", scenes=(
-        scene("A", "A", "SET L A’s token NX PX 3000", "OK", "gets the lock", 0, A, 0, (WORKS, RUNS)),
-        scene("A", "A", "GET n", "nil", "reads 0", 0, A, 0, (WORKS, RUNS)),
-        scene("B", "B", "SET L B’s token NX PX 3000", "nil", "waits for the lock", 0, A, 0, (WORKS, RUNS)),
-        scene("pA", "A", "is paused", "", "is paused", 0, A, 0, (Doing("paused", "entitled"), RUNS)),
-        scene("t3000", "", "time passes: …", "", "at 3\u00a0s, A’s lock expires", 3000, (), 0, (PAUSED, RUNS)),
-        scene("B", "B", "SET L B’s token NX PX 3000", "OK", "gets the lock", 3000, B, 0, (PAUSED, WORKS)),
-        scene("B", "B", "GET n", "nil", "reads 0", 3000, B, 0, (PAUSED, WORKS)),
-        scene("B", "B", "SET n 1 GET", "nil", "writes 1", 3000, B, 1, (PAUSED, RUNS)),
-        scene("rA", "A", "is resumed", "", "is resumed", 3000, B, 1, (LATE, RUNS)),
-        scene("A", "A", "SET n 1 GET", "1", "writes 1 over B’s 1", 3000, B, 1, (RUNS, RUNS), claims=("survives_a_late_freeze",),
-              breaks=("one increment is lost: A worked after a pause between its last look at the lock and its write",)),
+        scene("A", "SET L A’s token NX PX 3000", one(Kind.GRANTED), 0, A, 0, (WORKS, RUNS), reply="OK"),
+        scene("A", "GET n", one(Kind.READ), 0, A, 0, (WORKS, RUNS)),
+        scene("B", "SET L B’s token NX PX 3000", one(Kind.WAITED), 0, A, 0, (WORKS, RUNS)),
+        scene("pA", Happening(Kind.PAUSED, actor="A"), one(Kind.PAUSED), 0, A, 0, (Doing("paused", "entitled"), RUNS)),
+        scene("t3000", Happening(Kind.CLOCK, 3000), one(Kind.LOCK_EXPIRED, others=("A",)), 3000, (), 0, (PAUSED, RUNS)),
+        scene("B", "SET L B’s token NX PX 3000", one(Kind.GRANTED), 3000, B, 0, (PAUSED, WORKS), reply="OK"),
+        scene("B", "GET n", one(Kind.READ), 3000, B, 0, (PAUSED, WORKS)),
+        scene("B", "SET n 1 GET", one(Kind.WROTE, value=1), 3000, B, 1, (PAUSED, RUNS)),
+        scene("rA", Happening(Kind.RESUMED, 3000, "A"), one(Kind.RESUMED), 3000, B, 1, (LATE, RUNS)),
+        scene("A", "SET n 1 GET", one(Kind.OVERWROTE, value=1, over=1, others=("B",)), 3000, B, 1, (RUNS, RUNS), reply="1",
+              claims=("survives_a_late_freeze",), breaks=(Happening(Kind.LOST, 3000, "A", value=1, why="paused_late"),)),
     ),
 )  # fmt: skip
 

@@ -33,13 +33,14 @@ from lab.explore.search.world import World
 from lab.explore.server import servers as redis_servers
 from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import RealRedis, Stalled
-from lab.explore.story.lanes import rows
-from lab.explore.story.scene import Story, staged
 from lab.explore.unexplored import INSTEAD, why_not
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
+from lab.story.from_schedule import staged
+from lab.story.happening import Story
+from lab.story.terminal import rows
 
 DECISION = "decision.json"
 # where no other time is given: a lock on several servers has more orders, and to replay a history takes longer than a state

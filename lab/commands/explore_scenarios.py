@@ -8,8 +8,9 @@ from pathlib import Path
 from lab.commands.explore import Shortest, as_schedule
 from lab.explore.as_scenario import NotExpressible, as_scenario
 from lab.explore.decision import Explorer
-from lab.explore.story.phase import commands_alone, walked
-from lab.explore.story.words import of_finding
+from lab.explore.search.phase import commands_alone, walked
+from lab.story import say
+from lab.story.deeds import of_finding
 
 
 def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Path) -> Iterator[str]:
@@ -21,7 +22,8 @@ def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Pa
         walk = walked(one.world, schedule.parsed, schedule.until_ms)
         alone = commands_alone(explorer.world(one.question.task, 1))
         try:
-            text = as_scenario(walk, schedule, alone, has_ttl=stage.ttl_ms is not None, how=of_finding(one.broken.finding))
+            how = say.broken(of_finding(one.broken.finding))
+            text = as_scenario(walk, schedule, alone, has_ttl=stage.ttl_ms is not None, how=how)
         except NotExpressible as reason:
             yield f"{claim} has no scenario: {reason}"
             continue

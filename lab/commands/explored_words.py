@@ -16,10 +16,11 @@ from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
 from lab.explore.search.event import short
 from lab.explore.search.searched import Broken
-from lab.explore.story.words import of_finding
 from lab.explore.summary import NUMBERS, conditions
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
+from lab.story import say
+from lab.story.deeds import of_finding
 from lab.text import WIDTH, counted, thousands
 
 Styled = tuple[str, str]
@@ -124,7 +125,7 @@ def _line(claim: Claim, text: str) -> str:
 
 
 def _breaks(question: Question, broken: Broken, ttl_ms: int) -> str:
-    what = of_finding(broken.finding).removeprefix("an increment was lost: ")
+    what = say.cause(of_finding(broken.finding))
     return f"{counted(len(broken.events), 'event')}, {conditions(question, ttl_ms)}: {what}"
 
 

@@ -7,6 +7,7 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from app.lock import Stage
 from lab.commands.explore import Unexplored, explored
@@ -14,17 +15,18 @@ from lab.errors import ExitStatus
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
 from lab.explore.model import NotExplored
+from lab.explore.search.budget import Budget
 from lab.explore.search.replay import Differs
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import RealRedis, Stalled
-from lab.language.choice import Language, of_environment
+from lab.language.choice import of_environment
 from lab.paths import REPORTS, shown
-from lab.play.chinese import chinese
 from lab.play.level import Level
 from lab.play.levels import LEVELS
 from lab.play.own_levels import own_levels
 from lab.play.page import MOST_BYTES, write
+from lab.story import say
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
@@ -49,7 +51,7 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
         except (Differs, Stalled) as error:
             raise Unexplored(f"no page is written: {error}.") from None
     for name in too_large:
-        left_out(f"{name}: its page would have more than {MOST_BYTES:,} bytes")
+        _left_out("too_large", stage=name, bytes=f"{MOST_BYTES:,}")
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())
@@ -63,10 +65,14 @@ def levels_of(stage: Stage, real: RealRedis) -> Sequence[Level]:
     return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage, real, left_out))
 
 
-def left_out(what: str) -> None:
-    """Report what has no page, and why."""
-    text = f"left out: {what}"
-    sys.stderr.write(f"{chinese(text) if of_environment(os.environ) is Language.CHINESE else text}\n")
+def left_out(stage: Stage, budget: Budget) -> None:
+    """Report a search that takes too long for a page."""
+    _left_out("too_long", stage=stage.name, conditions=say.faults(budget._asdict(), of_environment(os.environ)))
+
+
+def _left_out(why: str, **places: Any) -> None:
+    """Report what has no page, and why, in the language of the environment."""
+    sys.stderr.write(say.text("level", why, of_environment(os.environ), **places) + "\n")
 
 
 def has_browser() -> bool:

@@ -24,9 +24,9 @@ from lab.explore.search.replay import NotPossible
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import Stalled
-from lab.explore.story.picture import draw
-from lab.explore.story.scene import staged
 from lab.report.terminal import terminal
+from lab.story.from_schedule import staged
+from lab.story.lanes import draw
 
 SERVER_BY_SERVER = "several servers is not run on a cluster, server by server"
 NO_TURNS = "{} is not run on a cluster, command by command"

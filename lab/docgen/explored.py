@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from app.lock import Claim, Stage
@@ -17,12 +17,13 @@ from lab.errors import choose_from
 from lab.explore import kept
 from lab.explore.kept import Kept
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
-from lab.explore.story import picture
-from lab.explore.story.narrative import sentences, title
-from lab.explore.story.scene import Story
 from lab.explore.summary import Summary, conditions, of_claims
+from lab.language.choice import Language
 from lab.paths import HOME
 from lab.report import matrix, reference
+from lab.story import lanes, say
+from lab.story.from_schedule import kept_stories
+from lab.story.happening import Story
 from lab.text import counted, table, thousands
 
 UP = "../../"  # from a chapter to the project's top
@@ -44,7 +45,7 @@ def shown() -> dict[str, str]:
 def story_of(stage: Stage) -> Story | None:
     """Return the schedule that the stage's chapter draws; None where its present code was not decided, or keeps that claim."""
     found, claim = kept.current(stage), shown().get(stage.name, "")
-    return found.stories.get(claim) if found is not None else None
+    return kept_stories(found).get(claim) if found is not None else None
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
@@ -55,12 +56,15 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 
 def _draw(story: Story, folder: Path) -> Path:
     path = folder / f"{story.stage}.svg"
-    path.write_text(picture.draw(story), encoding="utf-8")
+    path.write_text(lanes.draw(story), encoding="utf-8")
     return path
 
 
-def _schedule(name: str) -> str:
-    """Return the picture of a chapter with its sentences; where it draws none, how much was decided."""
+def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
+    """Return the picture of a chapter with its sentences; where it draws none, how much was decided.
+
+    language: that of the sentences.
+    """
     stage = stages()[choose_from("stage", name, stages())]
     found = kept.current(stage)
     if found is None or found.why:
@@ -77,15 +81,15 @@ def _schedule(name: str) -> str:
     return (
         f"**Every order.** `lab explore {name}` decides every order of commands and faults. "
         f"This is a shortest {schedule} that breaks {claim}{not_promised}.{share}\n\n"
-        f"{_image(story, UP)}"
+        f"{_image(story, UP, language)}"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
     )
 
 
-def _image(story: Story, up: str) -> str:
+def _image(story: Story, up: str, language: Language = Language.ENGLISH) -> str:
     """Return a picture and its sentences. up: the way from the document to the project's top."""
     source = up + (kept.FOLDER / f"{story.stage}.svg").relative_to(HOME).as_posix()
-    return f"![{title(story)}]({source})\n\n*{sentences(story)}*\n\n"
+    return f"![{say.title(story, language)}]({source})\n\n*{say.sentences(story, language)}*\n\n"
 
 
 def _drawn(name: str) -> str:
@@ -155,3 +159,5 @@ PARTS: dict[str, Callable[..., str]] = {
     "evidence": _evidence,
     "searches": _searches,
 }
+# what is made of facts has its Chinese from them; the frames of all parts are in the catalogue
+IN_CHINESE: dict[str, Callable[..., str]] = {"schedule": partial(_schedule, language=Language.CHINESE)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -99,24 +99,27 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 def filled(path: Path) -> str:
     """Return the text of a document with each generated part written again; in a Chinese page, in Chinese."""
     page = translations.of(path)
-    return fill(path.read_text(encoding="utf-8"), path.name, partial(translations.translated, one=page) if page else _as_made)
+    text = path.read_text(encoding="utf-8")
+    return fill(text, path.name, partial(translations.translated, one=page), IN_CHINESE) if page else fill(text, path.name)
 
 
 def _as_made(name: str, made: str) -> str:  # noqa: ARG001 - for an English page, whatever the part
     return made
 
 
-def fill(text: str, where: str = "", then: Callable[[str, str], str] = _as_made) -> str:
+def fill(
+    text: str, where: str = "", then: Callable[[str, str], str] = _as_made, makers: Mapping[str, Callable[..., str]] | None = None
+) -> str:
     """Return the text with each generated part written again. Raises BadInput.
 
-    then: is applied to the name of the part and what was made.
+    then: is applied to the name of the part and what was made. makers: of the parts; those of the English pages without them.
     """
-    return PART.sub(lambda part: _again(part, where, then), text)
+    return PART.sub(lambda part: _again(part, where, then, makers or PARTS), text)
 
 
-def _again(part: re.Match[str], where: str, then: Callable[[str, str], str]) -> str:
+def _again(part: re.Match[str], where: str, then: Callable[[str, str], str], makers: Mapping[str, Callable[..., str]]) -> str:
     name, *arguments = part["words"].split()
-    make = PARTS[choose_from("generated part", name, PARTS, where)]
+    make = makers[choose_from("generated part", name, makers, where)]
     try:
         inspect.signature(make).bind(*arguments)
     except TypeError as error:
@@ -252,3 +255,5 @@ PARTS: dict[str, Callable[..., str]] = {
     **lesson_parts.PARTS,
     **growth_report.DOCUMENT_PARTS,
 }
+# the same parts for Chinese pages: some are made of facts in Chinese, the others are translated
+IN_CHINESE: dict[str, Callable[..., str]] = {**PARTS, **explored.IN_CHINESE}

@@ -10,9 +10,10 @@ from lab.errors import BadInput, choose_from
 from lab.explore import kept
 from lab.explore.kept import Kept
 from lab.explore.questions import TTL_MS
-from lab.explore.story.narrative import capital, sentences
 from lab.explore.summary import of_claims
 from lab.paths import HOME
+from lab.story import say
+from lab.story.from_schedule import kept_stories
 from lab.text import counted, thousands
 
 
@@ -46,12 +47,12 @@ def code(stage: Stage) -> str:
 
 def _broken(found: Kept, claim: Claim) -> tuple[str, str]:
     """Return what breaks a claim, in words, and what `lab replay` needs to do it again."""
-    broken, story = of_claims(found)[claim].broken, found.stories[claim.name]
+    broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
     words = f"the claim `{claim.name}` (“{claim.value}”)"
-    share = f"{capital(broken.conditions)}: {broken.share} break {words}. " if broken and broken.share else ""
+    share = f"{say.capital(broken.conditions)}: {broken.share} break {words}. " if broken and broken.share else ""
     ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
-    return f"**Every order.** {share}A shortest: *{sentences(story)}*", f"{story.schedule}{ttl}{work}"
+    return f"**Every order.** {share}A shortest: *{say.sentences(story)}*", f"{story.schedule}{ttl}{work}"
 
 
 def _kept_promises(found: Kept, stage: Stage) -> str:

@@ -14,13 +14,14 @@ from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
+from lab.explore.search.phase import Walk, places, walked
 from lab.explore.search.state import Move
-from lab.explore.story.phase import Walk, places, walked
-from lab.explore.story.words import of_finding
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import cluster
 from lab.servers.supervisor import Supervisor
+from lab.story import say
+from lab.story.deeds import of_finding
 from lab.text import counted
 
 TRIES = 3
@@ -102,7 +103,8 @@ def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
         return Enacted(
             done, not done.judgement.violations, "each command and each reply was the same, and nothing was to break", True
         )
-    explored = f"{claim.name}: {'; '.join(dict.fromkeys(map(of_finding, found)))}"
+    how = dict.fromkeys(say.broken(of_finding(one)) for one in found)
+    explored = f"{claim.name}: {'; '.join(how)}"
     judged = [one for one in done.judgement.violations if one.claim == claim.name]
     if judged:
         lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""

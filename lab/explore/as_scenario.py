@@ -12,7 +12,7 @@ from collections import Counter
 from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
-from lab.explore.story.phase import At, Walk, phase_of, places
+from lab.explore.search.phase import At, Walk, phase_of, places
 
 FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART, FAILURE)
 SKIP = 3  # the first requests show the replicas how many commands a request has

@@ -7,6 +7,7 @@ its decision is not quoted any more.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from lab.explore.code.program import Program, Task
 from lab.explore.decision import Decision
 from lab.explore.result import as_data
 from lab.explore.schedule import fingerprint
-from lab.explore.story.scene import Story
 from lab.paths import HOME, REFERENCE
 
 FOLDER = REFERENCE / "explore"
@@ -43,8 +43,8 @@ class Kept(msgspec.Struct, kw_only=True):
     searches: list[dict[str, Any]] = []
     # why nothing was decided; empty where something was
     why: str = ""
-    # the shortest schedule of each claim that breaks
-    stories: dict[str, Story] = {}
+    # the shortest schedule of each claim that breaks, as ``lab.story.happening.Story`` has it
+    stories: dict[str, Any] = {}
 
 
 class _NoServer:
@@ -67,8 +67,8 @@ def fingerprint_of(stage: Stage) -> str:
     return fingerprint(Program(stage, Task(1000), _NoServer()))
 
 
-def of(decision: Decision, stories: dict[str, Story], budget_s: float) -> Kept:
-    """Return what is kept of a decision."""
+def of(decision: Decision, stories: Mapping[str, Any], budget_s: float) -> Kept:
+    """Return what is kept of a decision. stories: the shortest schedule of each claim that breaks."""
     data = as_data(decision)
     return Kept(
         stage=decision.stage.name,
@@ -80,7 +80,7 @@ def of(decision: Decision, stories: dict[str, Story], budget_s: float) -> Kept:
         promises=data["promises"],
         searches=[{name: value for name, value in one.items() if name not in DRIFTS} for one in data["searches"]],
         why="" if any(one.is_decided for one in decision.answers) else decision.answers[0].about,
-        stories=stories,
+        stories=dict(stories),
     )
 
 

@@ -79,6 +79,6 @@ def _search(decision: Decision, question: Question, answer: Answer) -> dict[str,
 def _broken(broken: Broken, is_counted: bool) -> dict[str, Any]:
     finding = broken.finding
     about: dict[str, Any] = {"harm": finding.harm.value, "events": len(broken.events), "schedule": short(broken.events)}
-    about |= {"why": finding.why.name.lower()} if finding.why else {}
+    about |= {"why": finding.why.value} if finding.why else {}
     about |= {"error": finding.about} if finding.about else {}
     return about | ({"schedules": broken.schedules} if is_counted else {})

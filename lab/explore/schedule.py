@@ -20,9 +20,9 @@ from lab.explore.code.program import FOR_EVER_MS, Program, Task
 from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
 from lab.explore.search.event import Event, parse, short
+from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.replay import needed
 from lab.explore.search.state import Move
-from lab.explore.story.story import in_words, reply_in_words
 
 SCHEMA = 2
 NUMBER = re.compile(r"-?\d+")

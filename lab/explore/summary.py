@@ -10,8 +10,7 @@ from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import Kept
 from lab.explore.questions import PAIR, Question
 from lab.explore.search.budget import Budget
-from lab.explore.story.deed import seconds
-from lab.text import counted, thousands
+from lab.text import counted, seconds, thousands
 
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +15,16 @@ from lab.explore.model import NUMBER
 from lab.explore.search.ghosts import Hold
 from lab.explore.search.graph import Graph
 from lab.explore.search.harm import Why
+from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import loading
 from lab.explore.store.resp import parsed
 from lab.explore.store.table import Table
-from lab.explore.story.story import in_words, reply_in_words
+from lab.language.choice import Language
+from lab.story import say
 
+WAITING = "waiting"  # a phase of a client
 READS = {  # the type of a key → the command that reads it whole
     b"string": ("GET",),
     b"hash": ("HGETALL",),
@@ -57,7 +61,7 @@ class Pane(NamedTuple):
     threads: tuple[Doing, ...]
     # the last reply; empty before the first
     answer: str
-    # why a client that is inside holds the lock no longer; empty while it does
+    # why a client that is inside holds the lock no longer, in English; empty while it does
     truth: str
 
 
@@ -87,7 +91,7 @@ class Board:
         self.program = world.program
         self._granted: dict[tuple[int, int], bool] = {}
         self._values: dict[tuple[int, int], tuple[tuple[str, str], ...]] = {}
-        self._words: dict[Command, str] = {}
+        self._words: dict[tuple[Command, Language], str] = {}
         self._work = work_lines(world.program)
 
     def pane(self, state: State, client: int) -> Pane:
@@ -116,7 +120,7 @@ class Board:
             return "done" if how == "ok" else how
         if node.inside:
             return "inside"
-        return "releasing" if self._was_granted(client, state.nodes[client]) else "waiting"
+        return "releasing" if self._was_granted(client, state.nodes[client]) else WAITING
 
     def _was_granted(self, client: int, number: int) -> bool:
         known = self._granted.get((client, number))
@@ -145,11 +149,20 @@ class Board:
             case _:
                 return Doing(thread, "over")
 
-    def words(self, command: Command) -> str:
-        """Return a command as a person writes it."""
-        if command not in self._words:
-            self._words[command] = in_words(self.program, command)
-        return self._words[command]
+    def words(self, command: Command, language: Language = say.ENGLISH) -> str:
+        """Return a command as a person writes it: the tokens have their names in a language."""
+        if (command, language) not in self._words:
+            self._words[command, language] = in_words(self.program, command, partial(say.token, language=language))
+        return self._words[command, language]
+
+    def short(self, command: Command) -> str:
+        """Return the name of a script, or the first two words of a command."""
+        name, _, others = self.words(command).partition(" ")
+        return name.partition("(")[0] if "(" in name else f"{name} {others.partition(' ')[0]}"
+
+    def reply(self, reply: Any, language: Language = say.ENGLISH) -> str:
+        """Return what the store answered."""
+        return reply_in_words(self.program, reply, partial(say.token, language=language))
 
     def lock(self, state: State) -> tuple[Shown, ...]:
         """Return the keys of the lock's store."""
@@ -178,7 +191,7 @@ def _truth(hold: Hold | None, now_ms: int, inside: bool) -> str:
     if hold is None or not inside:
         return ""
     why = hold.at(now_ms).why
-    return "" if why is Why.ENTITLED else why.value
+    return say.truth("" if why is Why.ENTITLED else why.value)
 
 
 def _read(program: Program, table: Table, number: int) -> tuple[tuple[str, str], ...]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
+from lab.explore.search.harm import Finding, Why
+from lab.explore.search.state import Move, State
+from lab.language.choice import Language
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
-from lab.play.sentence import broken, reported
+from lab.play.report import Report, broken_by, reported
+from lab.story import say
 
 T = TypeVar("T", bound=Hashable)
 
@@ -27,8 +31,33 @@ class Table(Generic[T]):
         return list(self.places)
 
 
-def encoded(graph: Graph) -> dict[str, Any]:
-    """Return the tables, the states and the moves. State 0 is the start.
+class Statements:
+    """What a page states of moves. The Chinese is made of the same facts, once for each text."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        # each English text with its Chinese
+        self.chinese = {say.truth(why.value): say.truth(why.value, Language.CHINESE) for why in Why if why}
+
+    def report(self, before: State, move: Move) -> Report:
+        """Return what an event did."""
+        english = reported(self.board, before, move, Language.ENGLISH)
+        if any(one not in self.chinese for one in (*english.sentences, english.short)):
+            chinese = reported(self.board, before, move, Language.CHINESE)
+            pairs = zip((*english.sentences, english.short, english.answer), (*chinese.sentences, *chinese[1:]), strict=True)
+            self.chinese.update((one, other) for one, other in pairs)
+        return english
+
+    def breaks(self, before: State, move: Move, finding: Finding) -> str:
+        """Return how a move breaks a claim."""
+        english = broken_by(self.board, before, move, finding, Language.ENGLISH)
+        if english not in self.chinese:
+            self.chinese[english] = broken_by(self.board, before, move, finding, Language.CHINESE)
+        return english
+
+
+def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the tables, the states and the moves; and each English text in them with its Chinese. State 0 is the start.
 
     ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left,
     how many increments were written, the distance.
@@ -36,6 +65,7 @@ def encoded(graph: Graph) -> dict[str, Any]:
     ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
     """
     board = Board(graph.world, graph.found.graph)
+    stated = Statements(board)
     panes, locks, counters, left = Table[Any](), Table[Any](), Table[Any](), Table[Any]()
     events, sentences, reports, findings = Table[str](), Table[str](), Table[Any](), Table[tuple[tuple[str, str], ...]]()
     findings.place(())  # place 0: nothing breaks
@@ -46,13 +76,13 @@ def encoded(graph: Graph) -> dict[str, Any]:
         states.append([*shown, *about, sum(state.ghosts.writes) + state.ghosts.served, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
         for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
-            breaks = tuple((one.claim.name, broken(board, state, move, one)) for one in found)
-            report = reported(board, state, move)
+            breaks = tuple((one.claim.name, stated.breaks(state, move, one)) for one in found)
+            report = stated.report(state, move)
             placed = reports.place((tuple(map(sentences.place, report.sentences)), report.short, report.answer))
             of_state += [events.place(str(move.event)), after, placed, findings.place(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
-    return {
+    data = {
         "panes": panes.values(),
         "locks": locks.values(),
         "counters": counters.values(),
@@ -64,6 +94,7 @@ def encoded(graph: Graph) -> dict[str, Any]:
         "states": states,
         "moves": moves,
     }
+    return data, {english: chinese for english, chinese in stated.chinese.items() if english != chinese}
 
 
 def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:

@@ -42,5 +42,7 @@ class Level:
     ttl_ms: int = TTL_MS
     # SAME_MOVES: the level whose shortest schedule is played here
     moves_of: str = ""
+    # of a level that is made for a lock, its goal in Chinese; that of a kept level is in the catalogue
+    goal_in_chinese: str = ""
     # what the level teaches, shown when it is over
     lesson: str = ""

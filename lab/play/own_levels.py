@@ -15,12 +15,15 @@ from lab.explore.search.budget import Budget
 from lab.explore.search.search import search
 from lab.explore.search.searched import Searched
 from lab.explore.store.real_redis import RealRedis
+from lab.language.choice import Language
 from lab.play.level import CLIENTS, TTL_MS, Kind, Level
+from lab.play.texts import Said, said
+from lab.story import say
 
 SEARCH_S = 20.0
 
 
-def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[str], None]) -> Iterator[Level]:
+def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[Stage, Budget], None]) -> Iterator[Level]:
     """Yield a level for each claim that work or one fault breaks, and one for each budget in which nothing breaks.
 
     left_out: is called with each budget whose search takes too long.
@@ -29,16 +32,32 @@ def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[str], None]) -
     for question in _plain(stage):
         found = _searched(stage, question, real)
         if found is None:
-            left_out(f"{stage.name} with {question.budget}: its search takes too long")
+            left_out(stage, question.budget)
             continue
         for claim in found.broken:
             if claim not in seen:
                 seen.add(claim)
-                yield _level(stage, question, Kind.BREAK, f"Break this promise: “{claim.value}”", (claim,))
+                yield _level(stage, question, Kind.BREAK, to_break(claim), (claim,))
         if not found.broken:
             claims = question.tests()
-            work = "work longer than the TTL" if question.task.work_ms else str(question.budget)
-            yield _level(stage, question, Kind.DECIDE, f"Can this lock be broken with {work}?", claims)
+            yield _level(stage, question, Kind.DECIDE, to_decide(question), claims)
+
+
+def to_break(claim: Claim) -> Said:
+    """Return the goal of a level in which a claim can be broken."""
+    promises = zip(Language, said(claim.value), strict=True)
+    return Said(*(say.text("level", "break", language, promise=promise) for language, promise in promises))
+
+
+def to_decide(question: Question) -> Said:
+    """Return the goal of a level in which nothing breaks."""
+    return Said(*(say.text("level", "decide", one, conditions=_conditions(question, one)) for one in Language))
+
+
+def _conditions(question: Question, language: Language) -> str:
+    if question.task.work_ms:
+        return say.text("level", "long_work", language)
+    return say.faults(question.budget._asdict(), language)
 
 
 def _plain(stage: Stage) -> Iterator[Question]:
@@ -50,9 +69,10 @@ def _plain(stage: Stage) -> Iterator[Question]:
             yield replace(question, task=task)
 
 
-def _level(stage: Stage, question: Question, kind: Kind, goal: str, claims: tuple[Claim, ...]) -> Level:
+def _level(stage: Stage, question: Question, kind: Kind, goal: Said, claims: tuple[Claim, ...]) -> Level:
     about = claims[0].name if kind is Kind.BREAK else _named(question.budget, question.task.work_ms)
-    return Level(f"{stage.name}-{about}", stage.lookup, kind, goal, claims, question.budget, question.task.work_ms)
+    name, faults, work_ms = f"{stage.name}-{about}", question.budget, question.task.work_ms
+    return Level(name, stage.lookup, kind, goal.english, claims, faults, work_ms, goal_in_chinese=goal.chinese)
 
 
 def _named(budget: Budget, work_ms: int) -> str:

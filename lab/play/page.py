@@ -25,10 +25,10 @@ from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules, search
 from lab.explore.store.real_redis import RealRedis
 from lab.play.board import Line, stage_code, work_code
-from lab.play.chinese import TEMPLATES, both, chinese, label, said_by, table
 from lab.play.encoding import encoded
 from lab.play.graph import Graph
 from lab.play.level import CLIENTS, TTL_MS, Kind, Level
+from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
 from lab.report.html import page
 from lab.scenario.stages import find_stage
 
@@ -48,6 +48,8 @@ class Made:
     level: Level
     stage: Stage
     data: dict[str, Any]
+    # what the data states of moves, in Chinese
+    chinese: dict[str, str]
     schedules: int
     # how many states the search found; states that differ in nothing that can follow are one in the page
     states: int
@@ -82,12 +84,13 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         shortest = graph.shortest()
         for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
             confirm(world, events, until_ms)
-        data = encoded(graph)
+        data, in_chinese = encoded(graph)
         program = world.program
         return Made(
             level=level,
             stage=stage,
             data=data,
+            chinese=in_chinese,
             schedules=found.schedules,
             states=found.states,
             breaking=graph.breaking(),
@@ -132,7 +135,8 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
 def index_page(made: Sequence[Made], language: str) -> str:
     """Return the page that leads to the levels. language: as in ``write``."""
     zh = table([TITLE, *said_by("play_language.js", "play_index.js")], {})
-    return sealed(page("play_index.html", TEMPLATES, title=TITLE, made=made, zh=zh, language=language, both=both, label=label))
+    about = {"both": both, "label": label, "faults": faults, "goal": goal}
+    return sealed(page("play_index.html", TEMPLATES, title=TITLE, made=made, zh=zh, language=language, **about))
 
 
 def level_page(
@@ -163,7 +167,7 @@ def level_page(
         **one.data,
     }
     text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
-    title = f"{one.level.goal} – {TITLE}"
+    title = Said(*(f"{its} – {of_all}" for its, of_all in zip(goal(one.level), said(TITLE), strict=True)))
     return sealed(
         page(
             "play.html",
@@ -174,11 +178,13 @@ def level_page(
             after=after,
             claims=claims,
             data=text,
-            title=title,
-            zh=table(texts_of(one), {title: f"{chinese(one.level.goal)} – {chinese(TITLE)}"}),
+            title=title.english,
+            zh=table((*texts_of(one), title.english), {**one.chinese, title.english: title.chinese}),
             language=language,
             both=both,
             label=label,
+            faults=faults,
+            goal=goal,
         )
     )
 

@@ -15,9 +15,9 @@ from lab.commands.replay import typed
 from lab.explore import kept
 from lab.explore.questions import by_default
 from lab.explore.server import redis_server
-from lab.explore.story.narrative import sentences
-from lab.explore.story.scene import staged
 from lab.scenario.stages import find_stage
+from lab.story.from_schedule import staged
+from lab.story.say import sentences
 from tests.servers.explored import exploring
 
 WITHIN_S = 120.0

@@ -9,20 +9,20 @@ from app.lock import Claim
 
 
 class Why(StrEnum):
-    """Why a holder is not entitled any more. The value completes the sentence "A worked …"."""
+    """Why a holder is not entitled any more. The value is the code in files."""
 
     ENTITLED = ""
-    NO_LOCK = "without any lock"
-    EXPIRED = "after its lease had ended"
-    UNRENEWED = "after a renewal had failed, and its lease had ended"
-    SLOW = "although its acquire had taken longer than its lease"
-    PAUSED = "after a pause in which its lease had ended"
-    PAUSED_LATE = "after a pause between its last look at the lock and its write"
-    ROBBED = "after another had deleted its lock"
-    ROBBED_IN_RELEASE = "after another had deleted its lock in the middle of a release"
-    ROBBED_BY_WAITER = "after a waiter had taken its lock away"
-    STORE_LOST_IT = "after the store had lost its lock"
-    VOTE_LOST = "after a server had lost its vote"
+    NO_LOCK = "no_lock"
+    EXPIRED = "expired"
+    UNRENEWED = "unrenewed"
+    SLOW = "slow"  # its acquire took longer than its lease
+    PAUSED = "paused"
+    PAUSED_LATE = "paused_late"  # between its last look at the lock and its write
+    ROBBED = "robbed"
+    ROBBED_IN_RELEASE = "robbed_in_release"
+    ROBBED_BY_WAITER = "robbed_by_waiter"
+    STORE_LOST_IT = "store_lost_it"
+    VOTE_LOST = "vote_lost"
 
 
 class Harm(StrEnum):

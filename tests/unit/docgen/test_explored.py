@@ -12,8 +12,8 @@ from lab.docgen import chapters, explored
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import Kept
-from lab.explore.story.narrative import sentences, title
 from lab.explore.unexplored import why_not
+from lab.story.say import sentences, title
 from tests.stories import LOST, breaks, kept_search
 
 LETTER_PX = 6.6  # of a legend

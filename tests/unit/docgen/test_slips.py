@@ -14,8 +14,8 @@ from lab.docgen import slips
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import Kept
-from lab.explore.story.narrative import sentences
 from lab.paths import DOCS
+from lab.story.say import sentences
 from tests.stories import LOST, breaks, kept_search
 
 SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}

@@ -12,6 +12,7 @@ from app.locks import stages
 from lab.explore import kept
 from lab.explore.kept import Kept
 from lab.explore.summary import Summary, of_claims
+from lab.story.from_schedule import kept_stories
 from tests.stories import LOST, breaks, kept_search
 
 PAUSE, PAUSES = {"pauses": 1}, {"pauses": 2}
@@ -58,7 +59,10 @@ def test_file_of_a_decision(tmp_path: Path):
 
     path = kept.write(one, tmp_path)
 
-    assert kept.read("uuid", tmp_path) == one
+    again = kept.read("uuid", tmp_path)
+    assert again is not None
+    assert kept_stories(again) == one.stories
+    assert msgspec.structs.replace(again, stories=one.stories) == one
     assert kept.read("lua", tmp_path) is None
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [line[:32] for line in lines if line.startswith(' "')] == [' "survives_a_late_freeze": {"sta']

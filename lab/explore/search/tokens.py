@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from lab.explore.code.program import Program
@@ -12,11 +13,20 @@ ORDINALS = ("", "second ", "third ", "fourth ", "fifth ")
 LEAST = 6  # letters of a slice of a token
 
 
-def readable(program: Program, word: bytes) -> str:
+# makes the name of a token: of the letter of its replica, and its number, counted from 1
+Namer = Callable[[str, int], str]
+
+
+def name_of(letter: str, number: int) -> str:
+    """Return the English name of a token."""
+    return f"{letter}’s {ORDINALS[min(number, 5) - 1]}token"
+
+
+def readable(program: Program, word: bytes, token: Namer = name_of) -> str:
     """Return a word of a command or a reply, with the names of tokens in place of tokens."""
     text = word.decode(errors="replace")
-    for token, replica, number in program.drawing.known_tokens():
-        text = _replaced(text, token, f"{letter_of(replica)}’s {ORDINALS[min(number, 5) - 1]}token")
+    for one, replica, number in program.drawing.known_tokens():
+        text = _replaced(text, one, token(letter_of(replica), number))
     return text
 
 

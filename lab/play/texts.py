@@ -1,7 +1,8 @@
 """The texts of the pages in both languages: what a template writes, and what a script may write.
 
 A page is English; each text of a template stands in it in Chinese as well, and the style shows one of the two. A script takes the
-Chinese of what it writes from a table in the page. A text without a phrase in ``lab/language/zh`` stays English.
+Chinese of what it writes from a table in the page. Texts that stay the same are in ``lab/language/zh``, word for word; what is
+made of facts comes from ``lab.story`` in both languages.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from markupsafe import Markup, escape
 
-from lab.language.phrases import exactly, in_chinese
+from lab.explore.search.budget import Budget
+from lab.language.choice import Language
+from lab.language.phrases import exactly
+from lab.play.level import Level
+from lab.story import say
 
-EXACT = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims
-MOVE = "move"  # the part with patterns of sentences
+PARTS = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims
 TEMPLATES = Path(__file__).with_name("templates")
 SCRIPTS = ("play_language.js", "play.js", "play_index.js")
 SAYS = re.compile(r'\bsay\("((?:[^"\\]|\\.)*)"')  # a text that a script writes
@@ -28,20 +32,38 @@ MARKS = {  # in a text of a template
 }
 
 
+class Said(NamedTuple):
+    """A text in both languages."""
+
+    english: str
+    chinese: str
+
+
 def chinese(text: str) -> str:
-    """Return a text of a page in Chinese, with its places as they are; the text itself where the catalogue has no phrase."""
-    for part in EXACT:
-        if known := exactly(part, [text]):
-            return known[text]
-    made = in_chinese(MOVE, text)
-    return f"{made[:-1]}。" if made != text and made.endswith(".") else made
+    """Return a text of the catalogue in Chinese, with its places as they are; the text itself where it is not there."""
+    return next((known[text] for part in PARTS if (known := exactly(part, [text]))), text)
 
 
-def both(text: str, **places: Any) -> Markup:
+def said(text: object) -> Said:
+    """Return a text of the catalogue, or what stands in a place, in both languages."""
+    return text if isinstance(text, Said) else Said(str(text), chinese(str(text)))
+
+
+def faults(budget: Budget) -> Said:
+    """Return the faults of a level."""
+    return Said(*(say.faults(budget._asdict(), language) for language in Language))
+
+
+def goal(level: Level) -> Said:
+    """Return the goal of a level."""
+    return Said(level.goal, level.goal_in_chinese or chinese(level.goal))
+
+
+def both(text: str | Said, **places: Any) -> Markup:
     """Return a text for a template, in both languages. places: what stands in its places, by name."""
-    english = _marked(text.format(**places))
-    there = {name: chinese(str(value)) for name, value in places.items()}
-    translated = _marked(chinese(text).format(**there))
+    there, values = said(text), {name: said(value) for name, value in places.items()}
+    english = _marked(there.english.format(**{name: one.english for name, one in values.items()}))
+    translated = _marked(there.chinese.format(**{name: one.chinese for name, one in values.items()}))
     if translated == english:
         return english
     return Markup('<span class="en">{}</span><span class="zh">{}</span>').format(english, translated)
@@ -67,7 +89,7 @@ def said_by(*scripts: str) -> list[str]:
 def table(texts: Iterable[str], known: Mapping[str, str]) -> str:
     """Return a table for the scripts of a page, as JSON: each of the texts with its Chinese, where it has one.
 
-    known: texts whose Chinese is not in the catalogue as a whole.
+    known: texts whose Chinese is not in the catalogue.
     """
-    found = {text: made for text in sorted(set(texts)) if (made := chinese(text)) != text}
-    return msgspec.json.encode({**found, **known}).decode().replace("<", "\\u003c")
+    found = {text: made for text in sorted(set(texts)) if (made := known.get(text) or chinese(text)) != text}
+    return msgspec.json.encode(found).decode().replace("<", "\\u003c")

@@ -1,20 +1,25 @@
 """A schedule as scenes: after each event, whose the lock is, what the counter reads, and what each client does.
 
-An observer outside sees this; no client does. Scenes are plain data: a picture is drawn from them without any server.
+An observer outside sees this; no client does. Scenes are facts: they are put in words and drawn without any server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 import redis
 
 from app.resources import kind as resource_kind
+from lab.explore.code.operation import LOST
 from lab.explore.code.program import Program
+from lab.explore.kept import Kept
 from lab.explore.model import NUMBER
-from lab.explore.search.event import NOBODY, Event, letter_of, short
+from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, Event, letter_of, short
+from lab.explore.search.event import Kind as EventKind
 from lab.explore.search.ghosts import OVER
+from lab.explore.search.in_words import NO_REPLY, in_words, reply_in_words, source_of
 from lab.explore.search.moves import started
 from lab.explore.search.replay import COUNTER_DATABASE, needed, walk_live
 from lab.explore.search.state import DEAD, PAUSED, Move, State
@@ -22,78 +27,17 @@ from lab.explore.search.world import World
 from lab.explore.store.mariadb_words import counted
 from lab.explore.store.nodes import at
 from lab.explore.store.real_redis import loading
-from lab.explore.story.deed import Seen, of_event
-from lab.explore.story.story import lines
+from lab.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
+from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 
-
-class Held(msgspec.Struct, frozen=True, array_like=True):
-    """A key of the lock in the store."""
-
-    name: str
-    # the letter of the client that made it
-    owner: str
-    # until when it lives, on the clock of the search; 0 where it does not expire
-    until_ms: int
-
-
-def server_of(name: str) -> int:
-    """Return the number of the server that has a key; 0 where the lock has one store."""
-    number = name.rpartition("@")[2]
-    return int(number) if "@" in name and number.isdigit() else 0
-
-
-class Doing(msgspec.Struct, frozen=True, array_like=True):
-    """What a client does after an event."""
-
-    # "runs", "paused", "dead" or "over"
-    mode: str
-    # whether it is in its work, and whether it is entitled to the lock then: "", "entitled" or "late"
-    work: str
-
-
-class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One event, and what an observer sees after it."""
-
-    # the short form: "A", "pA", "t3000"
-    event: str
-    # the letter of the client; empty for the clock and the store
-    who: str
-    # the command, or what happens; what the store answered; the file and line that sent the command; the text of that line
-    what: str
-    reply: str
-    place: str
-    source: str
-    # what was done, as a part of a sentence that begins with the client: "gets the lock"; empty where it is not worth a word
-    deed: str
-    now_ms: int
-    lock: tuple[Held, ...]
-    counter: int
-    clients: tuple[Doing, ...]
-    # what the event breaks: the names of the claims, and how, as sentences
-    claims: tuple[str, ...] = ()
-    breaks: tuple[str, ...] = ()
-    # of time that passes: how often waiters have asked in vain meanwhile
-    asked_in_vain: int = 0
-
-
-class Story(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A schedule, ready to be drawn."""
-
-    stage: str
-    # the short form of the schedule, and the faults that it injects, in words
-    schedule: str
-    faults: str
-    ttl_ms: int
-    work_ms: int
-    # before the first event
-    start: tuple[Doing, ...]
-    # whether the stage has a lock in the store
-    has_lock: bool
-    scenes: tuple[Scene, ...]
-    # the claim that the last event breaks, of all that break the one that is asked for; empty where nothing breaks
-    claim: str = ""
-    # of how many servers the lock's store consists; the keys of several have the number of their server: "L@3"
-    servers: int = 1
+FROM_OUTSIDE = {**DONE_TO, CLOCK: Kind.CLOCK, RESTART: Kind.STORE_RESTARTED}
+# what was injected into a command, by its code
+FAULTS = {
+    EventKind.FAILURE: "work_failure",
+    EventKind.LOST_REPLY: "lost_reply",
+    EventKind.LOST_COMMAND: "lost_command",
+    EventKind.RESEND: "resend",
+}
 
 
 def staged(world: World, events: Sequence[Event], horizon_ms: int, claim: str = "") -> tuple[Story, list[Move]]:
@@ -104,31 +48,24 @@ def staged(world: World, events: Sequence[Event], horizon_ms: int, claim: str = 
     names, scenes = lock_names(made, moves), []
     owned: dict[bytes, int] = {}
     count, wrote_last = 0, NOBODY
-    for move, line in zip(moves, lines(program, moves), strict=True):
+    for move in moves:
         counts = count, _count(program, move.state, made)
         owned_before, owned = owned, _owned(made, names, owned, before, move)
-        deed = of_event(Seen(made, before, move, *counts, names, owned_before, owned, wrote_last))
+        seen = Seen(made, before, move, *counts, names, owned_before, owned, wrote_last)
         if move.state.counter != before.counter:
             wrote_last = move.event.client
         scenes.append(
             Scene(
                 event=str(move.event),
-                who=line.who,
-                what=line.what,
-                reply=line.reply,
-                place=line.place,
-                source=line.source,
-                deed=deed.words,
-                now_ms=move.state.now_ms,
-                lock=tuple(
-                    Held(key.name.decode(errors="replace"), _letter(owned.get(key.name)), _until(key.ttl_ms, move.state.now_ms))
-                    for key in made.lock.contents[move.state.lock]
-                    if key.name in names
-                ),
+                row=_row(program, move),
+                did=of_event(seen),
+                lock=_held(made, move.state, names, owned),
                 counter=counts[1],
                 clients=_doing(made, move.state, names, owned),
+                reply=_reply(program, move),
+                source=source_of(move.command.file, move.command.line) if move.command is not None else "",
                 claims=tuple(dict.fromkeys(finding.claim.name for finding in move.found)),
-                breaks=deed.breaks,
+                breaks=broken(seen),
                 asked_in_vain=move.asked_in_vain,
             )
         )
@@ -137,7 +74,7 @@ def staged(world: World, events: Sequence[Event], horizon_ms: int, claim: str = 
     story = Story(
         stage=program.stage.name,
         schedule=short(events),
-        faults=str(needed(events)),
+        faults={name: number for name, number in needed(events)._asdict().items() if number},
         ttl_ms=program.task.ttl_ms,
         work_ms=program.task.work_ms,
         start=_doing(made, start, names, {}),
@@ -147,6 +84,47 @@ def staged(world: World, events: Sequence[Event], horizon_ms: int, claim: str = 
         servers=program.servers,
     )
     return story, moves
+
+
+def kept_stories(found: Kept) -> dict[str, Story]:
+    """Return the shortest schedule of each claim that breaks, as a kept decision has them."""
+    return msgspec.convert(found.stories, dict[str, Story])
+
+
+def _row(program: Program, move: Move) -> Happening:
+    """Return what an event is: the command with its place, or what comes from outside."""
+    event, command, at_ms = move.event, move.command, move.state.now_ms
+    actor = letter_of(event.client) if event.client >= 0 else ""
+    if event.kind is CHOICE:
+        return Happening(Kind.DREW, at_ms, actor, value=event.number)
+    if event.kind is RESTART and event.node:
+        return Happening(Kind.SERVER_RESTARTED, at_ms, servers=(event.node,))
+    if event.kind in FROM_OUTSIDE:
+        return Happening(FROM_OUTSIDE[event.kind], at_ms, actor)
+    if command is None and event.kind in AT_ALL:
+        return Happening(AT_ALL[event.kind], at_ms, actor)
+    is_final = event.kind is RESEND and move.reply is LOST  # a client that sends nothing again
+    fault = FAULTS.get(EventKind.LOST_REPLY if is_final else event.kind, "")
+    if command is None:
+        kind = Kind.MESSAGE if move.reply is not None else Kind.NAP_OVER
+        return Happening(kind, at_ms, actor, fault=fault, background=not event.own)
+    return Happening(
+        Kind.COMMAND,
+        at_ms,
+        actor,
+        servers=(command.node,) if command.node else (),
+        place=f"{Path(command.file).name}:{command.line}" if command.line else "",
+        fault=fault,
+        code=in_words(program, command),
+        background=not event.own,
+    )
+
+
+def _reply(program: Program, move: Move) -> str:
+    """Return what the store answered; empty where nothing was sent, and where the answer is a message."""
+    if move.command is None or move.command.words[0] in NO_REPLY:
+        return ""
+    return reply_in_words(program, move.reply)
 
 
 def lock_names(world: World, moves: Sequence[Move]) -> frozenset[bytes]:
@@ -177,12 +155,19 @@ def _owned(world: World, names: frozenset[bytes], owned: dict[bytes, int], befor
     return found
 
 
-def _letter(owner: int | None) -> str:
-    return "" if owner is None or owner < 0 else letter_of(owner)
+def _held(world: World, state: State, names: frozenset[bytes], owned: Mapping[bytes, int]) -> tuple[Held, ...]:
+    found = []
+    for key in world.lock.contents[state.lock]:
+        if key.name in names:
+            owner, name = owned.get(key.name, NOBODY), key.name.decode(errors="replace")
+            until_ms = state.now_ms + key.ttl_ms if key.ttl_ms else 0
+            found.append(Held(name, letter_of(owner) if owner >= 0 else "", until_ms, _server_of(name, world)))
+    return tuple(found)
 
 
-def _until(ttl_ms: int, now_ms: int) -> int:
-    return now_ms + ttl_ms if ttl_ms else 0
+def _server_of(name: str, world: World) -> int:
+    """Return the number of the server that has a key; 0 where the lock has one store."""
+    return int(name.rpartition("@")[2]) if world.program.servers > 1 else 0
 
 
 def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[bytes, int]) -> tuple[Doing, ...]:

@@ -7,22 +7,25 @@ fonts, scripts or links, light and dark. The same story gives the same bytes.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
-from lab.explore.search.event import letter_of
-from lab.explore.story.deed import seconds
-from lab.explore.story.narrative import capital, in_words, sentences, title
-from lab.explore.story.scene import Held, Scene, Story
-from lab.explore.story.server_lanes import Servers
-from lab.explore.story.shapes import box, label, spans
+from lab.language.choice import Language
+from lab.story import say
+from lab.story.happening import Held, Kind, Scene, Story
+from lab.story.say import ENGLISH
 
 WIDTH, EDGE = 850, 10
 NUMBER, LANE, LOCK, COUNTER = 26, 44, 92, 52  # the widths of the columns on the left; the rest is text
 LETTER, BOLD_LETTER, TITLE_LETTERS, SENTENCE_LETTERS = 7.25, 8, 84, 112  # the width of a letter; how many are in a line
 ROW, SHORT_ROW, BROKEN, LINE = 42, 30, 20, 20  # heights
 NODE = 10
+SERVER = 22  # the width of the lane of one of several servers
+GREYS = 2  # the votes of two clients have different greys
+CLOSING = "，。：；、）”"  # signs that do not begin a line
+FIRST = ord("A")  # the letter of the first client
 
 STYLE = """\
 svg{--page:#fff;--text:#1c1c1c;--soft:#565656;--line:#b9b9b4;--grid:#ececea;--bad:#a34700;--red:#fdeee6;
@@ -43,25 +46,25 @@ text{fill:var(--text);font:13px system-ui,"DejaVu Sans",Arial,sans-serif}
 """
 
 
-def draw(story: Story) -> str:
+def draw(story: Story, language: Language = ENGLISH) -> str:
     """Return the picture."""
-    return "\n".join(_Picture(story).parts()) + "\n"
+    return "\n".join(_Picture(story, language).parts()) + "\n"
 
 
 class _Picture:
-    def __init__(self, story: Story) -> None:
-        self.story = story
-        self.title = textwrap.wrap(title(story), TITLE_LETTERS)
-        self.sentences = textwrap.wrap(sentences(story), SENTENCE_LETTERS)
+    def __init__(self, story: Story, language: Language) -> None:
+        self.story, self.language = story, language
+        self.title = _wrapped(say.title(story, language), TITLE_LETTERS)
+        self.sentences = _wrapped(say.sentences(story, language), SENTENCE_LETTERS)
         self.clients = len(story.start)
         self.lock_x = EDGE + NUMBER + LANE * self.clients
-        self.servers = Servers(story, self.lock_x) if story.servers > 1 and story.has_lock else None
+        self.servers = _Servers(story, self.lock_x) if story.servers > 1 and story.has_lock else None
         self.lock_width = self.servers.width if self.servers else LOCK if story.has_lock else 0
         self.counter_x = self.lock_x + self.lock_width
         self.text_x = self.counter_x + COUNTER + 8
         self.letters = int((WIDTH - EDGE - self.text_x) / LETTER)
         self.head_y = EDGE + 22 * len(self.title) + 22
-        self.breaks = [_broken(scene, WIDTH - EDGE - self.text_x) for scene in story.scenes]
+        self.breaks = [self._broken(scene) for scene in story.scenes]
         heights = [_height(*one) for one in zip(story.scenes, self.breaks, strict=True)]
         self.tops = [self.head_y + 10 + sum(heights[:place]) for place in range(len(heights) + 1)]
         self.heights = heights
@@ -74,7 +77,8 @@ class _Picture:
     def parts(self) -> Iterator[str]:
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" role="img" aria-labelledby="t d">'
-            f'\n<title id="t">{escape(title(self.story))}</title>\n<desc id="d">{escape(sentences(self.story))}</desc>'
+            f'\n<title id="t">{escape(say.title(self.story, self.language))}</title>'
+            f'\n<desc id="d">{escape(say.sentences(self.story, self.language))}</desc>'
         )
         yield f"<style>\n{STYLE}</style>"
         yield (
@@ -111,7 +115,7 @@ class _Picture:
 
     def _client(self, client: int) -> Iterator[str]:
         x = self._x(client)
-        yield label(x, self.head_y, letter_of(client), "head", "middle")
+        yield label(x, self.head_y, chr(FIRST + client), "head", "middle")
         doings = [state[client] for state in self.states]
         alive = [moment for moment, doing in zip(self.moments, doings, strict=False) if doing.mode not in ("dead", "over")]
         end = self.moments[len(alive)]
@@ -124,7 +128,7 @@ class _Picture:
 
     def _lock(self) -> Iterator[str]:
         x = self.lock_x
-        yield label(x + LOCK // 2, self.head_y, "lock", "head", "middle")
+        yield label(x + LOCK // 2, self.head_y, self._says("lock"), "head", "middle")
         yield f'<path class="lane" d="M{x + LOCK // 2} {self.moments[0]}V{self.tops[-1]}"/>'
         locks: list[tuple[Held, ...]] = [(), *(scene.lock for scene in self.story.scenes)]
         names = sorted({held.name for lock in locks for held in lock})
@@ -135,16 +139,16 @@ class _Picture:
                 for since, until in spans([each == one for each in held], self.moments):
                     left = x + 3 + place * width
                     yield box("lock", left, since, width - 1, until)
-                    yield from _labels(one, left + width / 2, since, len(names) == 1, until - since)
+                    yield from self._labels(one, left + width / 2, since, len(names) == 1, until - since)
 
     def _counter(self) -> Iterator[str]:
         x = self.counter_x + COUNTER // 2
-        yield label(x, self.head_y, "counter", "head", "middle")
+        yield label(x, self.head_y, self._says("counter"), "head", "middle")
         yield f'<path class="lane" d="M{x} {self.moments[0]}V{self.tops[-1]}"/>'
         counts = [0, *(scene.counter for scene in self.story.scenes)]
         for place, (before, after) in enumerate(pairwise(counts)):
             scene = self.story.scenes[place]
-            if scene.deed.startswith("writes"):
+            if scene.writes:
                 destroyed = after <= before
                 y, ground = self.rows[place], "red" if scene.claims else "page"
                 yield f'<rect class="{ground}" x="{x - 25}" y="{y - 11}" width="50" height="22" rx="4"/>'
@@ -153,77 +157,149 @@ class _Picture:
     def _event(self, place: int, scene: Scene) -> Iterator[str]:
         y = self.rows[place]
         yield label(EDGE + NUMBER - 8, y + 5, str(place + 1), "soft", "end")
-        if scene.who:
-            x = self._x(ord(scene.who) - ord("A"))
+        if scene.row.actor:
+            x = self._x(ord(scene.row.actor) - FIRST)
             if self.servers is not None:
                 yield from self.servers.way(scene, x, y)
             yield f'<circle class="node" cx="{x}" cy="{y}" r="{NODE}"/>'
             yield from _sign(scene, x, y)
         else:
             yield f'<path class="clock" d="M{EDGE + NUMBER} {y}H{self.counter_x + COUNTER}"/>'
-        text = in_words(scene)
-        reply = f" → {scene.reply}" if scene.reply else ""
-        room = self.letters - (len(scene.place) + 2 if scene.place else 0)
-        yield label(self.text_x, y + 5, shortened(text + reply, room), "code what")
-        if scene.place:
-            yield label(WIDTH - EDGE, y + 5, scene.place, "code soft", "end")
+        room = self.letters - (len(scene.row.place) + 2 if scene.row.place else 0)
+        yield label(self.text_x, y + 5, shortened(say.row(scene, self.language), room), "code what")
+        if scene.row.place:
+            yield label(WIDTH - EDGE, y + 5, scene.row.place, "code soft", "end")
             yield label(self.text_x, y + 21, shortened(scene.source, self.letters), "code soft")
         for number, broken in enumerate(self.breaks[place]):
-            below = 23 if not scene.place else 39
+            below = 23 if not scene.row.place else 39
             yield label(self.text_x, y + below + BROKEN * number, broken, "bad")
 
     def _legend(self) -> Iterator[str]:
         works = {doing.work for state in self.states for doing in state}
         modes = {doing.mode for state in self.states for doing in state}
         x, y = EDGE, self.tops[-1] + 12
-        shown = [
-            ("entitled", "in its work, entitled to the lock", "entitled" in works),
-            ("late", "in its work, not entitled to the lock", "late" in works),
-            ("paused", "paused", "paused" in modes),
-        ]
+        shown = [("entitled", "entitled" in works), ("late", "late" in works), ("paused", "paused" in modes)]
+        named = [(name, self._says(name)) for name, there in shown if there]
         if self.servers is not None:
-            shown.append(("votes0", f"1 to {self.story.servers}: each server’s vote", True))
-        for name, words, there in shown:
-            if there:
-                yield f'<rect class="{name}" x="{x}" y="{y}" width="14" height="14"/>'
-                yield label(x + 20, y + 12, words, "soft small")
-                x += 20 + int(6.6 * len(words)) + 18
+            named.append(("votes0", self._says("votes", n=self.story.servers)))
+        for name, words in named:
+            yield f'<rect class="{name}" x="{x}" y="{y}" width="14" height="14"/>'
+            yield label(x + 20, y + 12, words, "soft small")
+            x += 20 + int(6.6 * _letters(words)) + 18
+
+    def _says(self, name: str, **places: object) -> str:
+        return say.text("lanes", name, self.language, **places)  # type: ignore[arg-type]
+
+    def _labels(self, held: Held, x: float, since: int, wide: bool, height: int) -> Iterator[str]:
+        """Write on a key of the lock whose it is, and until when it lives."""
+        name, until_s = ("until" if held.until_ms else "for_ever"), say.seconds(held.until_ms)
+        if not wide:
+            yield label(x, since + 17, held.owner, "small", "middle")
+        elif height >= 36:
+            yield label(x, since + 16, self._says("whose", actor=held.owner), "head", "middle")
+            yield label(x, since + 31, self._says(name, s=until_s), "small", "middle")
+        else:
+            yield label(x, since + 16, self._says(f"whose_{name}", actor=held.owner, s=until_s), "small", "middle")
+
+    def _broken(self, scene: Scene) -> list[str]:
+        """Return the lines that state what an event breaks."""
+        room = int((WIDTH - EDGE - self.text_x) / BOLD_LETTER)
+        return [line for one in scene.breaks for line in _wrapped(say.capital(say.broken(one, self.language)), room)]
+
+
+class _Servers:
+    """The lanes of a story, from a place to the right."""
+
+    def __init__(self, story: Story, left: int) -> None:
+        self.story, self.left = story, left
+        self.width = SERVER * story.servers + 6
+
+    def _x(self, server: int) -> int:
+        return self.left + SERVER * (server - 1) + SERVER // 2
+
+    def lanes(self, head_y: int, moments: list[int], end: int) -> Iterator[str]:
+        """Draw the lanes, with the owner of each vote."""
+        votes: list[dict[int, str]] = [
+            {},
+            *({one.server: one.owner for one in scene.lock} for scene in self.story.scenes),
+        ]
+        for server in range(1, self.story.servers + 1):
+            x = self._x(server)
+            yield label(x, head_y, str(server), "head", "middle")
+            yield f'<path class="lane" d="M{x} {moments[0]}V{end}"/>'
+            yield from self._votes(x, [one.get(server, "") for one in votes], moments)
+
+    def _votes(self, x: int, owners: Sequence[str], moments: list[int]) -> Iterator[str]:
+        for owner in dict.fromkeys(filter(None, owners)):
+            grey = (ord(owner) - FIRST) % GREYS
+            for since, until in spans([one == owner for one in owners], moments):
+                yield box(f"votes{grey}", x - SERVER // 2 + 1, since, SERVER - 2, until)
+                yield label(x, since + 17, owner, "small", "middle")
+
+    def way(self, scene: Scene, x: int, y: int) -> Iterator[str]:
+        """Draw the way of a command from its client to the server that executes it."""
+        for server in scene.row.servers:
+            yield f'<path class="way" d="M{x} {y}H{self._x(server) - 4}"/>'
+            yield f'<circle class="at" cx="{self._x(server)}" cy="{y}" r="4"/>'
 
 
 def _sign(scene: Scene, x: int, y: int) -> Iterator[str]:
     """Draw what is in an event's circle: the letter of its client, or the sign of what was done to it."""
-    kind = scene.event[0]
-    if kind == "p":
+    kind = scene.row.kind
+    if kind is Kind.PAUSED:
         yield f'<path d="M{x - 3} {y - 5}V{y + 5}M{x + 3} {y - 5}V{y + 5}" stroke="var(--on)" stroke-width="3"/>'
-    elif kind == "r":
+    elif kind is Kind.RESUMED:
         yield f'<path d="M{x - 3} {y - 5}L{x + 6} {y}L{x - 3} {y + 5}z" fill="var(--on)"/>'
-    elif kind == "k":
+    elif kind is Kind.KILLED:
         yield f'<path d="M{x - 4} {y - 4}L{x + 4} {y + 4}M{x + 4} {y - 4}L{x - 4} {y + 4}" stroke="var(--on)" stroke-width="3"/>'
     else:
-        yield label(x, y + 5, scene.who, "on", "middle")
-
-
-def _labels(held: Held, x: float, since: int, wide: bool, height: int) -> Iterator[str]:
-    """Write on a key of the lock whose it is, and until when it lives."""
-    until = f"until {seconds(held.until_ms)}" if held.until_ms else "no expiry"
-    if not wide:
-        yield label(x, since + 17, held.owner, "small", "middle")
-    elif height >= 36:
-        yield label(x, since + 16, f"{held.owner}’s", "head", "middle")
-        yield label(x, since + 31, until, "small", "middle")
-    else:
-        yield label(x, since + 16, f"{held.owner}’s {until}", "small", "middle")
-
-
-def _broken(scene: Scene, width: int) -> list[str]:
-    """Return the lines that state what an event breaks."""
-    return [line for text in scene.breaks for line in textwrap.wrap(capital(text), int(width / BOLD_LETTER))]
+        yield label(x, y + 5, scene.row.actor, "on", "middle")
 
 
 def _height(scene: Scene, broken: list[str]) -> int:
-    return (ROW if scene.place else SHORT_ROW) + BROKEN * len(broken)
+    return (ROW if scene.row.place else SHORT_ROW) + BROKEN * len(broken)
 
 
 def shortened(text: str, letters: int) -> str:
     """Return a line of code that is at most so long."""
     return text if len(text) <= letters else text[: letters - 1] + "…"
+
+
+def _letters(text: str) -> int:
+    """Return how wide a text is, in letters: a Chinese sign is as wide as two."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
+
+
+def _wrapped(text: str, letters: int) -> list[str]:
+    """Return the lines of a text. In Chinese, a line may end after each sign."""
+    if _letters(text) == len(text):
+        return textwrap.wrap(text, letters)
+    lines, line = [], ""
+    for sign in text:
+        if _letters(line + sign) > letters and sign not in CLOSING:
+            lines.append(line)
+            line = ""
+        line += sign
+    return [*lines, line]
+
+
+def spans(holds: list[bool], moments: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield from when until when something holds. ``holds``: whether it does after each moment but the last."""
+    since: int | None = None
+    for moment, now in zip(moments, [*holds, False], strict=True):
+        if now and since is None:
+            since = moment
+        elif not now and since is not None:
+            yield since, moment
+            since = None
+
+
+def box(name: str, x: float, since: int, width: float, until: int) -> str:
+    """Return a box of a lane, from a moment until another."""
+    return f'<rect class="{name}" x="{x:g}" y="{since}" width="{width:g}" height="{until - since}" rx="3"/>'
+
+
+def label(x: float, y: float, text: str, name: str, anchor: str = "") -> str:
+    """Return a line of text."""
+    at = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{x:g}" y="{y:g}" class="{name}"{at}>{escape(text, quote=False)}</text>'

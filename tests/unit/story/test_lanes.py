@@ -8,9 +8,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
-from lab.explore.story import lanes, picture
-from lab.explore.story.narrative import sentences, title
-from lab.explore.story.scene import Held
+from lab.language.choice import Language
+from lab.story import lanes, terminal
+from lab.story.happening import Held
+from lab.story.say import sentences, title
 from lab.text import WIDTH
 from tests.stories import LOST, scene
 
@@ -18,42 +19,17 @@ SVG = "{http://www.w3.org/2000/svg}"
 CODE_LETTER = 7.23  # of DejaVu Sans Mono at 12 px
 
 
-def drawn(story=LOST):
-    return ET.fromstring(picture.draw(story))  # noqa: S314 - the lab's own picture
+def drawn(story=LOST, language=Language.ENGLISH):
+    return ET.fromstring(lanes.draw(story, language))  # noqa: S314 - the lab's own picture
 
 
 def texts(story=LOST):
     return [(one.text or "", one.get("class", "")) for one in drawn(story).iter(f"{SVG}text")]
 
 
-def test_sentences_of_a_schedule():
-    """The sentences name who did what, in order, and end with what broke."""
-    assert title(LOST) == "uuid: one increment is lost, after 10 events with 1 pause"
-    assert sentences(LOST) == (
-        "A gets the lock and reads 0. B waits for the lock. A is paused. At 3\u00a0s, A’s lock expires. B gets the lock, reads 0 "
-        "and writes 1. A is resumed and writes 1 over B’s 1. One increment is lost: A worked after a pause between its last look "
-        "at the lock and its write."
-    )
-
-
-def test_schedule_in_which_nothing_breaks():
-    """A schedule without a finding has a title that says so."""
-    sound = replace(LOST, scenes=LOST.scenes[:3], claim="")
-
-    assert title(sound) == "uuid: nothing breaks in 3 events with 1 pause"
-    assert sentences(sound) == "A gets the lock and reads 0. B waits for the lock."
-
-
-def test_a_waiter_waits_once():
-    """The sentences do not repeat that a client waits, however often it tries."""
-    tries = [LOST.scenes[2]] * 3
-
-    assert sentences(replace(LOST, scenes=(LOST.scenes[0], *tries))) == "A gets the lock. B waits for the lock."
-
-
 def test_the_same_story_gives_the_same_bytes():
     """A picture depends on its story alone."""
-    assert picture.draw(LOST) == picture.draw(LOST)
+    assert lanes.draw(LOST) == lanes.draw(LOST)
 
 
 def test_picture_has_a_row_for_each_event():
@@ -76,23 +52,23 @@ def test_picture_has_its_words_for_a_screen_reader():
 
 def test_nothing_in_the_picture_is_small_or_cut_off():
     """No letter is below 12 px where the picture is as wide as drawn, and no code runs over the edge."""
-    root, story = drawn(), replace(LOST, scenes=(scene("A", "A", "SET L " + "x" * 200, "OK", "", 0, (), 0, LOST.start),))
+    root, story = drawn(), replace(LOST, scenes=(scene("A", "SET L " + "x" * 200, (), 0, (), 0, LOST.start),))
 
-    assert min(map(int, re.findall(r"(\d+)px", picture.STYLE))) == 12
+    assert min(map(int, re.findall(r"(\d+)px", lanes.STYLE))) == 12
     assert root.get("viewBox", "").split()[2] == "850"
     for one in drawn(story).iter(f"{SVG}text"):
         if "code" in one.get("class", "") and one.get("text-anchor") != "end":
-            assert float(one.get("x", 0)) + CODE_LETTER * len(one.text or "") <= 850 - picture.EDGE
+            assert float(one.get("x", 0)) + CODE_LETTER * len(one.text or "") <= 850 - lanes.EDGE
 
 
 def test_picture_loads_nothing():
     """The picture is one file: no script, no link, no font, no other picture."""
-    assert not re.search(r"<script|href|@import|<image|url\((?!#)", picture.draw(LOST))
+    assert not re.search(r"<script|href|@import|<image|url\((?!#)", lanes.draw(LOST))
 
 
 def test_words_of_a_schedule_are_escaped():
     """A command with signs of XML is shown as it is."""
-    story = replace(LOST, scenes=(scene("A", "A", 'SET <a> & "b"', "OK", "", 0, (), 0, LOST.start),))
+    story = replace(LOST, scenes=(scene("A", 'SET <a> & "b"', (), 0, (), 0, LOST.start, reply="OK"),))
 
     assert ('SET <a> & "b" → OK', "code what") in texts(story)
 
@@ -104,14 +80,23 @@ def test_terminal_fits_80_columns(clients):
     scenes = tuple(replace(one, clients=one.clients * (clients // 2), lock=wide) for one in LOST.scenes)
     story = replace(LOST, start=LOST.start * (clients // 2), scenes=scenes)
 
-    assert max(len(line) for row in lanes.rows(story) for line in row.plain.splitlines()) <= WIDTH
+    assert max(len(line) for row in terminal.rows(story) for line in row.plain.splitlines()) <= WIDTH
 
 
 def test_terminal_shows_lanes_and_sentences():
     """A row of the terminal has the client's letter in its lane, the lock's owner, the counter, the command and its reply."""
-    printed = "\n".join(row.plain for row in lanes.rows(LOST))
+    printed = "\n".join(row.plain for row in terminal.rows(LOST))
 
     assert "   1  A  │  A’s until 3\u00a0s   0       SET L A’s token NX PX 3000 → OK\n      ┃  │  " in printed
     assert "   4  ‖  │" in printed
     assert "  10  A  │  B’s until 6\u00a0s   1 → 1   SET n 1 GET → 1\n" in printed
     assert " ".join(printed.split()).endswith(" ".join(sentences(LOST).split()))
+
+
+def test_picture_in_chinese():
+    """A picture in Chinese has no English but its commands, and a line of Chinese is not wider than the picture."""
+    root = drawn(language=Language.CHINESE)
+    shown = [one.text or "" for one in root.iter(f"{SVG}text") if "code" not in one.get("class", "")]
+
+    assert not re.search(r"[A-Za-z]+ [a-z]+", "".join(shown).replace(LOST.stage, ""))
+    assert max(len(line) for line in shown) <= lanes.SENTENCE_LETTERS // 2 + 20

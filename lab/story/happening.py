@@ -1,0 +1,200 @@
+"""What happened, as facts: one record for a judged run and for an explored schedule. It has codes, figures, no sentence."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """What happened. The value is the code in files, and the name of its template in ``words/``."""
+
+    # what comes to a client, to the store, to the clock
+    CLOCK = "clock"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    KILLED = "killed"
+    STORE_RESTARTED = "store_restarted"
+    SERVER_RESTARTED = "server_restarted"
+    LOCK_EXPIRED = "lock_expired"
+    VOTES_EXPIRED = "votes_expired"
+    # what a client does, command by command
+    COMMAND = "command"
+    ANSWER = "answer"
+    ERROR = "error"
+    SECOND_ANSWER = "second_answer"
+    SECOND_ERROR = "second_error"
+    MESSAGE = "message"
+    NAP_OVER = "nap_over"
+    DREW = "drew"
+    HEARD = "heard"
+    SENT = "sent"
+    SENT_TO_STORE = "sent_to_store"
+    SENT_TO_SERVER = "sent_to_server"
+    COMMAND_LOST = "command_lost"
+    REPLY_LOST = "reply_lost"
+    SENT_AGAIN = "sent_again"
+    ALL_COMMANDS_LOST = "all_commands_lost"
+    ALL_REPLIES_LOST = "all_replies_lost"
+    ALL_SENT_AGAIN = "all_sent_again"
+    # of a request: the work, its end, and the wait before its next try
+    WORK_FAILED = "work_failed"
+    REQUEST_FAILED = "request_failed"
+    DONE = "done"
+    WOKE = "woke"
+    # at the lock
+    KEY_SET = "key_set"
+    KEY_SET_TWICE = "key_set_twice"
+    GRANTED = "granted"
+    GRANTED_WITH_FENCE = "granted_with_fence"
+    BEGAN = "began"
+    BEGAN_WITHOUT_LOCK = "began_without_lock"
+    WAITED = "waited"
+    SAW_FREE = "saw_free"
+    SAW_OWN = "saw_own"
+    SAW_OTHERS = "saw_others"
+    RENEWED = "renewed"
+    RENEWED_OTHERS = "renewed_others"
+    RELEASED = "released"
+    DELETED_OTHERS = "deleted_others"
+    LEFT_OWN = "left_own"
+    LEFT_OTHERS = "left_others"
+    # at one of several servers
+    VOTE = "vote"
+    VOTE_REFUSED = "vote_refused"
+    VOTE_RENEWED = "vote_renewed"
+    VOTE_RENEWED_OTHERS = "vote_renewed_others"
+    VOTE_TAKEN_BACK = "vote_taken_back"
+    VOTE_TAKEN_BACK_OTHERS = "vote_taken_back_others"
+    VOTE_LEFT_OTHERS = "vote_left_others"
+    # at the counter
+    READ = "read"
+    WROTE = "wrote"
+    OVERWROTE = "overwrote"
+    WRITE_REFUSED = "write_refused"
+    # how a claim breaks: the codes of ``Harm``; a lost increment has three ways
+    LOST = "lost"
+    LOST_IN_PROCESS = "lost_in_process"
+    LOST_BETWEEN_HOLDERS = "lost_between_holders"
+    TWO_HOLDERS = "two_holders"
+    TWO_IN_PROCESS = "two_in_process"
+    TWICE = "twice"
+    NOT_DONE = "not_done"
+    DONE_AND_REFUSED = "done_and_refused"
+    THEFT = "theft"
+    FOREIGN_RENEWAL = "foreign_renewal"
+    RENEWED_FOR_NOBODY = "renewed_for_nobody"
+    ABANDONED = "abandoned"
+    STUCK = "stuck"
+    LOCKED = "locked"
+    NOT_FREED = "not_freed"
+    ASLEEP = "asleep"
+    REFUSED_TO_ITSELF = "refused_to_itself"
+    FREED_BY_INNER = "freed_by_inner"
+    FENCE = "fence"
+    FEW_SERVED = "few_served"
+    FAILED = "failed"
+    BLOCKED_BY_LEAVER = "blocked_by_leaver"
+    SLOW_TRY = "slow_try"
+
+
+WRITES = (Kind.WROTE, Kind.OVERWROTE)
+LOSSES = (Kind.LOST, Kind.LOST_IN_PROCESS, Kind.LOST_BETWEEN_HOLDERS)
+
+
+class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that happened. What a kind does not have is at its default."""
+
+    kind: Kind
+    # when, in milliseconds from the beginning
+    at_ms: int = 0
+    # who did it: the letter of a client, or the name of a request; empty for the clock and the store, and where it is not known
+    actor: str = ""
+    # whom else it is about: whose lock, vote or write it is; who waits
+    others: tuple[str, ...] = ()
+    key: str = ""
+    # what was read, written or drawn; a fence; how many increments are lost
+    value: int = 0
+    # what a write overwrote
+    over: int = 0
+    # of several servers, where it happened, counted from 1
+    servers: tuple[int, ...] = ()
+    # the replica, or the file and line
+    place: str = ""
+    # what was injected: a code
+    fault: str = ""
+    # why a holder was not entitled: a code of ``Why``
+    why: str = ""
+    # what stays the same in each language: a command, a reply, an error
+    code: str = ""
+    # whether another thread than that of the request did it
+    background: bool = False
+
+
+class Held(msgspec.Struct, frozen=True, array_like=True):
+    """A key of the lock in the store."""
+
+    name: str
+    # the letter of the client that made it
+    owner: str
+    # until when it lives, on the clock of the search; 0 where it does not expire
+    until_ms: int
+    # of several servers, the one that has it; 0 where the lock has one store
+    server: int = 0
+
+
+class Doing(msgspec.Struct, frozen=True, array_like=True):
+    """What a client does after an event."""
+
+    # "runs", "paused", "dead" or "over"
+    mode: str
+    # whether it is in its work, and whether it is entitled to the lock then: "", "entitled" or "late"
+    work: str
+
+
+class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One event of a schedule, and what an observer sees after it. No client sees this."""
+
+    # the short form: "A", "pA", "t3000"
+    event: str
+    # what was executed: the command with its place, or what came from outside
+    row: Happening
+    # what that means, in order; empty where it is not worth a word
+    did: tuple[Happening, ...]
+    lock: tuple[Held, ...]
+    counter: int
+    clients: tuple[Doing, ...]
+    # what the store answered; the text of the line that sent the command
+    reply: str = ""
+    source: str = ""
+    # what the event breaks: the names of the claims, and how
+    claims: tuple[str, ...] = ()
+    breaks: tuple[Happening, ...] = ()
+    # of time that passes: how often waiters have asked in vain meanwhile
+    asked_in_vain: int = 0
+
+    @property
+    def writes(self) -> bool:
+        """Return whether the event writes to the counter."""
+        return any(one.kind in WRITES for one in self.did)
+
+
+class Story(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A schedule, ready to be put in words and drawn."""
+
+    stage: str
+    # the short form of the schedule, and the faults that it injects, by the fields of ``Budget``
+    schedule: str
+    faults: dict[str, int]
+    ttl_ms: int
+    work_ms: int
+    # before the first event
+    start: tuple[Doing, ...]
+    # whether the stage has a lock in the store
+    has_lock: bool
+    scenes: tuple[Scene, ...]
+    # the claim that the last event breaks, of all that break the one that is asked for; empty where nothing breaks
+    claim: str = ""
+    # of how many servers the lock's store consists
+    servers: int = 1

@@ -1,0 +1,274 @@
+"""Say what happened, in a language. Only here do facts become sentences: each kind has a template in ``words/``.
+
+A text for several clients, servers or increments has the same name with ``_several``; a language without plurals has none.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from lab.language.choice import Language
+from lab.story.happening import LOSSES, Happening, Kind, Scene, Story
+
+WORDS = Path(__file__).with_name("words")
+ENGLISH = Language.ENGLISH
+MOST_DEEDS = 3  # in one sentence
+# templates with commas in them: a sentence each
+LONG = (Kind.KEY_SET_TWICE, Kind.ALL_COMMANDS_LOST, Kind.ALL_REPLIES_LOST, Kind.ALL_SENT_AGAIN)
+# at one of several servers: those of one command are one deed
+VOTES = (
+    Kind.VOTE,
+    Kind.VOTE_REFUSED,
+    Kind.VOTE_RENEWED,
+    Kind.VOTE_RENEWED_OTHERS,
+    Kind.VOTE_TAKEN_BACK,
+    Kind.VOTE_TAKEN_BACK_OTHERS,
+    Kind.VOTE_LEFT_OTHERS,
+)
+GOT_IT = (Kind.GRANTED, Kind.GRANTED_WITH_FENCE, Kind.BEGAN, Kind.BEGAN_WITHOUT_LOCK)
+
+
+@cache
+def words(language: Language) -> dict[str, Any]:
+    """Return the templates of a language."""
+    found: dict[str, Any] = tomllib.loads((WORDS / f"{language}.toml").read_text(encoding="utf-8"))
+    return found
+
+
+def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **places: object) -> str:
+    """Return a text of a table. n: how many; it is a place as well."""
+    there = words(language)[table]
+    made: str = (there.get(f"{name}_several") if n != 1 else None) or there[name]
+    return made.format(n=n, **places)
+
+
+def clause(one: Happening, language: Language = ENGLISH, form: str = "long") -> str:
+    """Return a happening in the words of a form, with the places filled."""
+    there: Mapping[str, str] = words(language)["kind"][one.kind]
+    several = len(one.others) > 1 or len(one.servers) > 1 or (one.kind in LOSSES and one.value > 1)
+    made = (there.get(f"{form}_several") if several else None) or there[form]
+    return made.format_map(_places(one, language))
+
+
+def has(one: Happening, form: str) -> bool:
+    """Return whether a kind of happening has words of a form."""
+    return form in words(ENGLISH)["kind"][one.kind]
+
+
+def _places(one: Happening, language: Language) -> dict[str, object]:
+    of_fault = words(language)["remark"]
+    numbers = [str(server) for server in one.servers]
+    return {
+        "actor": one.actor,
+        "others": listed(one.others, language),
+        "value": one.value,
+        "over": one.over,
+        "ms": one.at_ms,
+        "s": seconds(one.at_ms),
+        "code": one.code,
+        "servers": _servers(numbers, language) if numbers else "",
+        "server": text("mark", "server_row", language, one.servers[0]) if one.servers else "",
+        "remark": of_fault.get(one.fault, ""),
+        "thread": of_fault["background"] if one.background else "",
+        "worked": words(language)["why"][one.why]["worked"] if one.why else "",
+    }
+
+
+def _servers(numbers: Sequence[str], language: Language) -> str:
+    there = words(language)["mark"]
+    made: str = (there.get("server_several") if len(numbers) > 1 else None) or there["server"]
+    return made.format(n=listed(numbers, language))
+
+
+def listed(names: Sequence[str], language: Language = ENGLISH) -> str:
+    """Return names in a row: "1, 2 and 3"."""
+    marks = words(language)["mark"]
+    *others, last = names or ("",)
+    return f"{marks['names_comma'].join(others)}{marks['names_and']}{last}" if others else last
+
+
+def seconds(ms: int) -> str:
+    """Return a time in seconds, without its unit."""
+    return f"{ms / 1000:g}"
+
+
+def capital(sentence: str) -> str:
+    """Return a sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def ended(sentence: str, language: Language = ENGLISH) -> str:
+    """Return a text as a sentence of its own."""
+    return f"{capital(sentence)}{words(language)['mark']['end']}"
+
+
+def alone(one: Happening, language: Language = ENGLISH) -> str:
+    """Return a happening as a sentence: with its actor, where it has one."""
+    if one.background and has(one, "background"):
+        return clause(one, language, "background")
+    if has(one, "alone"):
+        return clause(one, language, "alone")
+    return f"{one.actor} {clause(one, language)}".strip()
+
+
+def did(parts: Sequence[Happening], language: Language = ENGLISH) -> str:
+    """Return what one event did as a sentence, without its end: "A sets the key of the lock, and the reply is lost"."""
+    first, *others = parts
+    then: str = words(language)["mark"]["then"]
+    return then.join([alone(first, language), *(_then(one, language) for one in others)])
+
+
+def _then(one: Happening, language: Language) -> str:
+    return clause(one, language, "long" if has(one, "long") else "alone")
+
+
+def broken(one: Happening, language: Language = ENGLISH) -> str:
+    """Return how a claim breaks: with the letters of the clients where they are known."""
+    return alone(one, language) if one.actor or one.others or not has(one, "anybody") else clause(one, language, "anybody")
+
+
+def breaking(one: Happening, language: Language = ENGLISH) -> str:
+    """Return how a claim breaks, in few words."""
+    known = one.actor or one.others or not has(one, "anybody")
+    return clause(one, language, "title") if known and has(one, "title") else broken(one, language)
+
+
+def cause(one: Happening, language: Language = ENGLISH) -> str:
+    """Return how a claim breaks, without its clients; of a lost increment, why."""
+    return clause(one, language, "cause" if has(one, "cause") else "anybody")
+
+
+def truth(why: str, language: Language = ENGLISH) -> str:
+    """Return why a holder is not entitled, as an end of "it believes that it holds the lock, and goes on …"."""
+    made: str = words(language)["why"][why]["truth"] if why else ""
+    return made
+
+
+def token(letter: str, number: int, language: Language = ENGLISH) -> str:
+    """Return the name of a token that a client draws. number: counted from 1."""
+    return text("token", str(min(number, 5)), language, actor=letter)
+
+
+def faults(injected: Mapping[str, int], language: Language = ENGLISH) -> str:
+    """Return the faults of a schedule. injected: how many, by the fields of ``Budget``."""
+    found = [text("faults", name, language, number) for name, number in injected.items() if number]
+    return words(language)["mark"]["faults_and"].join(found) or text("faults", "none", language)
+
+
+def title(story: Story, language: Language = ENGLISH) -> str:
+    """Return what a schedule shows: the stage, what breaks, after how many events, with which faults."""
+    found = [one for scene in story.scenes for one in scene.breaks]
+    conditions = [text("faults", "work", language, s=seconds(story.work_ms))] if story.work_ms else []
+    conditions += [faults(story.faults, language)] if story.faults else []
+    return text(
+        "story",
+        ("title" if found else "nothing") + ("_conditions" if conditions else ""),
+        language,
+        stage=story.stage,
+        what=breaking(found[-1], language) if found else "",
+        events=text("story", "events", language, len(story.scenes)),
+        conditions=words(language)["mark"]["faults_and"].join(conditions),
+    )
+
+
+def sentences(story: Story, language: Language = ENGLISH) -> str:
+    """Return what happens in a schedule, in sentences of at most three deeds, and what it breaks."""
+    parts = [_sentence(deeds, language) for deeds in _groups(_together(_worth_a_word(story.scenes)))]
+    last = story.scenes[-1] if story.scenes else None
+    if last is not None:
+        parts += [broken(one, language) for one in last.breaks if not _is_said(one, last.did)]
+    gap: str = words(language)["mark"]["gap"]
+    return gap.join(ended(one, language) for one in parts)
+
+
+def _is_said(one: Happening, deeds: Sequence[Happening]) -> bool:
+    """Return whether a theft is there already, as what the event did."""
+    return one.kind is Kind.THEFT and [(deed.kind, deed.others) for deed in deeds] == [(Kind.DELETED_OTHERS, one.others)]
+
+
+Deed = tuple[Happening, ...]
+
+
+def _worth_a_word(scenes: Iterable[Scene]) -> Iterator[Deed]:
+    """Yield what was done. A client waits once, and not with each of its tries."""
+    waits: set[str] = set()
+    for scene in scenes:
+        kinds = [one.kind for one in scene.did]
+        if kinds == [Kind.WAITED]:
+            if scene.did[0].actor in waits:
+                continue
+            waits.add(scene.did[0].actor)
+        elif kinds and kinds[0] in GOT_IT:
+            waits.discard(scene.did[0].actor)
+        if kinds:
+            yield scene.did
+
+
+def _together(deeds: Iterable[Deed]) -> Iterator[Deed]:
+    """Yield deeds, with those of one command at several servers as one."""
+    last: Deed = ()
+    for deed in deeds:
+        if last and _goes_on(last, deed):
+            first = deed[0]
+            last = (replace(first, servers=(*last[0].servers, *first.servers)), *deed[1:])
+            continue
+        if last:
+            yield last
+        last = deed
+    if last:
+        yield last
+
+
+def _goes_on(last: Deed, deed: Deed) -> bool:
+    one, other = last[0], deed[0]
+    same = (one.kind, one.actor, one.others) == (other.kind, other.actor, other.others)
+    return same and one.kind in VOTES and len(last) == 1
+
+
+def _groups(deeds: Iterable[Deed]) -> Iterator[list[Deed]]:
+    """Yield the deeds of each sentence: of one client; one of several parts is a sentence of its own."""
+    group: list[Deed] = []
+    for deed in deeds:
+        is_alone = not deed[0].actor or _is_long(deed) or (group and _is_long(group[-1]))
+        if group and (deed[0].actor != group[0][0].actor or is_alone or len(group) == MOST_DEEDS):
+            yield group
+            group = []
+        group.append(deed)
+    if group:
+        yield group
+
+
+def _is_long(deed: Deed) -> bool:
+    return len(deed) > 1 or len(deed[0].servers) > 2 or deed[0].kind in LONG
+
+
+def _sentence(deeds: Sequence[Deed], language: Language) -> str:
+    first, *others = deeds
+    marks = words(language)["mark"]
+    if not others:
+        return did(first, language)
+    *middle, (last,) = others
+    begin: str = marks["comma"].join([did(first, language), *(clause(one, language) for (one,) in middle)])
+    return f"{begin}{marks['and']}{clause(last, language)}"
+
+
+def row(scene: Scene, language: Language = ENGLISH) -> str:
+    """Return what stands next to the row of an event: its command, or what happens; with the reply."""
+    one = scene.row
+    if has(one, "row"):
+        made = clause(one, language, "row")
+        made = f"{one.actor} {made}" if one.kind is Kind.COMMAND and not one.place else made
+    else:
+        made = alone(one, language)
+    if one.kind is Kind.CLOCK:
+        for ended_by in scene.did:
+            made = text("story", "ends", language, row=made, what=clause(ended_by, language, "row"))
+        if scene.asked_in_vain:
+            made = text("story", "in_vain", language, scene.asked_in_vain, row=made)
+    return text("story", "reply", language, row=made, code=scene.reply) if scene.reply else made

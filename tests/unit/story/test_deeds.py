@@ -1,0 +1,72 @@
+"""What an event at one of several servers does, as facts: whose vote it is, and what becomes of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from app.lock import Claim
+from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, Event
+from lab.explore.search.ghosts import ASKS, WORKS, beginning
+from lab.explore.search.harm import Finding, Harm, Why
+from lab.story.deeds import Seen, of_event, of_finding
+from lab.story.happening import Happening, Kind
+
+KEY = b"L@2"
+
+
+def seen(kind, before=None, after=None, asks=True, longer=False):
+    """An event of client A at server 2. before, after: who has its vote."""
+    lives_ms = {0: 1000, 1: 2000 if longer else 1000}
+    owners = (before, after)
+    keys = [[SimpleNamespace(name=KEY, ttl_ms=lives_ms[place])] if owners[place] is not None else [] for place in (0, 1)]
+    world = SimpleNamespace(
+        lock=SimpleNamespace(contents=keys),
+        about=SimpleNamespace(at_once=1),
+        program=SimpleNamespace(servers=3),
+        node=lambda state, client: SimpleNamespace(ended=("",)),
+    )
+    ghosts = beginning(2).of_actor(0, phases=ASKS if asks else WORKS)
+    states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
+    command = SimpleNamespace(words=(b"SET", b"L"))
+    move = SimpleNamespace(event=Event(kind, 0, node=2), command=command, state=states[1], found=())
+    owned = [{KEY: owner} if owner is not None else {} for owner in (before, after)]
+    return Seen(world, states[0], move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("about", "kinds", "others"),
+    [
+        ({"kind": STEP, "after": 0}, [Kind.VOTE], ()),
+        ({"kind": STEP, "before": 1, "after": 1}, [Kind.VOTE_REFUSED], ()),
+        ({"kind": STEP, "before": 0}, [Kind.VOTE_TAKEN_BACK], ()),
+        ({"kind": STEP, "before": 1}, [Kind.VOTE_TAKEN_BACK_OTHERS], ("B",)),
+        ({"kind": STEP, "before": 0, "after": 0, "longer": True}, [Kind.VOTE_RENEWED], ()),
+        ({"kind": STEP, "before": 1, "after": 1, "longer": True}, [Kind.VOTE_RENEWED_OTHERS], ("B",)),
+        ({"kind": STEP, "before": 1, "after": 1, "asks": False}, [Kind.VOTE_LEFT_OTHERS], ("B",)),
+        ({"kind": STEP}, [], ()),
+        ({"kind": LOST_COMMAND}, [Kind.SENT_TO_SERVER, Kind.COMMAND_LOST], ()),
+        ({"kind": LOST_REPLY, "after": 0}, [Kind.VOTE, Kind.REPLY_LOST], ()),
+        ({"kind": RESEND}, [Kind.SENT_TO_SERVER, Kind.SENT_AGAIN], ()),
+    ],
+)
+def test_vote(about, kinds, others):
+    """A deed names the server, whose vote it is, and what becomes of it."""
+    found = of_event(seen(**about))
+
+    assert [one.kind for one in found] == kinds
+    assert [one.others for one in found[:1]] == [others][: len(found)]
+    assert all(one.actor == "A" for one in found)
+    assert all(one.servers == (2,) for one in found[:1])
+
+
+@pytest.mark.parametrize("harm", Harm)
+def test_finding_of_nobody(harm):
+    """Each way to break a claim is a happening, also where no client is known."""
+    assert of_finding(Finding(Claim.exclusive, harm)).kind in {Kind(harm), Kind.LOST_BETWEEN_HOLDERS}
+
+
+def test_lost_increment():
+    """A lost increment keeps the reason, as its code."""
+    assert of_finding(Finding(Claim.exclusive, Harm.LOST, Why.ROBBED)) == Happening(Kind.LOST, why="robbed")

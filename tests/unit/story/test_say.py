@@ -1,0 +1,184 @@
+"""What happened, in words: each template has both languages, and a sentence is tested here alone."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+import pytest
+from msgspec.structs import replace
+
+from lab.explore.questions import single_faults
+from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.harm import Harm, Why
+from lab.explore.search.tokens import ORDINALS, name_of
+from lab.language.choice import Language
+from lab.story import say
+from lab.story.happening import Happening, Kind
+from tests.stories import LOST
+
+ENGLISH, CHINESE = Language
+CODE = "SET L"
+PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
+
+
+def templates(language):
+    """Each template of a language, by its place in the file."""
+    found = {}
+    for table, there in say.words(language).items():
+        for name, one in there.items():
+            found |= {(table, name, form): text for form, text in (one.items() if isinstance(one, dict) else [("", one)])}
+    return found
+
+
+def places(text):
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_both_languages():
+    """Each template has its Chinese, with the same places. Chinese needs no form for several, and English every one of them."""
+    english, chinese = templates(ENGLISH), templates(CHINESE)
+    several = {one for one in english if f"{one[1]}{one[2]}".endswith("_several")}
+
+    assert english.keys() - several <= chinese.keys() <= english.keys()
+    assert [one for one in chinese if places(chinese[one]) != places(english[one])] == []
+
+
+def test_nothing_is_left_in_english():
+    """No Chinese template has English prose in it."""
+    assert [text for text in templates(CHINESE).values() if PROSE.search(text)] == []
+
+
+def test_each_kind_has_words():
+    """Each kind has a template, and each template is of a kind. So has each way to break a claim, and each reason."""
+    assert set(say.words(ENGLISH)["kind"]) == {kind.value for kind in Kind}
+    assert {harm.value for harm in Harm} <= {kind.value for kind in Kind}
+    assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("kind", Kind)
+def test_each_kind_is_said(kind, language):
+    """Each form of each kind can be filled: a place that nothing fills is an error."""
+    one = Happening(kind, 3000, "A", ("B",), value=2, over=1, servers=(1, 2, 3), why="expired", code=CODE, fault="lost_reply")
+
+    for form in say.words(language)["kind"][kind]:
+        assert say.clause(one, language, form)
+
+
+@pytest.mark.parametrize("budget", [NONE, *single_faults(), Budget(pauses=2, crashes=1)], ids=str)
+def test_faults(budget):
+    """Faults have the words that searches have."""
+    assert say.faults(budget._asdict()) == str(budget)
+
+
+def test_tokens():
+    """A token has the name that commands have."""
+    assert [say.token("B", number) for number in range(1, 7)] == [name_of("B", number) for number in range(1, 7)]
+    assert len(say.words(ENGLISH)["token"]) == len(ORDINALS)
+
+
+def test_sentences_of_a_schedule():
+    """The sentences name who did what, in order, and end with what broke."""
+    assert say.title(LOST) == "uuid: one increment is lost, after 10 events with 1 pause"
+    assert say.sentences(LOST) == (
+        "A gets the lock and reads 0. B waits for the lock. A is paused. At 3\u00a0s, A’s lock expires. B gets the lock, reads 0 "
+        "and writes 1. A is resumed and writes 1 over B’s 1. One increment is lost: A worked after a pause between its last look "
+        "at the lock and its write."
+    )
+
+
+def test_sentences_in_chinese():
+    """The same facts in Chinese have the same order and the same figures."""
+    assert say.title(LOST, CHINESE) == "uuid: 丢失一次加一（10 个事件；1 次停顿）"
+    assert say.sentences(LOST, CHINESE) == (
+        "A 加锁成功，读到 0。B 等待锁。A 停顿。第 3 秒，A 的锁过期。B 加锁成功，读到 0，写入 1。"
+        "A 恢复执行，写入 1，覆盖了 B 的 1。丢失一次加一：A 在最后一次查看锁和写入之间停顿，醒来后还在执行。"
+    )
+
+
+def test_schedule_in_which_nothing_breaks():
+    """A schedule without a finding has a title that says so."""
+    sound = replace(LOST, scenes=LOST.scenes[:3], claim="")
+
+    assert say.title(sound) == "uuid: nothing breaks in 3 events with 1 pause"
+    assert say.sentences(sound) == "A gets the lock and reads 0. B waits for the lock."
+
+
+def test_a_waiter_waits_once():
+    """The sentences do not repeat that a client waits, however often it tries."""
+    tries = [LOST.scenes[2]] * 3
+
+    assert say.sentences(replace(LOST, scenes=(LOST.scenes[0], *tries))) == "A gets the lock. B waits for the lock."
+
+
+def test_a_theft_is_stated_once():
+    """A theft that the last event is seen to do is not repeated as what it breaks."""
+    stolen = replace(LOST.scenes[-1], did=(Happening(Kind.DELETED_OTHERS, actor="A", others=("B",)),))
+    theft = Happening(Kind.THEFT, actor="A", others=("B",))
+
+    assert say.sentences(replace(LOST, scenes=(replace(stolen, breaks=(theft,)),))) == "A deletes B’s lock."
+
+
+def test_votes_of_one_command():
+    """What several servers answer to one command is one deed; what another client does comes between."""
+    votes = [(Happening(Kind.VOTE, actor="A", servers=(number,)),) for number in (1, 2, 3)]
+    votes += [(Happening(Kind.VOTE_REFUSED, actor="B", servers=(1,)),)]
+    votes += [
+        (Happening(Kind.VOTE_REFUSED, actor="A", servers=(4,)),),
+        (Happening(Kind.VOTE_REFUSED, actor="A", servers=(5,)), Happening(Kind.GRANTED, actor="A")),
+        (Happening(Kind.READ, actor="A"),),
+    ]
+    story = replace(LOST, scenes=tuple(replace(LOST.scenes[0], did=did) for did in votes))
+
+    assert say.sentences(story) == (
+        "A gets votes from servers 1, 2 and 3. B is refused by server 1. A is refused by servers 4 and 5, and gets the lock. "
+        "A reads 0."
+    )
+    assert "A 得到服务端 1、2 和 3 的票。" in say.sentences(story, CHINESE)
+
+
+def of(kind, *others, **about):
+    return Happening(kind, 3000, "A", others, **about)
+
+
+@pytest.mark.parametrize(
+    ("parts", "english", "chinese"),
+    [
+        ([of(Kind.GRANTED_WITH_FENCE, value=2)], "A gets the lock with fence 2", "A 加锁成功，编号 2"),
+        ([of(Kind.SAW_OTHERS, "B")], "A sees that the lock is B’s", "A 看到锁是 B 的"),
+        ([of(Kind.REQUEST_FAILED, code="NotAcquired")], "A’s request fails (NotAcquired)", "A 的请求失败（NotAcquired）"),
+        (
+            [of(Kind.WORK_FAILED), of(Kind.REQUEST_FAILED, code="ValueError")],
+            "A fails in its work, and its request fails (ValueError)",
+            "A 的业务失败，它的请求失败（ValueError）",
+        ),
+        ([of(Kind.SENT_TO_SERVER, servers=(2,)), of(Kind.COMMAND_LOST)], "A sends a command to server 2, and the command is lost",
+         "A 向服务端 2 发送一条命令，命令丢失"),
+        ([of(Kind.COMMAND, code=CODE, background=True)], "A’s other thread sends SET L", "A 的另一个线程发送 SET L"),
+        ([of(Kind.VOTE_LEFT_OTHERS, "B", servers=(2,))], "A leaves B’s vote alone at server 2", "A 没有碰 B 在服务端 2 的票"),
+        ([Happening(Kind.LOCK_EXPIRED, 3500, others=("A", "B"))], "at 3.5\u00a0s, the locks of A and B expire",
+         "第 3.5 秒，A 和 B 的锁过期"),
+    ],
+)  # fmt: skip
+def test_deeds(parts, english, chinese):
+    """What an event did is one sentence, and the same in both languages."""
+    assert (say.did(parts), say.did(parts, CHINESE)) == (english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("one", "english", "chinese"),
+    [
+        (Happening(Kind.STUCK, others=("A",)), "A waits for ever", "A 永远等下去"),
+        (Happening(Kind.STUCK, others=("A", "B")), "A and B wait for ever", "A 和 B 都永远等下去"),
+        (Happening(Kind.STUCK), "a request waits for ever", "一个请求永远等下去"),
+        (of(Kind.FENCE, value=3), "A gets no higher fence than 3", "A 没有拿到比 3 更大的编号"),
+        (of(Kind.LOST, value=2, why="no_lock"), "2 increments are lost: A worked without any lock",
+         "丢失 2 次加一：A 没有加锁就执行了业务"),
+        (Happening(Kind.LOST, why="expired"), "an increment was lost: a client worked after its lease had ended",
+         "丢失一次加一：某个客户端的锁已经到期，它还在执行"),
+    ],
+)  # fmt: skip
+def test_how_a_claim_breaks(one, english, chinese):
+    """How a claim breaks is said with the letters of the clients, where they are known."""
+    assert (say.broken(one), say.broken(one, CHINESE)) == (english, chinese)
