@@ -23,7 +23,6 @@ KINDS = {
     "r": r"r\d+",  # a request
     "p": r"replica-\d+",
     "plural": r"s?",
-    "c": "[A-D]",  # a client of a schedule
     "x": r"[^\n]+?",  # anything, also with brackets
 }
 ANYTHING = r"(?:(?>\[[^\]\n]*\]\([^)\n]*\))|[^\[\n])+?"  # within a line; a link is not cut
