@@ -119,7 +119,8 @@ contracts: # who may import whom
 unit: # the tests that need no server
 	@.venv/bin/pytest -q -n auto tests/unit
 
-test: check ## check, and the tests with real servers and a real browser
+test: check ## check, documents, and tests with servers and a browser
+	@$(LAB) docs --check
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/servers tests/browser
 
 trial: setup-dev # the whole of what the tests have a sample of: some hours

@@ -33,8 +33,3 @@ def rows_of(index: Path) -> list[dict[str, Any]]:
     text = index.read_text(encoding="utf-8")
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
     return [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
-
-
-def without_pictures(page: Path) -> str:
-    """Return the page's text with each picture left out."""
-    return re.sub(r"<svg.*?</svg>", "<svg/>", page.read_text(encoding="utf-8"), flags=re.DOTALL)

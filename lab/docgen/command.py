@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from lab.errors import ExitStatus
+
 
 @click.command()
 @click.option(
@@ -18,19 +20,25 @@ import click
     metavar="PAGE",
     help="Chinese page, such as docs/zh/class.md: record that you have compared it with its English page, and do nothing else.",
 )
-def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None) -> None:
+@click.option(
+    "--check", is_flag=True, help="Write nothing: list each document and picture that differs from what would be written."
+)
+def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, check: bool) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 
     The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
-    the Chinese pages whose English page has changed since a person compared them.
+    the Chinese pages whose English page has changed since a person compared them. --check also compares the charts of the
+    reference ladder and of its sweeps, which `lab report FOLDER` draws again; it exits with 1 if anything differs.
     """
+    if check:
+        return _check()
     from lab.docgen import chapters, translations
     from lab.docgen.generate import write
     from lab.docgen.rerun_figures import rerun as run_again
 
     if compared:
         click.echo(f"recorded in {translations.record_comparison(compared)}")
-        return
+        return ExitStatus.GOOD
     if begin:
         click.echo(f"wrote {chapters.begin(begin).name}")
     run_again(rerun, click.echo)
@@ -38,3 +46,16 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None) -> Non
         click.echo(f"wrote {path.name}")
     for line in (*translations.to_do(), *translations.new_stages()):
         click.echo(line)
+    return ExitStatus.GOOD
+
+
+def _check() -> ExitStatus:
+    """List what has drifted, as it is found."""
+    from lab.docgen.drift import drifted
+    from lab.paths import HOME
+
+    status = ExitStatus.GOOD
+    for path in drifted():
+        status = ExitStatus.BROKEN
+        click.echo(f"differs: {path.relative_to(HOME)}")
+    return status

@@ -1,7 +1,7 @@
 """The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
 
 A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
-``lab docs`` writes all parts again, and a test fails when one has drifted.
+``lab docs`` writes all parts again, and ``lab docs --check`` lists those that have drifted.
 """
 
 from __future__ import annotations

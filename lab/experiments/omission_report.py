@@ -43,6 +43,18 @@ BEFORE_MS, AFTER_MS = 400, 1200  # what the dots show before the freeze, and aft
 TITLE_WIDTH = 88  # characters in a line of the title
 
 
+class SteadyLayout(ConstrainedLayoutEngine):
+    """The same places in every drawing. The last digits of the solver vary, and the ids in an SVG are made from all digits."""
+
+    def execute(self, fig: Figure) -> None:
+        """Place the axes of a figure, on a grid of millionths."""
+        super().execute(fig)
+        for axes in fig.axes:
+            left, bottom, width, height = (round(place, 6) for place in axes.get_position(original=True).bounds)
+            axes.set_position((left, bottom, width, height))
+            axes.set_in_layout(True)  # a position that is set by hand takes axes out of the layout
+
+
 class OmissionBenchmark(Measurement, kw_only=True):
     """``omission.json``: the times of all requests, and the machine and versions."""
 
@@ -136,7 +148,7 @@ def draw_one(found: OmissionBenchmark, folder: Path, name: str) -> Path:
 def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
     """Return the picture: each request of one round as a dot, and the waits of all rounds by their share."""
     colours = COLOURS.get(paper.page, DARK_COLOURS)
-    below_head = ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.99, 0.99 - HEAD_IN / SIZE_IN[1]))
+    below_head = SteadyLayout(rect=(0.005, 0.01, 0.99, 0.99 - HEAD_IN / SIZE_IN[1]))
     figure = Figure(figsize=SIZE_IN, layout=below_head)
     dots, shares = figure.subplots(1, 2, width_ratios=(1.25, 1))
     _dots(dots, runs, colours, paper)

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from app.locks import PARTS, stages
-from lab.docgen import chapters, cost_of_locking, figure_values, figures, generate, rerun_figures
+from lab.docgen import architecture, chapters, cost_of_locking, figure_values, figures, generate, rerun_figures
+from lab.docgen.drift import is_drawn_so
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
 from lab.judge.verdict import judge
-from lab.paths import HOME
+from lab.paths import HOME, REFERENCE
 from lab.report import reference
 from lab.report.pages import report_run
 from lab.report.timeline_model import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
 from lab.scenario import reader
 from tests.builders import made_run
-from tests.pictures import assert_same_picture
+from tests.every import every
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 WITHIN_A_SENTENCE = re.compile(r"<!-- generated: [^\n]+? -->(?!\n)")
@@ -40,7 +41,7 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("stage", stages())
+@every("stage", stages)
 def test_every_stage_has_a_chapter(stage):
     """Every stage has a chapter with all parts in order."""
     path = chapters.path(stage)
@@ -51,7 +52,7 @@ def test_every_stage_has_a_chapter(stage):
     assert path.read_text(encoding="utf-8").startswith(f"# `{stage}`: ")
 
 
-@pytest.mark.parametrize("stage", stages())
+@every("stage", stages)
 def test_sections_of_a_chapter(stage):
     """A chapter goes from the code to what happened, to what is still wrong, and to what the documents say."""
     text = chapters.path(stage).read_text(encoding="utf-8")
@@ -89,7 +90,7 @@ def test_no_chapter_without_a_stage():
     assert sorted(path.stem for path in chapters.FOLDER.glob("*.md")) == sorted(stages())
 
 
-@pytest.mark.parametrize("stage", stages())
+@every("stage", stages)
 def test_chapters_show_their_pictures(stage):
     """Every chapter shows the pictures that are listed for it, and no others."""
     shown = re.findall(r"<!-- generated: picture (\w+) (\w+) -->", chapters.path(stage).read_text(encoding="utf-8"))
@@ -99,7 +100,7 @@ def test_chapters_show_their_pictures(stage):
     assert sorted(shown) == sorted(listed)
 
 
-@pytest.mark.parametrize("stage", stages())
+@every("stage", stages)
 def test_chapter_length(stage):
     """A chapter is short enough to be read in one go."""
     text = re.sub(r"```diff.*?```|```python.*?```", "", chapters.path(stage).read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -109,7 +110,7 @@ def test_chapter_length(stage):
     assert len(own) <= 120
 
 
-@pytest.mark.parametrize("one", illustrations().values(), ids=illustrations())
+@every("one", lambda: illustrations().values())
 def test_picture_shows_its_run(one):
     """A picture shows the run that it is listed with."""
     kept = figures.result(one)
@@ -119,21 +120,17 @@ def test_picture_shows_its_run(one):
     assert kept.record.ended == "complete"
 
 
-@pytest.mark.parametrize("path", generate.pictures(), ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_picture_is_drawn_from_its_facts(path, tmp_path):
-    """Drawn again from the facts that are kept, each picture of the book shows the same."""
-    generate.pictures()[path](tmp_path)
+def drawers() -> list[Path]:
+    """Return one picture of each function that draws some; `lab docs --check` compares all pictures."""
+    made = REFERENCE / "explore" / "uuid.svg", figures.KEPT / cost_of_locking.PRICE, architecture.DRAWN
+    shown = (illustrations()[name].shown for name in ("lua-nested", "local-late_writes"))
+    return [*shown, *made, REFERENCE / "omission" / "omission.svg", REFERENCE / "matrix" / "core-dark.svg"]
 
-    assert_same_picture(tmp_path / path.name, path)
 
-
-def test_drawing_is_exact(tmp_path):
-    """The drawing library that is locked draws a picture again to the byte; after its upgrade all are drawn again."""
-    path = illustrations()["lua-nested"].folder / figures.DRAWN
-
-    generate.pictures()[path](tmp_path)
-
-    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+@every("path", drawers)
+def test_one_picture_of_each_drawer(path):
+    """Drawn again from the facts that are kept, a picture of the book shows the same."""
+    assert is_drawn_so(path, generate.pictures()[path])
 
 
 def test_picture_folders():
@@ -144,7 +141,7 @@ def test_picture_folders():
     assert sum(path.stat().st_size for path in figures.KEPT.rglob("*") if path.is_file()) < SMALL_BYTES
 
 
-@pytest.mark.parametrize("path", generate.documents(), ids=name_of)
+@every("path", generate.documents)
 def test_links_between_documents(path):
     """Every link between the documents leads to something."""
     for link in LINK.findall(prose(path)):
@@ -156,7 +153,7 @@ def test_links_between_documents(path):
         assert not anchor or anchor in anchors(file), link
 
 
-@pytest.mark.parametrize("path", generate.documents(), ids=name_of)
+@every("path", generate.documents)
 def test_no_line_begins_with_a_figure(path):
     """No line begins with a generated figure: Markdown would take the line for HTML."""
     begun = [line for line in prose(path).splitlines() if re.match(r"\s*([-*] |\d+\. )?<!-- generated: [^\n]+? -->.", line)]
@@ -179,8 +176,8 @@ def test_costs_cover_the_ladder():
     assert sorted(rows) == sorted({result.judgement.stage for result in reference.ladder()})
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@every(
+    "words, message",
     [
         ("figur none lost", "no generated part 'figur'. Did you mean 'figure'"),
         ("figure none", "missing a required argument"),
@@ -225,8 +222,8 @@ def test_figure_within_a_sentence():
     assert WITHIN_A_SENTENCE.sub("", filled).startswith(f"left {reference.of_stage('incr').judgement.final}<")
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
+@every(
+    "entry, message",
     [
         ({"stage": "non", "scenario": "rush", "shows": "KEPT"}, "no stage 'non'"),
         ({"stage": "none", "scenario": "rus", "shows": "KEPT"}, "no scenario 'rus'"),
@@ -339,7 +336,7 @@ def test_chapter_is_begun_once(tmp_path, monkeypatch):
         chapters.begin("tll")
 
 
-@pytest.mark.parametrize("one", illustrations().values(), ids=illustrations())
+@every("one", lambda: illustrations().values())
 def test_kept_timeline_is_small(one):
     """A kept timeline holds no more than is shown."""
     picture = load(one.folder / "timeline.json")

@@ -14,6 +14,7 @@ from lab.explore import kept
 from lab.explore.kept import Kept
 from lab.explore.unexplored import why_not
 from lab.story.say import sentences, title
+from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
 LETTER_PX = 6.6  # of a legend
@@ -34,20 +35,12 @@ STORY_OF_UUID = Kept(
 )
 
 
-@pytest.mark.parametrize("name", stages())
+@every("name", stages)
 def test_chapters_show_what_orders_can_do(name):
     """The chapter of each stage that is explored has the part about every order, and no other chapter."""
     text = chapters.path(name).read_text(encoding="utf-8")
 
     assert (f"<!-- generated: schedule {name} -->" in text) == (name in ASKED)
-
-
-@pytest.mark.parametrize("path", explored.pictures(), ids=lambda path: path.stem)
-def test_picture_is_exact(path, tmp_path):
-    """The picture of a chapter is that of its kept schedule, to the byte."""
-    explored.pictures()[path](tmp_path)
-
-    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
 def test_picture_of_a_chapter(monkeypatch):
@@ -118,7 +111,7 @@ def test_unknown_claim_is_refused(monkeypatch, tmp_path):
         explored.shown.__wrapped__()
 
 
-@pytest.mark.parametrize("path", explored.pictures(), ids=lambda path: path.stem)
+@every("path", explored.pictures)
 def test_legend_of_a_schedule_is_not_cut_off(path):
     """The legend of a drawn schedule ends within the picture, also with a pause and several servers."""
     legend = re.findall(r'<text x="(\d+)" [^>]*class="soft small"[^>]*>([^<]*)<', path.read_text(encoding="utf-8"))

@@ -10,13 +10,13 @@ import pytest
 from matplotlib import style
 from matplotlib.colors import to_hex
 
+from lab.docgen.same_picture import SVG
 from lab.report import hero, hero_picture, reference
 from lab.report.chart import STYLE
 from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.palette import DARK, HARMS, LIGHT, MEANINGS, PAPERS, SIGNS, Mark
 from lab.report.repeats import of
 from lab.scenario import reader
-from tests.pictures import SVG
 
 SMALLEST_PT = 9  # 12 px, at which the letters of the README are legible
 

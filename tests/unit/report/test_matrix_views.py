@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex
 
 from app.locks import stages
 from lab.docgen import matrix_views
+from lab.docgen.same_picture import SVG
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, site
 from lab.report.html import page as html_page
@@ -18,8 +19,8 @@ from lab.report.matrix_marks import completed, mark, marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import DARK, HARMS, LIGHT, PAPERS, Mark
 from lab.scenario import reader
+from tests.every import every
 from tests.pages import assert_self_contained, cells_of
-from tests.pictures import SVG
 
 SMALLEST_PT = 7.5  # 10 px
 
@@ -28,8 +29,8 @@ def cell(stage="lua", name="rush", verdict="ADMITTED", claim="exclusive", **abou
     return Cell(stage=stage, scenario=name, claim=claim, verdict=verdict, **about)
 
 
-@pytest.mark.parametrize(
-    ("one", "wanted"),
+@every(
+    "one, wanted",
     [
         (cell(verdict="KEPT"), Mark.KEPT),
         (cell(verdict="KEPT", failed=9), Mark.KEPT),
@@ -170,13 +171,6 @@ def test_opened_cell(tmp_path):
     assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1000")
     assert [href for _, href in found["links"]] == ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg"]
     assert '<span class="order">some</span>' in page.read_text(encoding="utf-8")
-
-
-def test_reference_page_is_of_its_matrix(tmp_path):
-    """The page of the reference matrix is the one that ``lab docs`` writes."""
-    (path,) = matrix_views.pages()
-
-    assert matrix_views.page(tmp_path).read_bytes() == path.read_bytes()
 
 
 def test_page_and_pictures_have_the_same_colours():

@@ -10,18 +10,17 @@ import pytest
 from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.docgen import figures, generate
+from lab.docgen import figures
 from lab.evidence import run_folder
 from lab.judge.verdict import judge
-from lab.paths import REFERENCE
-from lab.report import chart, pages, reference, timeline_model
+from lab.report import pages, reference, timeline_model
 from lab.report.chart import FEW
 from lab.report.charts import charts
 from lab.report.run_labels import with_labels
 from lab.report.timeline_title import finding
 from tests.builders import made_run
-from tests.pages import assert_self_contained, without_pictures
-from tests.pictures import assert_same_picture
+from tests.every import every
+from tests.pages import assert_self_contained
 
 LONGEST_TITLE = 110  # letters; two lines above a chart
 
@@ -100,29 +99,6 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
         run_folder.find(str(tmp_path))
 
 
-@pytest.mark.parametrize("path", generate.documents(), ids=lambda path: path.name)
-def test_generated_parts_are_current(path):
-    """The generated parts of a document are what the code makes."""
-    assert generate.filled(path) == path.read_text(encoding="utf-8")
-
-
-def test_reference_page_is_of_its_runs(tmp_path, undrawn):
-    """The reference ladder's table and page are those of its runs; what its charts show is tested below."""
-    page, table, *charts = pages.report_many(pages.runs_in(REFERENCE), tmp_path)
-
-    assert table.read_bytes() == (REFERENCE / "table.md").read_bytes()
-    assert {path.name for path in charts} == {path.name for kind in ("*.svg", "*.png") for path in REFERENCE.glob(kind)}
-    assert without_pictures(page) == without_pictures(REFERENCE / "index.html")
-
-
-@pytest.mark.parametrize("name", [path.stem for path in sorted(REFERENCE.glob("*.svg"))])
-def test_reference_chart_is_of_its_runs(name, tmp_path):
-    """Each chart of the reference ladder shows its runs."""
-    (drawn,) = chart.save(charts("many")[name], with_labels(reference.ladder()), tmp_path / name)
-
-    assert_same_picture(drawn, REFERENCE / f"{name}.svg")
-
-
 def test_reference_holds_the_ladder():
     """The reference holds the whole ladder."""
     results = reference.ladder()
@@ -132,7 +108,7 @@ def test_reference_holds_the_ladder():
     assert all(result.judgement.requests == 5000 for result in results)
 
 
-@pytest.mark.parametrize("name", list(charts("many")))
+@every("name", lambda: list(charts("many")))
 def test_chart_title_states_a_finding(name):
     """The title of a comparison's chart is a short sentence with a number, not a question and not only a name."""
     results = with_labels(reference.ladder())[:FEW]

@@ -1,0 +1,83 @@
+"""What has drifted is listed, and a picture is the same when it shows the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from lab.docgen import drift, generate, matrix_views
+from lab.docgen.command import docs
+from lab.docgen.same_picture import same_picture
+from lab.errors import ExitStatus
+from lab.experiments import sweeps
+from lab.paths import REFERENCE
+from lab.report import pages
+
+DRAWN = REFERENCE / "chapters" / "lua-nested" / "timeline.svg"
+PAGE = "<!-- generated: measures -->{}<!-- end -->"
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A book with one page and one picture, a ladder with one table, and no sweep; the table and the picture are as made."""
+    monkeypatch.setattr("lab.paths.HOME", tmp_path)
+    monkeypatch.setattr(drift, "REFERENCE", tmp_path)
+    monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
+    drawn = tmp_path / "drawn" / "one.svg"
+    monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
+    monkeypatch.setattr(matrix_views, "pages", dict)
+    monkeypatch.setattr(sweeps, "names", list)
+    monkeypatch.setattr(pages, "report_many", lambda runs, folder: [written(folder / "table.md", "1 lost")])
+    written(tmp_path / "page.md", generate.fill(PAGE.format("")))
+    drawn.parent.mkdir()
+    written(drawn, "<svg/>")
+    written(tmp_path / "table.md", "1 lost")
+    return tmp_path
+
+
+def written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_has_drifted_is_listed(book):
+    """`lab docs --check` exits with 1 and names each document, picture and table that differs; it changes none."""
+    before = CliRunner().invoke(docs, ["--check"], standalone_mode=False)
+    written(book / "page.md", PAGE.format("x"))
+    written(book / "drawn" / "one.svg", "<svg></svg>")
+    written(book / "table.md", "2 lost")
+
+    after = CliRunner().invoke(docs, ["--check"], standalone_mode=False)
+
+    assert (before.return_value, before.output) == (ExitStatus.GOOD, "")
+    assert after.return_value == ExitStatus.BROKEN
+    assert after.output.splitlines() == ["differs: page.md", "differs: drawn/one.svg", "differs: table.md"]
+    assert (book / "page.md").read_text(encoding="utf-8") == PAGE.format("x")
+
+
+def test_what_is_missing_or_left_over_is_listed(book):
+    """A picture that was never kept has drifted, and so has a chart that nothing draws any more."""
+    (book / "drawn" / "one.svg").unlink()
+    written(book / "old.svg", "<svg/>")
+
+    assert [path.name for path in drift.drifted()] == ["one.svg", "old.svg"]
+
+
+def test_same_picture(tmp_path):
+    """Another text or another place of a shape is another picture; ids and the last digits are not seen."""
+    text = DRAWN.read_text(encoding="utf-8")
+    place = re.search(r"M (\d+\.\d+) ", text[text.index("LineCollection") :])
+    changed = {
+        "ids": text.replace("url(#p", "url(#q"),
+        "digits": text.replace(f"M {place[1]} ", f"M {float(place[1]) + 0.01:.6f} "),
+        "a text": text.replace("</text>", "!</text>", 1),
+        "a shape": text.replace(f"M {place[1]} ", f"M {float(place[1]) + 40:.6f} "),
+        "a colour": re.sub(r"stroke: #[0-9a-f]{6}", "stroke: #123456", text),
+    }
+
+    same = [name for name, new in changed.items() if same_picture(written(tmp_path / "new.svg", new), DRAWN)]
+
+    assert [name for name, new in changed.items() if new == text] == []
+    assert same == ["ids", "digits"]
