@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from lab import bootstrap
 from lab.errors import ExitStatus
+from tests.every import every
 
 
-@pytest.mark.parametrize("letter", ['"', "$", "`", "\\", ":", "\n"])
+@every("letter", ['"', "$", "`", "\\", ":", "\n"])
 def test_folder_that_no_virtual_environment_can_have(monkeypatch, capsys, letter):
     """A folder whose path would break or run in the first lines of a program is refused before anything is installed."""
     monkeypatch.setattr(bootstrap, "HOME", Path(f"/home/me/a{letter}lab"))

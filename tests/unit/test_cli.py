@@ -24,6 +24,7 @@ from lab.scenario.requirements import MEASURES
 from lab.scenario.stages import find_stage
 from lab.text import in_few_words
 from tests.builders import made_run
+from tests.every import every
 
 
 @pytest.fixture
@@ -55,8 +56,8 @@ INTO_A_FILE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
+@every(
+    "words, expected",
     [
         (("run", "rush", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'", "watchdog"]),
         (("run", "rsh", "--stage", "lua"), ["no scenario 'rsh'", "Did you mean 'rush'", "one_replica"]),
@@ -231,7 +232,7 @@ def test_stages_a_line_each(said):
     assert max(map(len, out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", stages())
+@every("name", stages)
 def test_one_stage(said, name):
     """``lab stages NAME`` prints everything that the stage's docstring holds, in lines of at most 80 columns."""
     status, out, _ = said("stages", name)
@@ -261,7 +262,7 @@ def test_scenarios_a_line_each(said):
     assert max(map(len, out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", names())
+@every("name", names)
 def test_one_scenario(said, name):
     """``lab scenarios NAME`` prints its title, claim, faults and danger, in lines of at most 80 columns."""
     _, out, _ = said("scenarios", name)

@@ -9,8 +9,6 @@ import shlex
 import subprocess
 import sys
 
-import pytest
-
 from app.lock import Claim
 from app.locks import PARTS, part, stages
 from lab.cli import lab
@@ -21,6 +19,7 @@ from lab.paths import HOME
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
+from tests.every import every
 
 STAGES = stages()
 DOCUMENTS = generate.documents()
@@ -40,7 +39,7 @@ def lines_of_code(text: str) -> int:
     return sum(1 for number, line in lines if number not in skipped and line.strip() and not line.strip().startswith("#"))
 
 
-@pytest.mark.parametrize("name", STAGES)
+@every("name", STAGES)
 def test_story_has_four_parts(name):
     """Every stage has its story in four parts."""
     story = STAGES[name].story
@@ -51,7 +50,7 @@ def test_story_has_four_parts(name):
     assert story.see_it
 
 
-@pytest.mark.parametrize("name", [name for name, stage in STAGES.items() if stage.follows])
+@every("name", lambda: [name for name, stage in STAGES.items() if stage.follows])
 def test_problem_is_in_the_stage_before(name):
     """The problem of a stage is, word for word, in the **Still** of the stage that it follows."""
     assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
@@ -80,7 +79,7 @@ def test_stage_without_a_place(monkeypatch):
     assert order[order.index("ttl") : order.index("ttl") + 3] == ["ttl", "uuid", "lua"]
 
 
-@pytest.mark.parametrize("name", STAGES)
+@every("name", STAGES)
 def test_class_of_a_stage(name):
     """The class of a stage is called Lock, and takes what every lock takes."""
     stage = STAGES[name]
@@ -90,13 +89,13 @@ def test_class_of_a_stage(name):
     assert not stage.lease or "lease_ms" in inspect.signature(stage.lock).parameters
 
 
-@pytest.mark.parametrize("name", STAGES)
+@every("name", STAGES)
 def test_stage_length(name):
     """A stage is short enough to be read in one go."""
     assert lines_of_code(source(name)) <= 95  # a lock with renewal, subscription and queue; most have a third of that
 
 
-@pytest.mark.parametrize("claim", Claim)
+@every("claim", Claim)
 def test_every_claim_is_tested_by_a_scenario(claim):
     assert any(reader.load(name).tests is claim for name in reader.names())
 
@@ -107,14 +106,14 @@ def test_every_claim_has_a_promise():
     assert len(ROWS) == len(PROMISES)
 
 
-@pytest.mark.parametrize("mechanism", [one.name for one in MECHANISMS])
+@every("mechanism", [one.name for one in MECHANISMS])
 def test_every_mechanism_is_shown(mechanism):
     """A history made by hand shows each mechanism: the tests of the judge name it."""
     shown = "".join(path.read_text(encoding="utf-8") for path in (HOME / "tests" / "unit" / "judge").glob("test_*.py"))
     assert f'"{mechanism}"' in shown
 
 
-@pytest.mark.parametrize("name", reader.names())
+@every("name", reader.names)
 def test_scenario_fits_a_stage(name):
     """Every scenario loads, states its danger, and fits some stage."""
     one = reader.load(name)
@@ -134,7 +133,7 @@ def commands() -> list[tuple[str, str]]:
     return [(line, where) for line, where in found if re.match(r"(make|lab|\.venv/bin/lab)\b", line) and "…" not in line]
 
 
-@pytest.mark.parametrize(("line", "where"), commands())
+@every("line, where", commands)
 def test_every_command_that_is_told_exists(line, where):
     words = shlex.split(line)
     if words[0] == "make":
@@ -222,7 +221,7 @@ LOADS = {  # what is run, and what of the above it needs
 }
 
 
-@pytest.mark.parametrize("what", LOADS)
+@every("what", LOADS)
 def test_imports_are_light(what):
     """No command waits for a library that only another stage needs."""
     code = f"import sys; {what}; print(*sys.modules)"

@@ -7,10 +7,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from lab.docgen import architecture, generate
 from lab.paths import HOME
+from tests.every import every
 
 FOLDERS = sorted(path.parent for path in (HOME / "lab").glob("*/__init__.py"))
 MOST_MODULES = 12  # directly in lab/
@@ -43,7 +42,7 @@ QUOTED = {  # where a retired word is somebody else's, or is on disk; each with 
 }
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+@every("folder", FOLDERS)
 def test_a_folder_says_what_it_is(folder):
     """The docstring of each folder says in a few lines what is in it."""
     text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
@@ -67,7 +66,7 @@ def test_the_picture_names_every_folder():
     assert "…" not in text
 
 
-@pytest.mark.parametrize("path", generate.documents(), ids=lambda path: path.relative_to(HOME).as_posix())
+@every("path", generate.documents)
 def test_paths_in_documents_exist(path):
     """Each file or folder that a document names is there."""
     named = A_PATH.findall(path.read_text(encoding="utf-8"))
@@ -82,7 +81,7 @@ def texts() -> list[str]:
     return [name for name in listed if name.endswith(kinds) and not name.startswith("reports/") and name not in QUOTED]
 
 
-@pytest.mark.parametrize("name", texts())
+@every("name", texts)
 def test_retired_words_stay_retired(name):
     """No text uses a word that was retired. ``RETIRED`` has what to write instead."""
     lines = Path(HOME / name).read_text(encoding="utf-8").splitlines()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 from lab.paths import HOME
+from tests.every import every
 
 TESTS = HOME / "tests"
 FOLDERS = {"unit", "servers", "browser", "containers"}
@@ -25,7 +24,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.relative_to(TESTS).as_posix())
+@every("path", lambda: sorted(TESTS.rglob("*.py")))
 def test_no_import_of_a_test(path):
     """No file of the tests imports a module of tests: what two of them need is in a module of its own."""
     assert [name for name in imported(path) if ".test_" in f".{name}" and name.startswith("tests")] == []

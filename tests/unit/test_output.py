@@ -5,10 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from lab.errors import ExitStatus
 from tests.command import LAB
+from tests.every import every
 
 
 def shell(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -17,8 +16,8 @@ def shell(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "message"),
+@every(
+    "words, status, message",
     [
         ("lab stages | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
         ("lab diff lua | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
@@ -45,8 +44,8 @@ def test_error_is_not_hidden_by_the_pipe(tmp_path):
     assert "no stage 'lau'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
+@every(
+    "words, status",
     [
         ("COLUMNS=0 lab stages lua", ExitStatus.GOOD),
         ("COLUMNS=00 lab scenarios rush", ExitStatus.GOOD),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 from lab.judge.judgement import Verdict
+from tests.every import every
 from tests.trial import Tried, condemned, is_evidence, until_settled
 
 UNREACHED = (Verdict.VOID, "the danger was never reached: struck was 0, needed 1")
@@ -17,8 +16,8 @@ KEPT = (Verdict.KEPT, "the danger was real, and the promise held")
 ADMITTED = (Verdict.ADMITTED, "1 increment lost: deleted by another")
 
 
-@pytest.mark.parametrize(
-    ("runs", "is_settled", "most", "made"),
+@every(
+    "runs, is_settled, most, made",
     [
         ([UNREACHED, KEPT], is_evidence, 2, 2),
         ([UNREACHED, UNREACHED, KEPT], is_evidence, 2, 2),

@@ -12,6 +12,7 @@ from app import fault_files
 from app.answer import Meaning
 from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection
 from app.request_context import RequestContext
+from tests.every import every
 
 NAMES = [f"wait-{number}" for number in range(200)]
 
@@ -90,7 +91,7 @@ def test_raise_leaves_other_faults(tmp_path):
     failpoints.reach("read", "before", "r3")
 
 
-@pytest.mark.parametrize(("answers", "said_yes"), [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
+@every("answers, said_yes", [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
 def test_yes_lasts_for_the_phase(answers, said_yes):
     """A yes to any command of a phase is a yes, and is forgotten with the phase."""
     one = RequestContext()
@@ -103,8 +104,8 @@ def test_yes_lasts_for_the_phase(answers, said_yes):
     assert not one.said_yes
 
 
-@pytest.mark.parametrize(
-    ("meanings", "told_no"),
+@every(
+    "meanings, told_no",
     [
         (["REFUSED"], True),
         (["NOTHING", "REFUSED", "REFUSED"], True),
@@ -210,9 +211,7 @@ class Recorded(Failpoints):
         self.reached.append(f"{phase}.{moment}")
 
 
-@pytest.mark.parametrize(
-    ("refusal", "grant"), [(1800, None), (-1800, 1), (1, 0), ("held by r1", None), ([0, 1800], [1, 0]), (0, -1)]
-)
+@every("refusal, grant", [(1800, None), (-1800, 1), (1, 0), ("held by r1", None), ([0, 1800], [1, 0]), (0, -1)])
 def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
     """The answer after which a request entered its work is the yes of that script, and no other answer is."""
     failpoints = Recorded(tmp_path)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.journal import Renewed
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("answer", "prolonged", "succeeded"),
+@every(
+    "answer, prolonged, succeeded",
     [("1", None, True), ("sent", None, True), ("0", None, False), ("1", False, False), ("[1]", True, True)],
 )
 def test_renewal_that_succeeded(answer, prolonged, succeeded):

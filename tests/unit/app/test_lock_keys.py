@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.lock_keys import LockKeys
+from tests.every import every
 
 TOUCHED = frozenset({"lock", "lock:tries"})
 
 
-@pytest.mark.parametrize(
-    ("named", "keys", "renewing", "expected"),
+@every(
+    "named, keys, renewing, expected",
     [
         ("lock", ("lock",), False, True),
         ("lock", ("lock:tries",), False, False),

@@ -9,10 +9,11 @@ from app.settings import Settings
 from app.web import create_app
 from lab.containers.agent import EVERYWHERE
 from lab.servers.programs.gunicorn import Gunicorn
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("host", "origin"),
+@every(
+    "host, origin",
     [
         (None, None),  # HTTP/1.0
         ("127.0.0.1", None),
@@ -28,8 +29,8 @@ def test_own_names_are_accepted(host, origin):
     assert foreign(host, origin, LOOPBACK) == ""
 
 
-@pytest.mark.parametrize(
-    ("host", "origin", "words"),
+@every(
+    "host, origin, words",
     [
         ("evil.example", None, "the Host must be one of 127.0.0.1, localhost, [::1], and this is 'evil.example'; LAB_HOSTS"),
         ("evil.example:8000", "http://evil.example:8000", "the Host must be"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.stores.redis_commands import keys, lease, meaning, script, unpacked, waits_s, words
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("command", "answer", "means"),
+@every(
+    "command, answer, means",
     [
         (("SET", "k", "v", "NX", "PX", 5), None, "REFUSED"),
         (("SET", "k", "v", "NX", "PX", 5), True, "AGREED"),
@@ -52,8 +51,8 @@ def test_unpacked():
     assert unpacked(packed) == [("MULTI",), ("SET", b"k", b"a\r\nb"), ("EXEC",)]
 
 
-@pytest.mark.parametrize(
-    ("command", "seconds"),
+@every(
+    "command, seconds",
     [
         (("BLPOP", "k", "l", 5), 5),
         (("BLPOP", b"k", b"0"), 0),
@@ -68,8 +67,8 @@ def test_waits(command, seconds):
     assert waits_s(command) == seconds
 
 
-@pytest.mark.parametrize(
-    ("command", "did"),
+@every(
+    "command, did",
     [
         (("SET", "lock", "token", "NX", "PX", 300), {"began"}),
         (("SET", b"lock", b"token", b"NX"), {"began"}),

@@ -8,6 +8,7 @@ from app.endpoint import Address, Endpoint
 from app.settings import LONGEST_MS, Settings, SettingsError
 from app.web import create_app
 from lab.scenario import options
+from tests.every import every
 
 
 def test_precedence_of_settings():
@@ -40,8 +41,8 @@ def test_password_is_never_shown():
     assert "secret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("environ", "words"),
+@every(
+    "environ, words",
     [
         ({"LAB_STGE": "lua"}, ["no setting stge (LAB_STGE)", "Did you mean LAB_STAGE?", "retry_ms"]),
         ({"LAB_TTL_MS": "\u0663"}, ["setting ttl_ms (LAB_TTL_MS)", "'\u0663' is not a whole number", "at least 1"]),

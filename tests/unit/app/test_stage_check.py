@@ -11,6 +11,7 @@ from app.locks import NotAStage, stage, stages
 from app.stage_check import LONGEST_MS, stores, wrong
 from lab.scenario import options
 from lab.servers.stores import stores as shelf
+from tests.every import every
 
 HEAD = '''"""Mine."""
 from app.lock import Claim, Stage, claims
@@ -50,8 +51,8 @@ def refusal(folder, text: str) -> str:
     return str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
+@every(
+    "keys, words",
     [
         ("lock=None", ["lock must be a class with the method run(work)", "not None"]),
         ("lock=int", ["lock must be a class", "not the class int"]),
@@ -109,8 +110,8 @@ def test_wrong_key_is_refused(tmp_path, keys, words):
     assert "0x" not in said
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@every(
+    "text, words",
     [
         ("", ["no STAGE = Stage(…) in it"]),
         ("STAGE = None", ["no STAGE = Stage(…) in it"]),

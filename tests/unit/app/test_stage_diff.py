@@ -6,6 +6,7 @@ import pytest
 
 from app.locks import stage, stages
 from lab.scenario.stage_diff import changes, code, difference
+from tests.every import every
 
 STAGES = stages()
 PAIRS = [(STAGES[one.follows], one) for one in STAGES.values() if one.follows]
@@ -104,7 +105,7 @@ def test_code_without_docstring_and_record(old_and_new):
     assert "Old." not in text
 
 
-@pytest.mark.parametrize(("old", "new"), PAIRS, ids=[new.name for _, new in PAIRS])
+@every("old, new", PAIRS)
 def test_diff_without_record_and_machinery(old, new):
     """No diff shows the record or the machinery of another stage."""
     changed = [line[1:] for line in difference(old, new) if line[0] in "+-"]

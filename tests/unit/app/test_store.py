@@ -6,11 +6,10 @@ import ast
 import inspect
 from pathlib import Path
 
-import pytest
-
 from app import plugins, store
 from app.locks import stages
 from app.stores import etcd, mysql, redis, redis_nodes, zookeeper
+from tests.every import every
 
 CLIENTS = {
     store.RedisStore: redis.Redis,
@@ -47,7 +46,7 @@ def test_every_store_has_a_list_of_its_calls():
     assert sorted(store.STORES) == files
 
 
-@pytest.mark.parametrize("protocol", CLIENTS)
+@every("protocol", CLIENTS)
 def test_client_has_the_calls(protocol):
     """A client has the calls of its protocol, with the same parameters."""
     client = CLIENTS[protocol]
@@ -61,7 +60,7 @@ def test_client_has_the_calls(protocol):
                 assert by_position, f"{client.__name__}.{name}({parameter.name})"
 
 
-@pytest.mark.parametrize("name", STAGES)
+@every("name", STAGES)
 def test_stage_makes_only_listed_calls(name):
     """A stage makes no call to its store that the protocol does not list."""
     stage = stages()[name]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lab.containers.agent import Agent
 from lab.containers.clocks import MORE_TRIES, TRIES, Reading, number_of, read
+from tests.every import every
 
 MS = 1_000_000
 HERE = Reading("one boot", 0, 0)
@@ -33,8 +32,8 @@ class Host:
         return read(self.ask, self.clock)
 
 
-@pytest.mark.parametrize(
-    ("ahead_ms", "trips_ms", "boot", "clocks"),
+@every(
+    "ahead_ms, trips_ms, boot, clocks",
     [
         (0, [1], "one boot", 1),
         (0, [80, 30, 4, 60, 90], "one boot", 1),  # the shortest round trip counts

@@ -22,6 +22,7 @@ from lab.paths import HOME
 from lab.scenario import reader
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.stores import stores
+from tests.every import every
 
 COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
 STORES = yaml.safe_load((HOME / "docker-stack.stores.yml").read_text(encoding="utf-8"))["services"]
@@ -52,7 +53,7 @@ def test_given_command_of_compose(monkeypatch):
     assert compose_command() == ["sh", "-c", "a b"]
 
 
-@pytest.mark.parametrize("store", sorted(stores()))
+@every("store", lambda: sorted(stores()))
 def test_servers_are_services(store):
     """Every server that a local run starts is a service at its port."""
     for name in names(store, RUSH):
@@ -71,7 +72,7 @@ def test_addresses_of_services():
     assert {COUNTER, NGINX, Sentinel().name} <= COMPOSE.keys()
 
 
-@pytest.mark.parametrize("name", sorted(COMPOSE))
+@every("name", lambda: sorted(COMPOSE))
 def test_published_ports(name):
     """Only the proxy and the pages are published, and on loopback alone."""
     published = COMPOSE[name].get("ports", [])
@@ -80,13 +81,13 @@ def test_published_ports(name):
     assert bool(published) == (name in ("nginx", "locust"))
 
 
-@pytest.mark.parametrize("name", sorted(COMPOSE))
+@every("name", lambda: sorted(COMPOSE))
 def test_every_service_has_a_healthcheck(name):
     """Every service has a health check."""
     assert COMPOSE[name]["healthcheck"]["test"]
 
 
-@pytest.mark.parametrize("store", sorted(stores()))
+@every("store", lambda: sorted(stores()))
 def test_networks_of_services(store):
     """A replica that is cut off from the lock's store still reaches the counter, and requests reach it."""
     assert [COMPOSE[name]["networks"] for name in names(store, RUSH)] == [[LOCKS]] * len(names(store, RUSH))
@@ -106,7 +107,7 @@ def as_unless_told(value):
     return json.loads(re.sub(r"\$\{LAB_(?:UI|LIVE)_PORT:-(\d+)\}", r"\1", json.dumps(value)))
 
 
-@pytest.mark.parametrize("name", sorted(STACK))
+@every("name", lambda: sorted(STACK))
 def test_stack_agrees_with_compose(name):
     """A service of the stack is the service of the compose file."""
     for key in ("command", "user", "healthcheck", "read_only", "cap_drop", "stop_grace_period"):
@@ -114,7 +115,7 @@ def test_stack_agrees_with_compose(name):
     assert "endpoint_mode" in STACK[name]["deploy"]
 
 
-@pytest.mark.parametrize("name", sorted(STORES))
+@every("name", lambda: sorted(STORES))
 def test_stores_of_the_stack(name):
     """A store of the stack is set up as in the compose file, and no port of it is published."""
     for key in ("image", "environment"):
@@ -134,8 +135,8 @@ def test_only_needed_services_start():
     assert services(stages()["mysql_for_update"], RUSH) == ["mariadb"]
 
 
-@pytest.mark.parametrize(
-    ("name", "stage", "word"),
+@every(
+    "name, stage, word",
     [
         ("failover", "lua", "store_replica"),
         ("clock_jump", "redlock", "store_clocks"),

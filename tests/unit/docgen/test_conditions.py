@@ -10,6 +10,7 @@ from lab.docgen import conditions, generate
 from lab.errors import BadInput
 from lab.report import reference
 from lab.report.matrix import Cell
+from tests.every import every
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_every_claim_is_on_the_page():
     assert [claim.name for claim in Claim if f"| `{claim.name}`: {claim.value} |" not in text] == []
 
 
-@pytest.mark.parametrize("claim", Claim, ids=lambda claim: claim.name)
+@every("claim", Claim)
 def test_each_stage_stands_in_one_column(claim):
     """So the counts of a row add up to all stages."""
     of = conditions.columns(claim)

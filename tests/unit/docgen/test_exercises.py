@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.locks import stage
 from lab.docgen.lesson_parts import FOLDER, exercises
+from tests.every import every
 
 PARTS = ["Title", "Idea", "Task", "Check", "Before", "After", "Hint"]
 SOLUTIONS = FOLDER / "solutions"
@@ -17,7 +16,7 @@ def test_ten_exercises_with_a_solution_each():
     assert [path.name for path in sorted(SOLUTIONS.glob("*.py"))] == [path.name for path in exercises()]
 
 
-@pytest.mark.parametrize("path", exercises(), ids=lambda path: path.stem)
+@every("path", exercises)
 def test_exercise_has_its_parts(path):
     """The docstring of an exercise has all parts, and its check is a command for the student's own file."""
     parts = exercises()[path]
@@ -27,7 +26,7 @@ def test_exercise_has_its_parts(path):
     assert parts["Before"] != parts["After"]
 
 
-@pytest.mark.parametrize("path", exercises(), ids=lambda path: path.stem)
+@every("path", exercises)
 def test_solution_keeps_the_promises(path):
     """A solution changes the lock, and not what it promises."""
     start, solution = stage(str(path)), stage(str(SOLUTIONS / path.name))

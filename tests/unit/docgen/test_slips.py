@@ -16,6 +16,7 @@ from lab.explore import kept
 from lab.explore.kept import Kept
 from lab.paths import DOCS
 from lab.story.say import sentences
+from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
 SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}
@@ -35,7 +36,7 @@ def test_each_slip_is_on_the_page():
     assert sorted(PARTS) == sorted(SLIPS)
 
 
-@pytest.mark.parametrize("name", SLIPS)
+@every("name", SLIPS)
 def test_docstring_of_a_slip(name):
     """A slip states in its first line what it is, and which commands show it."""
     assert SLIPS[name].story.title.startswith("Slip: ")
@@ -43,7 +44,7 @@ def test_docstring_of_a_slip(name):
     assert all(f"docs/slips/{name}.py" in line for line in SLIPS[name].story.see_it)
 
 
-@pytest.mark.parametrize("name", [name for name, one in SLIPS.items() if commands(one)])
+@every("name", lambda: [name for name, one in SLIPS.items() if commands(one)])
 def test_decision_of_a_slip_is_current(name):
     """What the page states was decided on the code that it shows, with the TTL of the command that it shows."""
     found = kept.current(SLIPS[name])

@@ -11,6 +11,7 @@ from app.locks import stages
 from lab.docgen import translations
 from lab.docgen.translations import NOT_YET, README, Page
 from lab.errors import BadInput
+from tests.every import every
 
 ENGLISH = """\
 # A page
@@ -56,13 +57,13 @@ def change(path, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", translations.pages(), ids=lambda page: page.chinese.as_posix())
+@every("page", translations.pages)
 def test_chinese_page_is_like_the_english_page(page):
     """Both have the same generated parts, commands, headings and figures."""
     assert translations.differences(page) == []
 
 
-@pytest.mark.parametrize("page", translations.pages(), ids=lambda page: page.chinese.as_posix())
+@every("page", translations.pages)
 def test_pages_were_compared(page):
     """The English page is as it was when a person compared the two. `lab docs` lists what to compare again."""
     assert not translations.is_stale(page)

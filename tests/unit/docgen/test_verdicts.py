@@ -12,6 +12,7 @@ from lab.errors import BadInput
 from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
+from tests.every import every
 
 
 def cell(stage: str, scenario: str, verdict: str, lost: int = 0, rounds: dict[str, int] | None = None) -> Cell:
@@ -118,7 +119,7 @@ def test_unknown_stage():
         verdicts._changed("luaa")
 
 
-@pytest.mark.parametrize("stage", stages())
+@every("stage", stages)
 def test_chapter_links_to_its_whole_table(stage):
     """The whole table of each stage stands in docs/stages.md, where the chapter's link leads."""
     text = chapters.path(stage).read_text(encoding="utf-8")

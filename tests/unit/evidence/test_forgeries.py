@@ -13,6 +13,7 @@ from lab.errors import BadInput, ExitStatus
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.report.pages import keep
+from tests.every import every
 from tests.forgeries import FORGERIES, of_the_run, recorded
 
 SOON_S = 20.0
@@ -33,8 +34,8 @@ def soon() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-@pytest.mark.parametrize("lossy", [False, True], ids=["sound", "broken"])
-@pytest.mark.parametrize("name", FORGERIES)
+@every("lossy", [False, True])
+@every("name", FORGERIES)
 def test_forgery(tmp_path, capsys, name, lossy):
     """The check says what is wrong. A sound run is never accused, and a broken run is never acquitted."""
     folder = recorded(tmp_path / "run", lossy, keeps_inventory=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-import pytest
-
 from lab.evidence.history import History, in_order, outcome_of
 from tests.builders import Made
+from tests.every import every
 
 
 @dataclass(frozen=True)
@@ -16,7 +15,7 @@ class Stamp:
     at_ns: int
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 7, 1000])
+@every("chunk", [1, 2, 7, 1000])
 def test_merge_orders_streams(chunk):
     """Nearly ordered streams come out in order."""
     streams = {}
@@ -65,8 +64,8 @@ def test_torn_lines(tmp_path):
     assert findings.account.writes == 1  # the rest of the journal counts
 
 
-@pytest.mark.parametrize(
-    ("status", "replica", "outcome"),
+@every(
+    "status, replica, outcome",
     [
         (200, "replica-1", "acknowledged"),
         (200, "", "unknown"),

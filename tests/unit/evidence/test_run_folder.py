@@ -12,6 +12,7 @@ from lab.errors import BadInput, CannotWrite
 from lab.evidence import run_folder
 from lab.evidence.run_folder import RunFolder, as_json, take_abandoned
 from tests.builders import record_of_ten
+from tests.every import every
 
 
 def killed(reports: Path, stage: str, *files: str) -> Path:
@@ -98,8 +99,8 @@ def test_clocks_that_cannot_be(tmp_path):
         run_folder.load(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("table", "key", "value", "words"),
+@every(
+    "table, key, value, words",
     [
         ("scenario", "requests", None, "in its table scenario: Expected `int`, got `null` - at `$.requests`"),
         ("scenario", "tests", "gone", "in its table scenario: Object missing required field `tests`"),

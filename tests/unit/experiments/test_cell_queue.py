@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-import pytest
-
 from lab.experiments.cell_queue import LOOSE, CellQueue
+from tests.every import every
 
 CELLS = [*(("zookeeper", f"z{number}") for number in range(3)), *((LOOSE, f"r{number}") for number in range(5)), ("etcd", "e0")]
 
@@ -43,7 +42,7 @@ def test_no_worker_waits_for_a_train():
     assert [len(some) for some in ran] == [2, 2]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3, 16])
+@every("jobs", [1, 2, 3, 16])
 def test_every_cell_is_run_once(jobs):
     """No cell is lost, and none is run twice."""
     assert sorted(chain(*names(CellQueue(CELLS, jobs), jobs))) == sorted(cell for _, cell in CELLS)

@@ -15,6 +15,7 @@ from lab.experiments import lesson
 from lab.experiments.lesson import OPEN, steps
 from lab.interrupts import Interrupted
 from lab.report import reference
+from tests.every import every
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_the_lesson_takes_45_minutes():
     assert steps()[-1].ends == 45
 
 
-@pytest.mark.parametrize("place", steps(), ids=lambda place: str(place.number))
+@every("place", steps)
 def test_commands_of_the_lesson_exist(place):
     """Each command of a step is one of the lab, with options that it has."""
     for action in place.step.actions:

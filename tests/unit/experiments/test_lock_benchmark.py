@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.locks import stages
 from lab.experiments import lock_benchmark_report
 from lab.experiments.benchmarks import locks
 from lab.experiments.lock_benchmark import LockMeasurement, median_of, overtakes
 from lab.experiments.round_trip import ASK
+from tests.every import every
 
 
 def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMeasurement:
@@ -17,8 +16,8 @@ def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMe
     return LockMeasurement(stage=stage, store=store, clients=clients, one_key=clients > 1, per_s=per_s, **about)
 
 
-@pytest.mark.parametrize(
-    ("cycles", "pairs"),
+@every(
+    "cycles, pairs",
     [
         ([], 0),
         ([(0, 1, 2), (1, 3, 4)], 0),  # in the order of asking

@@ -18,6 +18,7 @@ from lab.experiments.omission import FROZEN, LUA, SITUATIONS, UNFROZEN, Loop, Ti
 from lab.scenario import reader
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
+from tests.every import every
 
 REQUESTS, EVERY_MS = 300, 10
 FROM_MS, UNTIL_MS = 1000, 2000
@@ -88,8 +89,8 @@ def test_times_come_from_the_run(tmp_path):
     assert (run.since_due_ms, run.since_sent_ms) == ([12, 7], [12, 3])
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.name)
-@pytest.mark.parametrize("loop", Loop)
+@every("situation", SITUATIONS)
+@every("loop", Loop)
 def test_a_measured_run_makes_sense(situation, loop):
     """Every run of the measurement is one that ``lab run`` accepts. Its TTL is that of the frozen holder."""
     name, _, stage, *words = situation.words(loop, seed=7)

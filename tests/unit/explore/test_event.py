@@ -22,10 +22,11 @@ from lab.explore.search.event import (
     parse,
     short,
 )
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "events"),
+@every(
+    "text, events",
     [
         ("A2", [Event(STEP, 0), Event(STEP, 0)]),
         ("ABb", [Event(STEP, 0), Event(STEP, 1), Event(STEP, 1, 1, own=False)]),
@@ -48,7 +49,7 @@ def test_short_form(text, events):
     assert short(events) == text
 
 
-@pytest.mark.parametrize(("text", "place"), [("AZ", 2), ("A2?B", 3), ("t", 1), ("pt3000", 1), ("A A", 2)])
+@every("text, place", [("AZ", 2), ("A2?B", 3), ("t", 1), ("pt3000", 1), ("A A", 2)])
 def test_no_schedule(text, place):
     """What is no event is named with its place."""
     with pytest.raises(ValueError, match=f"at character {place} is no event"):

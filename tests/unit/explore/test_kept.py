@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from app.lock import Claim
 from app.locks import stages
@@ -13,6 +12,7 @@ from lab.explore import kept
 from lab.explore.kept import Kept
 from lab.explore.summary import Summary, of_claims
 from lab.story.from_schedule import kept_stories
+from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
 PAUSE, PAUSES = {"pauses": 1}, {"pauses": 2}
@@ -79,7 +79,7 @@ def test_decision_of_other_code_is_not_quoted(monkeypatch):
     assert kept.current.__wrapped__(stage) is mine
 
 
-@pytest.mark.parametrize("path", sorted(kept.FOLDER.glob("*.json")), ids=lambda path: path.stem)
+@every("path", lambda: sorted(kept.FOLDER.glob("*.json")))
 def test_kept_files(path):
     """Each kept file belongs to a stage, and quotes nothing that would drift."""
     one = kept.read(path.stem)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.lock import Claim
 from lab.explore.search.about import About
 from lab.explore.search.attribution import attributed
 from lab.explore.search.budget import Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, Hold, Left, Owner, beginning
 from lab.explore.search.harm import Why
+from tests.every import every
 
 TTL_MS = 3000
 
@@ -37,7 +36,7 @@ LEFT_BY = {
 }
 
 
-@pytest.mark.parametrize("left", LEFT_BY, ids=str)
+@every("left", LEFT_BY)
 def test_a_lock_that_is_left_behind(left):
     """A lock that nobody uses is charged to the fault that hit its owner, and to a release where none did."""
     ghosts = beginning(2).owned_by("L", Owner(0, 0, left))
@@ -59,7 +58,7 @@ HOLDS = {
 }
 
 
-@pytest.mark.parametrize("hold", HOLDS, ids=str)
+@every("hold", HOLDS)
 def test_why_a_holder_is_not_entitled(hold):
     """The first reason stays; a lease that ends is charged to the last pause."""
     now_ms = 2000

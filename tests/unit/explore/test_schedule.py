@@ -7,6 +7,7 @@ import pytest
 from lab.commands.replay import replay
 from lab.errors import BadInput
 from lab.explore.schedule import SCHEMA, Schedule, Step, difference, read, same_reply, write
+from tests.every import every
 
 STEPS = [Step("A", "GET n", "nil"), Step("pA"), Step("t3000"), Step("B", "DEL L", "1")]
 
@@ -32,8 +33,8 @@ def test_written_and_read(tmp_path):
     assert read(tmp_path / "one.json") == one
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@every(
+    "text, message",
     [
         ("{", "is no schedule"),
         ("[]", "Expected `object`, got `array`"),
@@ -67,7 +68,7 @@ def test_contradiction(fields, message, tmp_path):
         read(tmp_path / "bad.json")
 
 
-@pytest.mark.parametrize("text", ["none.json", "uuid", ":AB", "uuid:A?", "nobody:AB"])
+@every("text", ["none.json", "uuid", ":AB", "uuid:A?", "nobody:AB"])
 def test_replay_of_nothing(text, tmp_path, monkeypatch):
     """What is neither a file nor a short form is bad input."""
     monkeypatch.chdir(tmp_path)
@@ -92,8 +93,8 @@ def test_difference():
     assert difference(STEPS, answered) == "event 1, A: GET n was answered nil, and now 1"
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@every(
+    "one, other, same",
     [("3000", "2990", True), ("3000", "2000", False), ("1", "2", False), ("-2", "2", False), ("OK", "OK", True)],
 )
 def test_time_to_live(one, other, same):

@@ -9,9 +9,10 @@ from lab.commands import explore, listing
 from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
 from lab.explore.unexplored import why_not
+from tests.every import every
 
 
-@pytest.mark.parametrize("name", stages())
+@every("name", stages)
 def test_every_stage_of_the_lab_is_explored(name):
     """All stores of the lab are known."""
     assert not why_not(stage(name))

@@ -17,6 +17,7 @@ from lab.evidence.run_folder import RunRecord, load
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge, judge_again
 from lab.report.terminal import in_words
+from tests.every import every
 from tests.forgeries import MS, REPLICAS, REQUESTS, Change, Lines, edit, of_the_run, recorded
 
 
@@ -134,7 +135,7 @@ FORGED: dict[str, tuple[Change, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORGED)
+@every("name", FORGED)
 def test_sound_run_with_damage_is_void(tmp_path, name):
     """Damage never makes a sound run BROKEN, never leaves it KEPT, and gives no absurd figures."""
     change, said = FORGED[name]
@@ -150,7 +151,7 @@ def test_sound_run_with_damage_is_void(tmp_path, name):
     assert 0 <= judgement.duplicated <= 1
 
 
-@pytest.mark.parametrize("name", FORGED)
+@every("name", FORGED)
 def test_damaged_proof(tmp_path, name):
     """A broken lock stays BROKEN where its proof is not damaged, and the verdict says what is; it never becomes KEPT."""
     change, _ = FORGED[name]
@@ -165,7 +166,7 @@ def test_damaged_proof(tmp_path, name):
     assert 0 <= judgement.lost <= REQUESTS
 
 
-@pytest.mark.parametrize("name", ["journal gone", "requests gone", "write twice", "garbage in a journal", "requests cut"])
+@every("name", ["journal gone", "requests gone", "write twice", "garbage in a journal", "requests cut"])
 def test_proof_that_is_left(tmp_path, name):
     """The writes of r6 and r7 are proof enough, whatever else is damaged."""
     change, said = FORGED[name]
@@ -249,8 +250,8 @@ def test_edited_verdict(tmp_path):
     assert "verdict.json is missing" in judge_again(folder)[0].why
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
+@every(
+    "changes, said",
     [
         ({}, []),
         ({"claims": -1}, ["The stage lua claims exclusive in this lab, and not in run.json"]),
@@ -273,8 +274,8 @@ def test_edited_claims(tmp_path, changes, said):
     assert [sentence.partition(".json")[0] + ".json" for sentence in found] == said
 
 
-@pytest.mark.parametrize("value", [None, "x", -5, [], 1.5, {"a": "b"}])
-@pytest.mark.parametrize("name", ["scenario", "scenario__danger", "scenario__requests", "stage__claims", "stage__store", "final"])
+@every("value", [None, "x", -5, [], 1.5, {"a": "b"}])
+@every("name", ["scenario", "scenario__danger", "scenario__requests", "stage__claims", "stage__store", "final"])
 def test_damaged_record_is_bad_input(tmp_path, name, value):
     """A run.json with a value of the wrong type is refused in one sentence, or judged; it never fails the lab."""
     folder = recorded(tmp_path / "run", lossy=True)

@@ -28,6 +28,7 @@ from lab.judge.judgement import Judgement
 from lab.judge.violation import Evidence, Violation
 from lab.paths import HOME
 from lab.report import run_data
+from tests.every import every
 
 REFERENCE = sorted((HOME / "reports" / "reference").rglob("verdict.json"))
 FACTS = GrantFacts("r1", "replica-1", 0, 1, 0, 10, 20, 30, 40, 50)
@@ -85,8 +86,8 @@ def test_round_trip():
     assert Judgement.decode(msgspec.json.encode(one)) == one
 
 
-@pytest.mark.parametrize(
-    ("acknowledged", "writes", "lost", "duration_s", "speed"),
+@every(
+    "acknowledged, writes, lost, duration_s, speed",
     [
         (5000, 5000, 3526, 2.0, 737.0),
         (60, 60, 0, 3.0, 20.0),
@@ -117,7 +118,7 @@ def test_other_schema(schema):
         decoded(content(schema=schema, violations=0))
 
 
-@pytest.mark.parametrize("path", REFERENCE, ids=lambda path: path.parent.name)
+@every("path", REFERENCE)
 def test_reference_files(path):
     """Each committed verdict is read, and has the same words and figures as its file."""
     kept, judgement = json.loads(path.read_bytes()), run_data.load(path.parent).judgement

@@ -12,10 +12,11 @@ from lab.judge.losses import Losses
 from lab.judge.verdict import weigh
 from lab.report.terminal import also_seen
 from tests.builders import findings_of_ten, record_of_ten
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("claims", "lost", "handovers", "ended", "verdict"),
+@every(
+    "claims, lost, handovers, ended, verdict",
     [
         (["exclusive"], {}, 5, "complete", "KEPT"),
         (["exclusive"], {"granted twice": 1}, 5, "complete", "BROKEN"),

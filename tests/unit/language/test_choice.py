@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lab.language.choice import of_environment
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("environment", "language"),
+@every(
+    "environment, language",
     [
         ({}, "en"),
         ({"LANG": "zh_CN.UTF-8"}, "zh"),

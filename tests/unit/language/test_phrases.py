@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from app.locks import stages
 from lab.docgen import generate
 from lab.docgen.translations import CHAPTERS
 from lab.language import phrases
 from lab.language.phrases import Phrase, in_chinese
 from lab.play.levels import LEVELS
+from tests.every import every
 
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code
 NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
@@ -19,8 +18,8 @@ SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # a title stays as 
 SENTENCES = ({"problem", "still", "rungs", "idea"}, {"idea"}, {"play"})  # the parts of the groups that quote stages and levels
 
 
-@pytest.mark.parametrize("part", ["problem", "diff", "verdicts", "schedule", "play", "still", "neighbours"])
-@pytest.mark.parametrize("stage", CHAPTERS)
+@every("part", ["problem", "diff", "verdicts", "schedule", "play", "still", "neighbours"])
+@every("stage", CHAPTERS)
 def test_parts_of_a_chapter_are_chinese(stage, part):
     """No English sentence is left in what is made for a Chinese chapter. A changed one needs its line in the catalogue."""
     made = NOT_PROSE.sub("", SOURCE.sub("", in_chinese(part, generate.IN_CHINESE[part](stage))))
@@ -37,8 +36,8 @@ def test_no_phrase_is_out_of_date():
     assert sorted(sentences - said) == []
 
 
-@pytest.mark.parametrize(
-    ("part", "english", "chinese"),
+@every(
+    "part, english, chinese",
     [
         ("cell", "kept", "守住"),
         ("cell", "kept, 12 lost otherwise", "守住，但因别的原因丢了 12 次"),

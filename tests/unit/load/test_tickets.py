@@ -11,9 +11,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from lab.paths import HOME
+from tests.every import every
 
 SHARES = """
 import json
@@ -68,7 +67,7 @@ def printed(code: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(("requests", "processes"), [(0, 1), (1, 3), (7, 1), (100, 8)])
+@every("requests, processes", [(0, 1), (1, 3), (7, 1), (100, 8)])
 def test_each_ticket_is_given_once(requests, processes):
     """The processes together get each number once; a process is done after its last answer, and not before."""
     numbers, early, done = printed(SHARES.format(requests=requests, processes=processes))

@@ -9,7 +9,6 @@ import re
 from collections import deque
 from functools import cache
 
-import pytest
 from markupsafe import escape
 
 from app.locks import stage
@@ -20,6 +19,7 @@ from lab.play.encoding import merged
 from lab.play.level import Kind
 from lab.play.levels import LEVELS
 from lab.play.page import MOST_BYTES
+from tests.every import every
 from tests.pages import assert_self_contained
 
 PLAY = REFERENCE / "play"
@@ -47,14 +47,14 @@ def test_every_level_is_kept():
     assert {path.name for path in PLAY.iterdir()} == {"index.html", *(f"{name}.html" for name in NAMES)}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_page_is_small_and_alone(name):
     """A page is one file of at most 160 KB, and loads nothing."""
     assert (PLAY / f"{name}.html").stat().st_size <= MOST_BYTES
     assert_self_contained(PLAY / f"{name}.html")
 
 
-@pytest.mark.parametrize("name", ["index", *NAMES])
+@every("name", ["index", *NAMES])
 def test_the_policy_allows_what_is_in_the_page(name):
     """The policy names each style and script of the page by its hash, and allows nothing else."""
     text = (PLAY / f"{name}.html").read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def test_the_policy_allows_what_is_in_the_page(name):
     assert hashes == set(re.findall(r"'sha256-([^']*)'", policy))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_tables_hold_all_that_is_named(name):
     """Each state and each move names places that its tables have, and each event can be read."""
     level = data(name)
@@ -88,7 +88,7 @@ def test_the_tables_hold_all_that_is_named(name):
     assert level["findings"][0] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_distances_are_right(name):
     """The distance of a state is the number of events of a shortest way to the goal, searched forwards; -1 without a way."""
     level = data(name)
@@ -112,7 +112,7 @@ def shortest_way(level, start):
     return -1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_shortest_schedule_is_in_the_graph(name):
     """The shortest schedule can be played, has as many events as the page states, and only its last event reaches the goal."""
     level = data(name)
@@ -126,7 +126,7 @@ def test_the_shortest_schedule_is_in_the_graph(name):
     assert reached == [False] * (level["par"] - 1) + [True] * bool(level["par"])
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=NAMES)
+@every("level", LEVELS)
 def test_a_level_asks_what_its_page_answers(level):
     """A claim to break can be broken; moves are given where they are to be played again; the counts fit."""
     kept = data(level.name)
@@ -146,7 +146,7 @@ def test_some_levels_cannot_be_broken():
     assert set(asked) == {True, False}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_next_line_is_in_the_page(name):
     """Each command that a client sends next belongs to a line that the page shows."""
     text = (PLAY / f"{name}.html").read_text(encoding="utf-8")
@@ -158,7 +158,7 @@ def test_the_next_line_is_in_the_page(name):
                 assert not work_line or f'data-work="{work_line}"' in text
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=NAMES)
+@every("level", LEVELS)
 def test_the_code_is_that_of_today(level):
     """A page shows the stage as it is. If this fails, ``lab play --out reports/reference/play`` writes the pages again."""
     text = (PLAY / f"{level.name}.html").read_text(encoding="utf-8")

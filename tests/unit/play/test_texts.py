@@ -22,6 +22,7 @@ from lab.play.level import TTL_MS, Kind
 from lab.play.levels import LEVELS
 from lab.play.page import TITLE, index_page
 from lab.play.texts import SCRIPTS, TEMPLATES, Said, both, chinese, faults, goal, label, said, said_by, table
+from tests.every import every
 
 PAGES = sorted((REFERENCE / "play").glob("*.html"))
 WRITTEN = re.compile(r'\b(?:both|label)\("([^"]+)"')  # a text that a template writes
@@ -99,7 +100,7 @@ class Texts(HTMLParser):
             self.texts.append(data)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@every("path", PAGES)
 def test_kept_page(path):
     """A kept page shows no English sentence to a Chinese reader, its labels included; code and commands stay."""
     text = path.read_text(encoding="utf-8")
@@ -112,7 +113,7 @@ def test_kept_page(path):
     )
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if path.stem != "index"], ids=lambda path: path.stem)
+@every("path", [path for path in PAGES if path.stem != "index"])
 def test_table_of_a_kept_page(path):
     """A kept page has the Chinese of each sentence that its scripts can write."""
     tables = {

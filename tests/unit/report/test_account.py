@@ -17,6 +17,7 @@ from lab.report import account, pages, run_data
 from lab.report.charts import charts
 from lab.report.run_data import Cause, Result, Series
 from tests.builders import findings_of_ten, made_run, record_of_ten
+from tests.every import every
 
 NO_CURVES = {"wait_ms": [], "wait_share": [], "time_s": [], "acknowledged": [], "unknown": [], "value": []}
 GROSS = st.lists(st.tuples(st.integers(0, 900), st.integers(0, 900)), max_size=4)
@@ -60,8 +61,8 @@ def test_sums_are_what_is_lost(tmp_path_factory, lost, gross):
     assert sum(line.net for line in one.lines) == lost
 
 
-@pytest.mark.parametrize(
-    ("figures", "words"),
+@every(
+    "figures, words",
     [
         ({"lost": 0, "final": 5000}, "The counter says 5\u2009000. None is gone."),
         ({"lost": 1, "final": 4999}, "The counter says 4\u2009999. 1 is gone."),
@@ -88,8 +89,8 @@ def test_unconfirmed_writes_have_a_line(tmp_path):
     assert [(line.mechanism, line.overwritten, line.net) for line in one.lines] == [("no lock", 2, 2), (UNCONFIRMED, None, 1)]
 
 
-@pytest.mark.parametrize(
-    ("what", "causes", "words"),
+@every(
+    "what, causes, words",
     [
         ("24 increments destroyed by 3 writes, 23 of them restored by other writes", {"m": 1}, "1 increment lost"),
         (

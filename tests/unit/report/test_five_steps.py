@@ -6,7 +6,6 @@ import re
 from itertools import combinations
 
 import msgspec
-import pytest
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,6 +20,7 @@ from lab.report.html import inline
 from lab.report.pages import keep, report_run
 from lab.report.timeline_model import NEVER, load
 from tests.builders import made_run, outlived, picture_of
+from tests.every import every
 
 KEPT = sorted((REFERENCE / "chapters").glob("*/timeline.json"))
 
@@ -177,7 +177,7 @@ def test_kept_runs_with_a_loss_have_steps():
     assert set(stories()) == with_loss != set()
 
 
-@pytest.mark.parametrize("name", stories())
+@every("name", stories)
 def test_steps_of_a_kept_run(name):
     """At most six steps in the order of time; each sentence is short, and the last one is the write that destroyed."""
     story = stories()[name]
@@ -219,7 +219,7 @@ def test_each_part_of_the_drawing_has_its_own_id(made):
     assert {int(one.split("-")[3]) for one in ids} == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("name", ["local-late_writes", "none-rush", "uuid-release_race", "watchdog_once-renewal_fails_once"])
+@every("name", ["local-late_writes", "none-rush", "uuid-release_race", "watchdog_once-renewal_fails_once"])
 def test_no_text_covers_another(name):
     """Each word of the drawing is inside the picture, and covers no other."""
     result, drawing = run_data.load(REFERENCE / "chapters" / name), charts("one")["five_steps"]

@@ -9,6 +9,7 @@ from lab.report import matrix_page, matrix_picture
 from lab.report.matrix import Cell, in_full
 from lab.report.matrix_origin import Origin
 from lab.report.rate import in_percent, wilson
+from tests.every import every
 from tests.pages import cells_of
 
 ORIGIN = Origin(judge="aaa", commit="ccc+", versions={"etcd": "etcd Version: 3.4.23"})
@@ -20,7 +21,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("seen", "rounds"), [(0, 1), (1, 1), (2, 5), (5, 5), (199, 200)])
+@every("seen, rounds", [(0, 1), (1, 1), (2, 5), (5, 5), (199, 200)])
 def test_interval_is_wilsons(seen, rounds):
     """The interval is the one that scipy computes."""
     assert wilson(seen, rounds) == pytest.approx(stats.binomtest(seen, rounds).proportion_ci(0.95, method="wilson"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lab.report.matrix import Cell
 from lab.report.reference import current
+from tests.every import every
 
 
-@pytest.mark.parametrize(
-    ("changes", "quoted"),
+@every(
+    "changes, quoted",
     [
         ({}, True),
         ({"scenario": "retired"}, False),

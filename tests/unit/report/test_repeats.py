@@ -13,11 +13,12 @@ from lab.report import pages, reference, repeats, run_data
 from lab.report.charts import asks, speeds, vanished, waits
 from lab.report.family_dots import OWN, families
 from lab.report.repeats import of, spread, spread_of_ratios
+from tests.every import every
 
 SAMPLES = [3.0, 4.0, 4.5, 7.0, 9.0]
 
 
-@pytest.mark.parametrize("number", [2, 3, 5, 10])
+@every("number", [2, 3, 5, 10])
 def test_interval_is_students(number):
     """The interval is the one that scipy computes."""
     samples = [*SAMPLES, *SAMPLES][:number]

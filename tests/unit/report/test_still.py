@@ -19,9 +19,10 @@ from lab.report.still.run_parts import waiting_steps
 from lab.report.timeline_model import Timeline, load
 from lab.report.timeline_title import LONGEST, finding
 from tests.builders import MS, picture_of
+from tests.every import every
 
 KEPT = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/timeline.json"))
-each_picture = pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
+each_picture = every("folder", KEPT)
 
 
 @cache
@@ -67,7 +68,7 @@ def test_letters_can_be_read():
     assert LETTERS * 850 / WIDTH_PT >= 12
 
 
-@pytest.mark.parametrize("folder", [folder for folder in KEPT if finding(load(folder / "timeline.json")).count("fence")])
+@every("folder", lambda: [folder for folder in KEPT if finding(load(folder / "timeline.json")).count("fence")])
 def test_refused_write_is_in_view(folder):
     """The write that the resource refused is drawn, with its fence."""
     picture, _, pen = kept(folder)

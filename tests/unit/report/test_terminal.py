@@ -26,14 +26,15 @@ from lab.judge.verdict import weigh
 from lab.pipeline import Conducted
 from lab.report.terminal import summarise, terminal
 from tests.builders import Made, findings_of_ten, record_of_ten
+from tests.every import every
 
 
 def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
     return {name: Losses(destroyed, restored, 1) for name, (destroyed, restored) in gross.items()}
 
 
-@pytest.mark.parametrize(
-    ("lost", "gross", "net"),
+@every(
+    "lost, gross, net",
     [
         (0, {}, {}),
         (0, {"a": (5, 5)}, {}),

@@ -10,10 +10,9 @@ from pathlib import Path
 from random import Random
 from time import process_time
 
-import pytest
-
 from lab.report.timeline_model import NEVER
 from lab.report.timeline_order import Command, Order, order_of
+from tests.every import every
 
 RECORDED = Path(__file__).with_name("none_rush.csv")
 
@@ -79,7 +78,7 @@ def test_recorded_run_has_an_order():
     check(commands)
 
 
-@pytest.mark.parametrize(("threads", "late"), [(3, 0.0), (12, 0.02), (32, 0.0), (32, 0.2)])
+@every("threads, late", [(3, 0.0), (12, 0.02), (32, 0.0), (32, 0.2)])
 def test_simulated_counter_has_an_order(threads, late):
     check(simulated(1500, threads, late, seed=threads))
 

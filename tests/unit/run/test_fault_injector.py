@@ -23,6 +23,7 @@ from lab.evidence.history import History
 from lab.run import fault_injector
 from lab.scenario.fault import FAILPOINTS, Fault, System, Target
 from lab.scenario.faults import faults, parse
+from tests.every import every
 
 NODE = (1,)
 # the calls at the injection, and those at the recovery; RECORD stands for the fault record
@@ -141,7 +142,7 @@ def test_every_method_has_a_target():
     assert set().union(*ALLOWED.values()) == METHODS.keys()
 
 
-@pytest.mark.parametrize("kind", faults())
+@every("kind", faults)
 def test_fault_has_one_failpoint(kind, tmp_path):
     """Every fault is prepared at one failpoint."""
     fault_injector.prepare([made(kind)], tmp_path / "gates")
@@ -152,7 +153,7 @@ def test_fault_has_one_failpoint(kind, tmp_path):
     assert injection["name"] == path.stem == f"{kind}-1"
 
 
-@pytest.mark.parametrize("kind", faults())
+@every("kind", faults)
 def test_calls_of_a_fault(kind):
     """Every fault makes its calls at its injection and at its recovery."""
     at_injection, at_recovery = calls(made(kind))
@@ -160,7 +161,7 @@ def test_calls_of_a_fault(kind):
     assert (at_injection, at_recovery) == CALLS[kind]
 
 
-@pytest.mark.parametrize("kind", faults())
+@every("kind", faults)
 def test_fault_acts_on_its_target(kind):
     """Every fault acts on its target alone and undoes all that it did."""
     one = made(kind)
@@ -305,8 +306,8 @@ def test_unreached_fault_is_not_recorded(gates):
     assert list(History(gates.parent).faults()) == []
 
 
-@pytest.mark.parametrize(
-    ("table", "words"),
+@every(
+    "table, words",
     [
         ({"kind": "freez", "for_ms": 1}, ["no fault 'freez'", "'freeze'"]),
         ({"kind": "freeze", "for_s": 1}, ["the fault freeze has no key 'for_s'", "'for_ms'"]),

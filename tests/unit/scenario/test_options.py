@@ -24,6 +24,7 @@ from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
 from lab.ui import run_form
+from tests.every import every
 
 RUSH = scenarios.load("rush")
 MADE_UP = Option(
@@ -131,7 +132,7 @@ def test_new_option_has_a_flag_and_a_label(made_up):
     assert run_labels.labels()["nap_ms"].text(None) == "no nap"
 
 
-@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+@every("option", OPTIONS.values)
 def test_options_are_scenario_fields(option):
     """Every option is a field of a scenario, and its default is within its limits."""
     default = {field.name: field.default for field in dataclasses.fields(Scenario)}[option.name]
@@ -139,7 +140,7 @@ def test_options_are_scenario_fields(option):
     assert default is None or option.refusal(default) is None
 
 
-@pytest.mark.parametrize("option", [option for option in OPTIONS.values() if option.reaches_replica], ids=lambda one: one.name)
+@every("option", lambda: [option for option in OPTIONS.values() if option.reaches_replica])
 def test_settings_of_a_replica(option):
     """A replica takes every setting that reaches it, and has the same lower limit."""
     read = Settings.read({}, **{option.name: option.least})
@@ -156,7 +157,7 @@ def test_makefile_has_every_option():
     assert listed == [name.upper() for name in OPTIONS]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0, -1, "2", True, 1_000_001])
+@every("value", [float("nan"), float("inf"), 0, -1, "2", True, 1_000_001])
 def test_rate_within_its_limits(value):
     """A rate is a number within its limits."""
     assert OPTIONS["rate"].refusal(value)

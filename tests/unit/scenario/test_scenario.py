@@ -11,13 +11,14 @@ from lab.errors import BadInput
 from lab.report.matrix import cell_requests
 from lab.scenario import reader
 from lab.scenario.overrides import override
+from tests.every import every
 
 RUSH = reader.load("rush")
 LUA = stages()["lua"]
 
 
-@pytest.mark.parametrize(
-    ("table", "words"),
+@every(
+    "table, words",
     [
         ({"title": "x", "tests": "exclusive", "usres": 3}, ["made.toml", "usres", "'users'"]),
         ({"title": "x", "tests": "exclusve"}, ["made.toml", "exclusve", "'exclusive'", "held_to_the_end"]),
@@ -37,8 +38,8 @@ def test_bad_scenario_file_is_refused(table, words):
         assert word in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
+@every(
+    "content, words",
     [
         (b"title = \xff", ["scenarios/made.toml", "UTF-8"]),
         (b"title = 'x'\ntests = 'exclusive'\nusers = 3\nusers = 4", ["scenarios/made.toml", "line 4 is there twice: users = 4"]),
@@ -58,8 +59,8 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
     assert [word for word in words if word not in str(refusal.value)] == []
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
+@every(
+    "given, words",
     [
         ({"requests": 0}, ["requests", "at least 1"]),
         ({"replicas": -1}, ["replicas", "-1"]),
@@ -103,7 +104,7 @@ def test_stock_fits_the_requests():
     assert override(sale, LUA, {}).stock == 2000
 
 
-@pytest.mark.parametrize("name", reader.names())
+@every("name", reader.names)
 def test_short_run_of_a_cell_can_meet_the_danger(name):
     """A cell of the matrix sends fewer requests than some scenarios: what a pass needs is still in its reach."""
     one = reader.load(name)
@@ -165,7 +166,7 @@ NUMBER = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", reader.names())
+@every("name", reader.names)
 def test_title_has_no_number_of_an_option(name):
     """A title has no number that a user can change for one run: it would contradict the run."""
     assert not NUMBER.search(reader.load(name).title)

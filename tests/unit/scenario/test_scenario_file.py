@@ -18,6 +18,7 @@ from lab.scenario.options import LONGEST_MS, OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.servers.programs import nginx
+from tests.every import every
 
 BASE = {"title": "x", "tests": "exclusive"}
 FREEZE = {"kind": "freeze", "for_ms": 900}
@@ -199,7 +200,7 @@ def refusal(table: dict) -> str:
     return str(refused.value)
 
 
-@pytest.mark.parametrize(("changed", "words"), TABLES, ids=[str(changed)[:60] for changed, _ in TABLES])
+@every("changed, words", TABLES)
 def test_wrong_table_is_refused(changed, words):
     """A wrong table is refused in one line, with the file, the key, the value, and what is allowed."""
     said = refusal(BASE | changed)
@@ -209,8 +210,8 @@ def test_wrong_table_is_refused(changed, words):
     assert "\n" not in said
 
 
-@pytest.mark.parametrize("key", [spec.name for spec in dataclasses.fields(Scenario) if spec.name not in ("name", "notes")])
-@pytest.mark.parametrize("value", [object, 3.5, -1, NOT_A_NUMBER, "", "x" * 5000, [[]], [{}], {"x": {}}, True, 10**400])
+@every("key", lambda: [spec.name for spec in dataclasses.fields(Scenario) if spec.name not in ("name", "notes")])
+@every("value", [object, 3.5, -1, NOT_A_NUMBER, "", "x" * 5000, [[]], [{}], {"x": {}}, True, 10**400])
 def test_no_value_breaks_the_check(key, value):
     """Whatever value a key has, the file is accepted, or refused in one line that can be read."""
     said = ""
@@ -224,8 +225,8 @@ def test_no_value_breaks_the_check(key, value):
     assert len(said) < 7000  # a text of 5000 letters, and the names of all claims
 
 
-@pytest.mark.parametrize("kind", faults())
-@pytest.mark.parametrize("value", [3.5, -1, NOT_A_NUMBER, "", [[]], {"x": {}}, True, 10**400])
+@every("kind", faults)
+@every("value", [3.5, -1, NOT_A_NUMBER, "", [[]], {"x": {}}, True, 10**400])
 def test_no_value_breaks_a_fault(kind, value):
     """Whatever value a fault's key has, the fault is accepted, or refused with its name and the key."""
     names = [spec.name for spec in msgspec.structs.fields(faults()[kind])]

@@ -10,6 +10,7 @@ from lab.experiments.matrix import expectations, promised
 from lab.judge.promises import PATIENCE_MS, PROMISES
 from lab.scenario import reader
 from tests.builders import found
+from tests.every import every
 
 
 @pytest.mark.parametrize("name", ["starvation", "convoy", "nested_two_locks"])
@@ -28,7 +29,7 @@ def test_no_lock_is_not_reentrant(name):
     assert Claim.reentrant not in stages()[name].claims
 
 
-@pytest.mark.parametrize("name", ["local", "setnx_no_else", "mysql_upsert", "lua"])
+@every("name", ["local", "setnx_no_else", "mysql_upsert", "lua"])
 def test_stages_that_ask_fit(name):
     """Also a lock that is wrong, or of one process only, is asked for."""
     assert reader.load("nested").misfit(stages()[name]) is None

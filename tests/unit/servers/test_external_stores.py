@@ -11,6 +11,7 @@ from lab.errors import BadInput
 from lab.scenario import reader
 from lab.servers import external_stores
 from tests.command import lab
+from tests.every import every
 
 
 def test_bad_address_is_never_quoted():
@@ -22,9 +23,7 @@ def test_bad_address_is_never_quoted():
     assert "secret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["store_restart", "failover", "clock_jump", "node_down", "store_restart_persisted", "power_loss_no"]
-)
+@every("name", ["store_restart", "failover", "clock_jump", "node_down", "store_restart_persisted", "power_loss_no"])
 def test_breaking_scenarios_are_refused(name):
     """A scenario that breaks the store is refused on a store that is not the lab's own."""
     with pytest.raises(BadInput, match=name):

@@ -17,6 +17,7 @@ from lab.servers import kept_servers
 from lab.servers.kept_servers import KeptServers, can_be_kept, keeping, lent
 from lab.servers.supervisor import Supervisor
 from tests.command import runs
+from tests.every import every
 
 RUSH = scenarios.load("rush")
 
@@ -148,7 +149,7 @@ def test_servers_stay_only_where_a_process_keeps_them(shelf, supervisor, tmp_pat
     assert not any(map(alive, pids))
 
 
-@pytest.mark.parametrize("scenario", ["leader_killed", "node_down", "clock_jump", "store_restart_persisted"])
+@every("scenario", ["leader_killed", "node_down", "clock_jump", "store_restart_persisted"])
 def test_damaged_servers_are_not_kept(scenario):
     """Servers that a fault kills, that do not run, or whose clocks are shifted belong to their run alone."""
     assert not any(can_be_kept(store, scenarios.load(scenario)) for store in ("etcd", "zookeeper", "mysql"))

@@ -27,6 +27,7 @@ from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.ladder_panel import rungs
 from lab.ui.page_texts import TEXTS
 from lab.ui.run_form import scenario_names
+from tests.every import every
 
 KEPT = [path.parent for path in sorted(REFERENCE.glob("chapters/*/timeline.json"))]
 MOST = 0.9
@@ -50,7 +51,7 @@ def offered() -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("part", offered())
+@every("part", offered)
 def test_each_text_has_a_phrase(part):
     """A fixed text, a stage, a scenario, a question or a fault without Chinese needs its line in lab/language/zh.
 

@@ -18,6 +18,7 @@ from lab.ui.live_state import LiveState
 from lab.ui.lock_holders import BIN_NS, KEPT, LAYERS, LockHolders
 from lab.ui.predictions import VISITORS, Full, Predictions
 from lab.ui.same_origin import LOOPBACK, foreign
+from tests.every import every
 
 MS = 1_000_000
 QUESTION = ("none", "rush")
@@ -407,7 +408,7 @@ def test_end_of_events_wakes_readers():
 HERE = {"Host": "127.0.0.1:8089"}
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         {"Origin": "http://evil.example"},

@@ -19,6 +19,7 @@ from lab.judge.violation import Violation
 from lab.ui import question_families as ask
 from lab.ui import questions
 from lab.ui.question import PROMISED, Tone
+from tests.every import every
 
 MS = 1_000_000
 EVERY = [claim.name for claim in Claim]
@@ -89,9 +90,9 @@ def test_sentence_states_the_limit():
     assert [name for name, sentence in stated.items() if ask.within(PROMISES[name].bound) not in sentence] == []
 
 
-@pytest.mark.parametrize("claim", [*EVERY, "a_claim_of_tomorrow"])
-@pytest.mark.parametrize("verdict", list(Verdict))
-@pytest.mark.parametrize("lost", [0, 3])
+@every("claim", [*EVERY, "a_claim_of_tomorrow"])
+@every("verdict", lambda: list(Verdict))
+@every("lost", [0, 3])
 def test_only_a_kept_promise_is_green(claim, verdict, lost):
     """Whatever the claim, the figure is green only where the verdict is KEPT and nothing was lost otherwise."""
     broken = [Violation(claim, "m", "3 things went wrong", [])] if verdict in ("BROKEN", "ADMITTED") else []
@@ -106,7 +107,7 @@ def test_only_a_kept_promise_is_green(claim, verdict, lost):
     assert shown.words
 
 
-@pytest.mark.parametrize("claim", EVERY)
+@every("claim", EVERY)
 def test_kept_promise_is_the_first_choice(claim):
     """Where the promise held, the first choice came true."""
     assert questions.shown(judgement(claim, "KEPT")).choice == PROMISED
@@ -131,8 +132,8 @@ def test_late_lock_is_answered_by_its_delay():
     assert (shown.choice, shown.number, shown.words) == (1, "2.5 s", "until the next request got in")
 
 
-@pytest.mark.parametrize(
-    ("claim", "facts", "figures", "choice", "number"),
+@every(
+    "claim, facts, figures, choice, number",
     [
         ("answers_a_try_at_once", {"in_vain_ns": array("q", [700 * MS] * 3)}, {"failed": 30}, 1, "700 ms"),
         ("prompt_handover", {"idle_times": [Idle("r0", "r1", 0, 60 * MS)] * 3}, {}, 1, "60 ms"),

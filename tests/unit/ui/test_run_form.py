@@ -7,6 +7,7 @@ import pytest
 from lab.errors import BadInput
 from lab.ui.run_form import AT_ONCE, USERS, read
 from tests.command import lab
+from tests.every import every
 from tests.locust_page import EMPTY, FORM
 
 
@@ -27,8 +28,8 @@ def test_empty_fields_are_the_scenarios():
     assert order.scenario.notes == ()
 
 
-@pytest.mark.parametrize(
-    ("scenario", "requests", "typed", "users"),
+@every(
+    "scenario, requests, typed, users",
     [
         ("frozen_holder", "", str(USERS), 12),
         ("frozen_holder", "", "", 12),

@@ -18,6 +18,7 @@ from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.static_server import Site
 from tests.command import LAB, lab
+from tests.every import every
 
 SECRET = "not for anybody"
 
@@ -65,8 +66,8 @@ def ask(reports) -> Iterator[Callable[..., tuple[int, str]]]:
         serving.join()
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
+@every(
+    "path, text",
     [
         ("/", "the site"),
         ("/index.html?x=1", "the site"),
@@ -85,7 +86,7 @@ def test_folder_is_redirected(ask):
     assert ask("/ladder") == (301, "/ladder/")
 
 
-@pytest.mark.parametrize(
+@every(
     "path",
     [
         "/../secret.html",
