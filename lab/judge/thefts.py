@@ -205,13 +205,15 @@ def theft_in(conflict: Conflict) -> LostLock | None:
     """
     if not conflict.lost_locks:
         return None
-    lease_ns = conflict.run.lease_ns
-    for mine in tenures(conflict.elder, lease_ns):
-        for theirs in tenures(conflict.younger, lease_ns):
-            if mine.key == theirs.key and theirs.got_ns < mine.lease_ends_ns:
-                lost = _theft_of(mine.key, theirs.got_ns, conflict)
-                if lost is not None:
-                    return lost
+    elder, younger = conflict.elder, conflict.younger
+    for key in sorted(keys_of(elder) & keys_of(younger)):
+        is_outer = key == younger.outer_key != younger.key
+        until_ns = younger.outer_got_ns if is_outer else younger.got_ns
+        lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
+        if until_ns < lease_end(lease_from_ns, conflict.run.lease_ns):
+            lost = _theft_of(key, until_ns, conflict)
+            if lost is not None:
+                return lost
     return None
 
 
