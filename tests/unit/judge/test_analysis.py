@@ -842,6 +842,30 @@ def test_fault_takes_a_lock_that_is_handed_over(made, release_commands, commands
     assert {one for one, _ in found(made.analyse(final=2, ttl_ms=3000))} == {claim}
 
 
+def test_what_another_made_is_no_acquire(made):
+    """A renewal that finds nothing has not acquired the lock, although another client made the key at that moment."""
+    made.increment("a", 0, 0, at=(5, 6, 7, 290), release_commands=0).fault("restart_redis", "a", 20, 240)
+    times = {"sent_ns": 250 * MS, "renewed_ns": 251 * MS}
+    renewal = Renewed(request="", key="lock", answer="0", command="EVALSHA", script=True, **times)
+    made.line("journal/replica-1.jsonl", renewal)
+    made.key_event("set", 251)
+    made.increment("b", 1, 1, at=(300, 301, 360, 361), asked=200, commands=0)
+    made.increment("c", 1, 2, at=(340, 341, 370, 371), replica="replica-2")
+
+    assert {one for one, _ in found(made.analyse(final=2, ttl_ms=3000))} == {"survives_store_restart"}
+
+
+def test_a_lock_taken_twice_is_lost_with_the_outer_one(made):
+    """Of a lock that is taken twice, the outer lease is the older one: what ends with it was not stolen."""
+    outer = {"outer_key": "lock", "outer_sent_ns": 0, "outer_got_ns": 1, "outer_releasing_ns": 64}
+    made.increment("late", 0, 0, at=(58, 59, 60, 61), released=65, **outer)
+    outer = {"outer_key": "lock", "outer_sent_ns": 30, "outer_got_ns": 31, "outer_releasing_ns": 190}
+    made.increment("twice", 1, 1, at=(110, 111, 118, 119), released=191, **outer, replica="replica-2")
+    made.increment("next", 1, 2, at=(112, 113, 120, 121), replica="replica-3")
+
+    assert ("releases_only_its_own", "deleted by another") not in found(made.analyse(final=2, ttl_ms=50))
+
+
 def test_every_violation_has_an_example(made):
     """Each violation names a request: also mutual exclusion in one process, where the first conflicts were between replicas."""
     for number in range(12):
