@@ -44,7 +44,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit test trial
+.PHONY: help setup setup-all setup-dev scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit budget test trial
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,7 +104,10 @@ bench: setup-dev ## measure what the lab and the locks cost, as ratios
 	@exec $(LAB) bench
 
 check: setup-dev ## format, lint, types, import contracts, and tests without servers
-	@$(MAKE) --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types contracts unit
+	@$(MAKE) --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types contracts unit budget
+
+budget: # lines of each folder that has more than it should
+	@.venv/bin/python -m tests.budget
 
 lint: # format and lint
 	@.venv/bin/ruff format --check .
