@@ -908,9 +908,10 @@ def own_server() -> Iterator[str]:
         options = ("--port", "0", "--unixsocket", path, "--save", "", "--dir", folder, "--daemonize", "no")
         process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
         try:
-            for _ in range(500):
-                if Path(path).exists() or process.poll() is not None:
-                    break
+            for _ in range(1000):  # the file of a socket is there before the server listens at it
+                with socket.socket(socket.AF_UNIX) as one:
+                    if one.connect_ex(path) == 0 or process.poll() is not None:
+                        break
                 time.sleep(0.01)
             yield path
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.experiments import growth
+from lab.experiments import growth, measurement
 from lab.experiments.benchmark import Unmeasured
 
 
@@ -14,7 +14,7 @@ def test_every_part_has_time_and_memory(tmp_path):
 
     growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
 
-    alone, locked = growth.load(tmp_path / "out").points
+    alone, locked = measurement.load(tmp_path / "out" / "growth.json", growth.Growth).points
     assert (alone.verdict, locked.verdict) == ("KEPT", "KEPT")
     assert set(alone.peak_mib) == set(growth.PARTS) - {"lock's store"}
     assert set(locked.peak_mib) == set(growth.PARTS)
