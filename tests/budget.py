@@ -1,4 +1,4 @@
-"""Print how many lines of Python each folder has, beside its budget. Who adds to a full folder takes something away first."""
+"""Print how many lines of Python each folder has, and its budget. Who adds to a full folder takes something away first."""
 
 from __future__ import annotations
 
