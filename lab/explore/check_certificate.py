@@ -1,7 +1,9 @@
 """Check a certificate of ``lab explore --certificate``: python check_certificate.py FILE [--port PORT].
 
-This file is on its own: Python's library and a Redis are all that it needs. It imports nothing of the lab. Without --port it
-starts a redis-server for itself. With --port it uses the first empty database of that server, and empties it again.
+This is one file so that it can be copied and read by those who do not trust the lab. It imports nothing of the lab: Python's
+library and a Redis are all that it needs. Its parts are what a certificate holds, the marks, what can happen, Redis, and the
+file. Without --port it starts a redis-server for itself.
+With --port it uses the first empty database of that server, and empties it again.
 
 A certificate states what can happen to some clients of a lock, search by search, in lines of JSON; ``docs/certificate.md`` has
 the format. For each listed state, this program works out by itself

@@ -351,7 +351,7 @@ def test_a_slow_grant_is_not_the_older_one(made):
 
 
 def test_each_of_two_locks_is_lost_by_itself(made):
-    """Who has lost the outer of two nested locks still has the inner one: its release of that is no theft."""
+    """A holder whose outer lock of two has ended still has the inner lock. When it releases the inner lock, it steals nothing."""
     outer = {"outer_got_ns": 1, "outer_sent_ns": 0}
     made.increment("late", 0, 0, at=(30, 31, 60, 61), released=64, key="one", outer_key="two", outer_releasing_ns=62, **outer)
     made.increment("next", 1, 1, at=(61, 62, 90, 91), key="one", replica="replica-2")

@@ -17,7 +17,7 @@ KEY = b"L@2"
 
 
 def seen(kind, before=None, after=None, asks=True, longer=False):
-    """An event of client A at server 2. before, after: who has its vote."""
+    """Return an event of client A at server 2. before, after: the client that has the vote of this server."""
     lives_ms = {0: 1000, 1: 2000 if longer else 1000}
     owners = (before, after)
     keys = [[SimpleNamespace(name=KEY, ttl_ms=lives_ms[place])] if owners[place] is not None else [] for place in (0, 1)]
