@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lab.evidence.mechanism import Mechanism
 from lab.judge.judgement import Judgement, Verdict
 from tests.trial import condemned, is_evidence
 
@@ -25,7 +26,7 @@ class Case(NamedTuple):
     scenario: str
     options: Options
     # the mechanism that must be found
-    mechanism: str
+    mechanism: Mechanism
     # mechanisms that may be found as well: other views of the same harm
     also: tuple[str, ...] = ()
     # whether one of those may be found instead: which view a run shows is chance
@@ -38,22 +39,22 @@ ONE = FAST | {"replicas": 1}
 SLOW = {"requests": 5, "users": 5}
 CRASH = {"requests": 20}
 
-AT_ONCE = "granted to two holders at once"
-TWICE = "granted twice"
-KEYS = "locked different keys"
-REFUSED = "entered although the store had refused"
-NEVER_ASKED = "never asked the store"
-EARLY = "released before the end of the work"
-EXPIRED = "the key expired before its TTL had passed"
-ROBBED = "deleted by another"
-BETWEEN = "expired between check and delete"
-ROBBED_BY_A_STRANGER = "deleted by a request that did not hold it"
-DIED = "the holder's process died"
-RENEWED = "another renewed what it did not hold"
-AGAIN = "the work was done again"
-INNER = "the inner release freed it"
-BLOCKED = "a waiter that had given up blocked the others"
-SERVES_FEW = "too many requests were refused"
+AT_ONCE = Mechanism.GRANTED_TO_TWO
+TWICE = Mechanism.GRANTED_TWICE
+KEYS = Mechanism.DIFFERENT_KEYS
+REFUSED = Mechanism.ENTERED_ALTHOUGH_REFUSED
+NEVER_ASKED = Mechanism.NEVER_ASKED_STORE
+EARLY = Mechanism.RELEASED_EARLY
+EXPIRED = Mechanism.EXPIRED_BEFORE_TTL
+ROBBED = Mechanism.DELETED_BY_ANOTHER
+BETWEEN = Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE
+ROBBED_BY_A_STRANGER = Mechanism.DELETED_BY_STRANGER
+DIED = Mechanism.HOLDER_DIED
+RENEWED = Mechanism.RENEWED_BY_ANOTHER
+AGAIN = Mechanism.DONE_AGAIN
+INNER = Mechanism.INNER_RELEASE_FREED
+BLOCKED = Mechanism.BLOCKED_BY_LEAVER
+SERVES_FEW = Mechanism.TOO_MANY_REFUSED
 
 BROKEN = {
     # the acquire lets in more than one
@@ -74,20 +75,20 @@ BROKEN = {
     ),
     "two_permits": Case("rush", FAST, AT_ONCE),
     "readers_lock_for_writers": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
-    "names_no_key": Case("rush", FAST, "no lock"),
+    "names_no_key": Case("rush", FAST, Mechanism.NO_LOCK),
     "locks_another_part": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "counts_for_any_owner": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "owner_is_the_thread": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "owner_is_the_process": Case("one_replica", ONE, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "locks_after_the_read": Case("rush", FAST, AT_ONCE, (ROBBED_BY_A_STRANGER,)),
     "adds_in_one_command": Case("rush", FAST, AT_ONCE),
-    "mutex_of_the_request": Case("one_replica", ONE, "no lock"),
-    "mutex_of_the_process": Case("rush", FAST, "process-local lock"),
+    "mutex_of_the_request": Case("one_replica", ONE, Mechanism.NO_LOCK),
+    "mutex_of_the_process": Case("rush", FAST, Mechanism.PROCESS_LOCAL),
     "two_votes_of_five": Case("rush", FAST, AT_ONCE, (REFUSED, ROBBED_BY_A_STRANGER)),
     "errors_count_as_votes": Case(
         "three_nodes_down",
         {},
-        "granted by a minority",
+        Mechanism.GRANTED_BY_MINORITY,
         (REFUSED, AT_ONCE, ROBBED, ROBBED_BY_A_STRANGER),
         either=True,  # which harm a run shows first is chance
     ),
@@ -98,7 +99,7 @@ BROKEN = {
     # the release frees too much, too early, or not at all
     "deletes_without_compare": Case("slow_holder", SLOW, ROBBED),
     "deletes_and_then_compares": Case("slow_holder", SLOW, ROBBED),
-    "compares_in_two_steps": Case("release_race", {"requests": 15}, "expired between check and delete"),
+    "compares_in_two_steps": Case("release_race", {"requests": 15}, Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE),
     "token_of_all": Case("slow_holder", SLOW, ROBBED),
     "token_of_the_replica": Case("slow_holder", SLOW | {"replicas": 1}, ROBBED),
     "sets_again_before_the_release": Case("slow_holder", SLOW, ROBBED, (TWICE,)),
@@ -110,9 +111,9 @@ BROKEN = {
     # its second release answers 1 while another holds the lock: where that one reports nothing in between, it looks deleted
     "inner_release_frees": Case("nested_contended", {}, INNER, (ROBBED, BETWEEN)),
     "forgets_its_count": Case("nested_contended", {}, INNER),
-    "never_counts_down": Case("nested_contended", {}, "the lock stayed after its last release"),
-    "leaves_its_ticket_behind": Case("waiter_gives_up", {}, "a waiter that had given up blocked the others"),
-    "waits_for_itself": Case("nested", {}, "waited for itself"),
+    "never_counts_down": Case("nested_contended", {}, Mechanism.STAYED_AFTER_RELEASE),
+    "leaves_its_ticket_behind": Case("waiter_gives_up", {}, Mechanism.BLOCKED_BY_LEAVER),
+    "waits_for_itself": Case("nested", {}, Mechanism.WAITED_FOR_ITSELF),
     # the lease ends too early, or never
     "ttl_in_the_wrong_unit": Case("rush", LONG, EXPIRED),
     "handed_over_with_an_old_lease": Case(
@@ -123,25 +124,25 @@ BROKEN = {
     "waiters_renew": Case("holder_crash", CRASH, RENEWED),
     # the store reports the end of a key late, and what is deleted then can be the next holder's own
     "renews_with_a_shorter_ttl": Case("work_outlasts_ttl", SLOW, EXPIRED, (AT_ONCE, ROBBED)),
-    "renews_once": Case("many_ttls", {}, "the TTL ran out in the work"),
-    "renewed_after_a_failed_release": Case("failed_release", {"requests": 20}, "the release failed"),
-    "owner_is_a_pooled_thread": Case("pooled_thread", {}, "taken for the owner of a lock that another request had left"),
-    "renewal_ends_with_an_error": Case("renewal_fails_once", {}, "the TTL ran out in the work"),
-    "always_says_still_mine": Case("frozen_holder", {"requests": 30}, "stopped until its lease had run out"),
-    "ignores_its_validity": Case("slow_asking", {}, "granted after its validity had ended"),
-    "fence_is_constant": Case("frozen_before_write", {"requests": 30}, "stopped after its last check"),
+    "renews_once": Case("many_ttls", {}, Mechanism.TTL_OVER_IN_WORK),
+    "renewed_after_a_failed_release": Case("failed_release", {"requests": 20}, Mechanism.RELEASE_FAILED),
+    "owner_is_a_pooled_thread": Case("pooled_thread", {}, Mechanism.TAKEN_FOR_OWNER),
+    "renewal_ends_with_an_error": Case("renewal_fails_once", {}, Mechanism.TTL_OVER_IN_WORK),
+    "always_says_still_mine": Case("frozen_holder", {"requests": 30}, Mechanism.FROZEN_PAST_LEASE),
+    "ignores_its_validity": Case("slow_asking", {}, Mechanism.GRANTED_AFTER_VALIDITY),
+    "fence_is_constant": Case("frozen_before_write", {"requests": 30}, Mechanism.FROZEN_AFTER_LAST_CHECK),
     # a waiter that gives up blocks those behind it; also where a slow start delays the long work, requests come for long after it
     "stays_in_the_queue": Case("waiter_gives_up", {"requests": 60}, BLOCKED),
     "stays_in_the_queue_of_its_replica": Case("waiter_gives_up", {"requests": 60}, BLOCKED),
     # the work is done twice, or not at all
     "works_twice": Case("rush", FAST, AGAIN),
-    "works_again_after_a_late_release": Case("slow_holder", SLOW, AGAIN, ("worked again without the lock",)),
-    "acknowledges_without_working": Case("rush", FAST, "acknowledged, but the work was never done"),
+    "works_again_after_a_late_release": Case("slow_holder", SLOW, AGAIN, (Mechanism.WORKED_AGAIN_WITHOUT_LOCK,)),
+    "acknowledges_without_working": Case("rush", FAST, Mechanism.NEVER_DONE),
     "serves_one_in_five": Case("rush", FAST, SERVES_FEW),
     "abandons_most_of_its_work": Case("rush", FAST, SERVES_FEW),
     "gives_up_at_the_first_refusal": Case("rush", FAST, SERVES_FEW),
     "token_overwritten_by_waiters": Case("rush", FAST | {"requests": 20, "wait_ms": 5000}, SERVES_FEW),
-    "waits_although_it_should_not": Case("try_lock", {"replicas": 2, "requests": 60}, "waited before it gave up"),
+    "waits_although_it_should_not": Case("try_lock", {"replicas": 2, "requests": 60}, Mechanism.WAITED_BEFORE_GIVING_UP),
     "fence_by_chance": Case("rush", FAST, SERVES_FEW),
     "fence_of_the_process": Case("rush", FAST | {"replicas": 3}, SERVES_FEW),
 }
@@ -198,8 +199,8 @@ NOT_SHOWN = {
 NOT_SEEN = {"two_clients": "a client that the lab sees"}
 # another view of the same harm: which one a run shows is chance
 ALSO = {
-    "counts_timeouts_as_votes": {"granted to two holders at once"},
-    "two_permits_in_the_process": {"released before the end of the work"},
+    "counts_timeouts_as_votes": {Mechanism.GRANTED_TO_TWO},
+    "two_permits_in_the_process": {Mechanism.RELEASED_EARLY},
 }
 
 MOST = 3  # how often a lock is tried that is wrong only by chance, or in one run of several

@@ -108,7 +108,7 @@ def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
     judged = [one for one in done.judgement.violations if one.claim == claim.name]
     if judged:
         lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""
-        seen = "; ".join(f"{one.what}: {one.mechanism}" for one in judged)
+        seen = "; ".join(f"{one.what}: {say.mechanism(one.mechanism)}" for one in judged)
         return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {seen}{lost})", True)
     others = ", ".join(one.claim for one in done.judgement.violations)
     if _has(found, Harm.THEFT) and done.findings.thefts:

@@ -10,6 +10,7 @@ from typing import IO
 import msgspec
 
 from lab.errors import in_short
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import new_file
 
 
@@ -41,8 +42,7 @@ class Loss(msgspec.Struct, tag="loss", tag_field="what", gc=False):
 
     # how many increments the write destroyed; below zero, how many it restored
     destroyed: int
-    # the reason, by its name in lab/judge/mechanisms.py
-    mechanism: str
+    mechanism: Mechanism
     # the grant whose write destroyed them
     culprit: GrantFacts
     # the grant whose value was overwritten; None where the evidence does not name it

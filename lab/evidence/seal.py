@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from lab.evidence.damage import Damage
-from lab.evidence.regular_file import read_record
+from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RUN, RunRecord
 
 VERDICT = "verdict.json"
@@ -46,6 +46,18 @@ class Seal(msgspec.Struct, frozen=True):
     run_sha256: str
     # the figures on which the verdict rests, by their place in run.json
     figures: dict[str, Any]
+
+
+class _Sealed(msgspec.Struct):
+    """The part of ``verdict.json`` that a new judgement needs: all else follows from the evidence."""
+
+    seal: Seal | None = None
+
+
+def kept_seal(folder: Path) -> Seal | None:
+    """Return the seal in ``verdict.json``; None where it has none. Raises OSError or msgspec's errors."""
+    sealed: _Sealed = decoded(read_record(folder / VERDICT), _Sealed)
+    return sealed.seal
 
 
 def seal_of(folder: Path, record: RunRecord) -> Seal:

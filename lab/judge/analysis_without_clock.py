@@ -13,12 +13,12 @@ from itertools import chain
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Wrote
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from lab.judge.attribution import OnLoss
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
 from lab.judge.integrity import Integrity
 from lab.judge.losses import Losses
-from lab.judge.mechanisms import UNREAD
 from lab.judge.witnesses import Witnesses
 from lab.judge.writes import Writes
 
@@ -90,10 +90,10 @@ class _ClocklessPass:
                 measures["handovers"] += 1
                 measures["handovers_between_replicas"] += known.replica != grant.replica
             if grant.destroyed:
-                loss = losses.add(UNREAD, grant, known)
+                loss = losses.add(Mechanism.WROTE_OVER_UNREAD, grant, known)
                 if self.on_loss is not None:
                     self.on_loss(loss)
-        self.findings.losses = {UNREAD: losses} if losses.writes or losses.restored else {}
+        self.findings.losses = {Mechanism.WROTE_OVER_UNREAD: losses} if losses.writes or losses.restored else {}
         measures["turned_away"] = self.findings.gave_up
         measures["tries"] = len(self.findings.waits_ns) + self.findings.gave_up
         self.writes.close(self.grants.open.values())

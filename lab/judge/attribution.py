@@ -14,6 +14,7 @@ from itertools import chain
 from operator import attrgetter
 
 from lab.evidence.loss import Loss
+from lab.evidence.mechanism import Mechanism
 from lab.judge.conflict import Conflict
 from lab.judge.grant import Grant
 from lab.judge.losses import Losses
@@ -30,7 +31,7 @@ class Attribution:
 
     def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: OnLoss | None) -> None:
         """Take what returns the evidence around two grants, the elder first."""
-        self.losses: dict[str, Losses] = {}
+        self.losses: dict[Mechanism, Losses] = {}
         self.conflict = conflict
         self.on_loss = on_loss
         self.writes: deque[Grant] = deque()  # the last 2 × NEIGHBOURS
@@ -58,8 +59,8 @@ class Attribution:
             return  # it destroyed nothing
         victim = self._victim_of(culprit, self.judged - 1)
         elder, younger = sorted((culprit, victim or culprit), key=GOT)
-        mechanism = explain(self.conflict(elder, younger))
-        loss = self.losses.setdefault(mechanism.name, Losses()).add(mechanism.name, culprit, victim)
+        mechanism = explain(self.conflict(elder, younger)).mechanism
+        loss = self.losses.setdefault(mechanism, Losses()).add(mechanism, culprit, victim)
         if self.on_loss is not None:
             self.on_loss(loss)
 

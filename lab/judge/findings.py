@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
+from lab.evidence.mechanism import Mechanism
 from lab.judge.concurrency import Concurrency
 from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
@@ -102,9 +103,6 @@ class Blocked:
     waits: list[Wait]
 
 
-NO_LOCK = "no lock"  # the mechanism of a stage that locks nothing
-
-
 @dataclass
 class Overlapped:
     """The overlaps by one mechanism: a request got the lock while another one was inside."""
@@ -134,9 +132,9 @@ class Findings:
     # what the writes add up to
     account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
     # destroyed increments, by mechanism
-    losses: dict[str, Losses] = field(default_factory=dict)
+    losses: dict[Mechanism, Losses] = field(default_factory=dict)
     # overlaps that break a promise by themselves, by mechanism
-    overlaps: dict[str, Overlapped] = field(default_factory=dict)
+    overlaps: dict[Mechanism, Overlapped] = field(default_factory=dict)
     # writes beyond one for each request
     duplicated: int = 0
     # the requests that wrote most often, of those that wrote more than once
@@ -230,14 +228,14 @@ class Findings:
         return self.outcomes.total()
 
     @property
-    def net_losses(self) -> dict[str, int]:
+    def net_losses(self) -> dict[Mechanism, int]:
         """Return how many of the lost increments each mechanism took; the shares add up to what was lost."""
         return net_losses(max(0, self.account.lost), self.losses)
 
     @property
     def has_lock(self) -> bool:
         """Return whether the stage locks anything: a request named the key of its lock, and the judge found one."""
-        return self.locked and not {NO_LOCK} & {*self.losses, *self.overlaps}
+        return self.locked and not {Mechanism.NO_LOCK} & {*self.losses, *self.overlaps}
 
     @property
     def duration_s(self) -> float:

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from app.lock import Claim
 from lab.evidence.history import Outcome
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import FreedEarly, Refusals
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
@@ -22,8 +23,6 @@ from lab.text import counted
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
 PATIENT_MS = 5000  # a request that waits for less may find the lock held
-RENEWED_BY_ANOTHER = "another renewed what it did not hold"
-INNER_RELEASE = "the inner release freed it"
 
 
 def stuck(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -55,7 +54,7 @@ def _stuck_after(
     for fault in faults:
         if serves_next_to_nobody(fault, findings, bound_ms):
             continue
-        why = RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
+        why = Mechanism.RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
         about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
         after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
         later = next((idle for idle in after if idle.ms > bound_ms), None)
@@ -80,7 +79,7 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
     for fault in findings.faults:
         if not fault.granted_meanwhile:
             what = f"no request that asked after the server had died ({fault.record.failpoint}) got the lock before it was back"
-            mechanism = "one of its stores was gone" if findings.run.has_votes else "its only store was gone"
+            mechanism = Mechanism.ONE_STORE_GONE if findings.run.has_votes else Mechanism.ONLY_STORE_GONE
             yield promise.violation(what, [fault], mechanism)
 
 
@@ -164,9 +163,9 @@ def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
     ended = "did not get it before the run was over" if one.never else "got it only then"
     what = f"the lock was free, and the waiters of {one.replica} waited for {one.ms:.0f} ms and {ended}"
     yield promise.violation(what, [*one.waits])
-    yield Violation(Claim.prompt_handover.name, promise.mechanism, what, [*one.waits])
+    yield Violation(Claim.prompt_handover.name, Mechanism.BLOCKED_BY_LEAVER, what, [*one.waits])
     if one.ms > promise.bound_ms(findings):
-        yield Violation(Claim.acquires_atomically.name, promise.mechanism, what, [*one.waits])
+        yield Violation(Claim.acquires_atomically.name, Mechanism.BLOCKED_BY_LEAVER, what, [*one.waits])
 
 
 def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -191,9 +190,9 @@ def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
         waited = list(_waited_for_itself(promise, findings, bound_ms))
         # a request that waits for itself holds the outer lock meanwhile
         yield from waited or _stayed(promise, findings, max(bound_ms, STAYS_MS))
-        if findings.freed_first is not None and INNER_RELEASE not in findings.overlaps:
+        if findings.freed_first is not None and Mechanism.INNER_RELEASE_FREED not in findings.overlaps:
             what = f"{counted(findings.freed_early, 'request')} took the lock twice and found nothing at the outer release"
-            yield promise.violation(what, [FreedEarly(**asdict(findings.freed_first.facts()))], INNER_RELEASE)
+            yield promise.violation(what, [FreedEarly(**asdict(findings.freed_first.facts()))], Mechanism.INNER_RELEASE_FREED)
 
 
 def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
@@ -204,7 +203,7 @@ def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) ->
     seen += [f"{counted(late, 'request')} waited longer than {bound_ms:.0f} ms"] if late else []
     if seen:
         waits: list[Evidence] = [*gave_up, *([findings.longest_own] if findings.longest_own and late else [])]
-        yield promise.violation(", ".join(seen), waits, "waited for itself")
+        yield promise.violation(", ".join(seen), waits, Mechanism.WAITED_FOR_ITSELF)
 
 
 def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
@@ -212,4 +211,4 @@ def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[V
     one = findings.stayed
     if one is not None and one.ms > bound_ms:
         what = f"a request waited for {one.ms:.0f} ms after the outer release, and no request held the lock"
-        yield promise.violation(what, [one], "the lock stayed after its last release")
+        yield promise.violation(what, [one], Mechanism.STAYED_AFTER_RELEASE)

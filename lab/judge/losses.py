@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lab.evidence.loss import Loss
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import EXAMPLES
 from lab.judge.grant import Grant
 
@@ -28,7 +29,7 @@ class Losses:
     # the first of those
     in_one_process: list[Loss] = field(default_factory=list)
 
-    def add(self, mechanism: str, culprit: Grant, victim: Grant | None) -> Loss:
+    def add(self, mechanism: Mechanism, culprit: Grant, victim: Grant | None) -> Loss:
         """Add a write that destroyed or restored increments, and return its record."""
         loss = Loss(culprit.destroyed, mechanism, culprit.facts(), None if victim is None else victim.facts())
         if loss.destroyed > 0:

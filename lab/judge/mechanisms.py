@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from app.failpoints import ACQUIRE
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
+from lab.evidence.mechanism import Mechanism
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import began_its_work_late, lease_end
-from lab.judge.findings import NO_LOCK
 from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
 from lab.judge.thefts import theft_in
@@ -200,11 +200,10 @@ def _lease_too_short(conflict: Conflict) -> bool:
 
 
 @dataclass(frozen=True)
-class Mechanism:
-    """One reason why two requests were inside at once."""
+class Explanation:
+    """When a mechanism explains why two requests were inside at once."""
 
-    # the name in verdicts, charts and run folders
-    name: str
+    mechanism: Mechanism
     # the promise that it breaks; mutual exclusion within one process is broken as well where both were in one process
     claim: Claim
     # whether it explains a conflict
@@ -213,69 +212,63 @@ class Mechanism:
     overlap_is_harm: bool = False
 
 
-STALLED = "stopped by something outside the lab"
-TOO_SHORT = "the TTL ran out, although nothing of the scenario takes long"
-EARLY = "released before the end of the work"
-UNREAD = "wrote over what it had not read"
 BY_FAULT = (
     # faults that take a lock away
-    Mechanism("stopped after its last check", Claim.survives_a_late_freeze, _frozen_late),
-    Mechanism("stopped until its lease had run out", Claim.survives_a_freeze, _taken(Effect.PROCESS_STOPS)),
-    Mechanism("the store was silent for longer than the TTL", Claim.stops_when_lost, _taken(Effect.STORE_SILENT)),
-    Mechanism("cut off from the store for longer than the TTL", Claim.stops_when_lost, _taken(Effect.CUT_OFF)),
-    Mechanism("the store had forgotten what it had synced", Claim.survives_persisted_restart, _taken_though_synced),
-    Mechanism("the store had not synced the lock", Claim.survives_unsynced_power_loss, _taken(Effect.POWER_LOST)),
-    Mechanism("the store had forgotten what it wrote", Claim.survives_persisted_restart, _taken_from_disk(Effect.STORE_RESTARTS)),
-    Mechanism("the store had forgotten the lock", Claim.survives_store_restart, _taken(Effect.STORE_RESTARTS)),
-    Mechanism("the new primary did not know the lock", Claim.survives_failover, _taken(Effect.PRIMARY_DIES)),
-    Mechanism("two primaries at once", Claim.survives_failover, _split),
-    Mechanism("the store's clock had jumped past the TTL", Claim.survives_clock_jump, _taken(Effect.CLOCKS_JUMP)),
-    Mechanism("the store's clock ran too fast", Claim.survives_clock_jump, _taken(Effect.CLOCKS_FAST)),
-    Mechanism(
-        "a server had forgotten the vote on its disk", Claim.survives_persisted_amnesia, _taken_from_disk(Effect.SERVERS_RESTART)
-    ),
-    Mechanism("a server had forgotten its vote", Claim.survives_amnesia, _taken(Effect.SERVERS_RESTART)),
-    Mechanism("the new leader did not know the lock", Claim.survives_failover, _taken(Effect.LEADER_DIES)),
-    Mechanism("its session ended in the work", Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
+    Explanation(Mechanism.FROZEN_AFTER_LAST_CHECK, Claim.survives_a_late_freeze, _frozen_late),
+    Explanation(Mechanism.FROZEN_PAST_LEASE, Claim.survives_a_freeze, _taken(Effect.PROCESS_STOPS)),
+    Explanation(Mechanism.STORE_SILENT_PAST_TTL, Claim.stops_when_lost, _taken(Effect.STORE_SILENT)),
+    Explanation(Mechanism.CUT_OFF_PAST_TTL, Claim.stops_when_lost, _taken(Effect.CUT_OFF)),
+    Explanation(Mechanism.STORE_FORGOT_SYNCED, Claim.survives_persisted_restart, _taken_though_synced),
+    Explanation(Mechanism.STORE_HAD_NOT_SYNCED, Claim.survives_unsynced_power_loss, _taken(Effect.POWER_LOST)),
+    Explanation(Mechanism.STORE_FORGOT_WRITTEN, Claim.survives_persisted_restart, _taken_from_disk(Effect.STORE_RESTARTS)),
+    Explanation(Mechanism.STORE_FORGOT_LOCK, Claim.survives_store_restart, _taken(Effect.STORE_RESTARTS)),
+    Explanation(Mechanism.NEW_PRIMARY_DID_NOT_KNOW, Claim.survives_failover, _taken(Effect.PRIMARY_DIES)),
+    Explanation(Mechanism.TWO_PRIMARIES, Claim.survives_failover, _split),
+    Explanation(Mechanism.CLOCK_JUMPED_PAST_TTL, Claim.survives_clock_jump, _taken(Effect.CLOCKS_JUMP)),
+    Explanation(Mechanism.CLOCK_TOO_FAST, Claim.survives_clock_jump, _taken(Effect.CLOCKS_FAST)),
+    Explanation(Mechanism.VOTE_FORGOTTEN_ON_DISK, Claim.survives_persisted_amnesia, _taken_from_disk(Effect.SERVERS_RESTART)),
+    Explanation(Mechanism.VOTE_FORGOTTEN, Claim.survives_amnesia, _taken(Effect.SERVERS_RESTART)),
+    Explanation(Mechanism.NEW_LEADER_DID_NOT_KNOW, Claim.survives_failover, _taken(Effect.LEADER_DIES)),
+    Explanation(Mechanism.SESSION_ENDED_IN_WORK, Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
 )
-MECHANISMS = (
-    Mechanism(UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
+EXPLANATIONS = (
+    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
     # no store: the lock, if there is any, is inside the process
-    Mechanism(NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
-    Mechanism("process-local lock", Claim.exclusive, _process_local, overlap_is_harm=True),
-    Mechanism("worked again without the lock", Claim.exclusive, _worked_again, overlap_is_harm=True),
+    Explanation(Mechanism.NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
+    Explanation(Mechanism.PROCESS_LOCAL, Claim.exclusive, _process_local, overlap_is_harm=True),
+    Explanation(Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Claim.exclusive, _worked_again, overlap_is_harm=True),
     *BY_FAULT,
-    Mechanism(STALLED, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
+    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
     # requests that never got the lock
-    Mechanism("entered although the store had refused", Claim.exclusive, _refused_by_store, overlap_is_harm=True),
-    Mechanism("never asked the store", Claim.exclusive, _never_asked, overlap_is_harm=True),
+    Explanation(Mechanism.ENTERED_ALTHOUGH_REFUSED, Claim.exclusive, _refused_by_store, overlap_is_harm=True),
+    Explanation(Mechanism.NEVER_ASKED_STORE, Claim.exclusive, _never_asked, overlap_is_harm=True),
     # thefts whose root the scenario brought about
-    Mechanism("expired between check and delete", Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
-    Mechanism("deleted by another", Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),
+    Explanation(Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE, Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
+    Explanation(Mechanism.DELETED_BY_ANOTHER, Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),
     # two holders were entitled at once, and nothing excuses it; the last mechanism is of this kind as well
-    Mechanism("the inner release freed it", Claim.reentrant, _inner_release_freed, overlap_is_harm=True),
-    Mechanism("locked different keys", Claim.exclusive, _different_keys, overlap_is_harm=True),
-    Mechanism("granted twice", Claim.exclusive, _set_over, overlap_is_harm=True),
-    Mechanism("the key expired before its TTL had passed", Claim.exclusive, _expired_early, overlap_is_harm=True),
-    Mechanism(EARLY, Claim.exclusive, _released_early, overlap_is_harm=True),
-    Mechanism("its own renewal deleted it", Claim.exclusive, _renewed_to_death, overlap_is_harm=True),
-    Mechanism("deleted by a request that did not hold it", Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
+    Explanation(Mechanism.INNER_RELEASE_FREED, Claim.reentrant, _inner_release_freed, overlap_is_harm=True),
+    Explanation(Mechanism.DIFFERENT_KEYS, Claim.exclusive, _different_keys, overlap_is_harm=True),
+    Explanation(Mechanism.GRANTED_TWICE, Claim.exclusive, _set_over, overlap_is_harm=True),
+    Explanation(Mechanism.EXPIRED_BEFORE_TTL, Claim.exclusive, _expired_early, overlap_is_harm=True),
+    Explanation(Mechanism.RELEASED_EARLY, Claim.exclusive, _released_early, overlap_is_harm=True),
+    Explanation(Mechanism.RENEWAL_DELETED, Claim.exclusive, _renewed_to_death, overlap_is_harm=True),
+    Explanation(Mechanism.DELETED_BY_STRANGER, Claim.exclusive, _deleted_by_a_stranger, overlap_is_harm=True),
     # the lease of one of the two had ended
-    Mechanism("granted after its validity had ended", Claim.exclusive, _late_vote, overlap_is_harm=True),
-    Mechanism("the TTL ran out in the acquire", Claim.survives_a_slow_acquire, _granted_late),
-    Mechanism("the TTL ran out in the work", Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
-    Mechanism("the TTL ran out before the work", Claim.exclusive, _began_late, overlap_is_harm=True),
-    Mechanism(TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with such a loss proves nothing
+    Explanation(Mechanism.GRANTED_AFTER_VALIDITY, Claim.exclusive, _late_vote, overlap_is_harm=True),
+    Explanation(Mechanism.TTL_OVER_IN_ACQUIRE, Claim.survives_a_slow_acquire, _granted_late),
+    Explanation(Mechanism.TTL_OVER_IN_WORK, Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
+    Explanation(Mechanism.TTL_OVER_BEFORE_WORK, Claim.exclusive, _began_late, overlap_is_harm=True),
+    Explanation(Mechanism.TTL_TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with such a loss proves nothing
     # nothing else is known: both were inside, and the lock let them in
-    Mechanism("granted to two holders at once", Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
+    Explanation(Mechanism.GRANTED_TO_TWO, Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )
 # In a run without faults, none of those fits: they need not be asked for each of its losses.
-WITHOUT_FAULTS = tuple(mechanism for mechanism in MECHANISMS if mechanism not in BY_FAULT)
+WITHOUT_FAULTS = tuple(one for one in EXPLANATIONS if one not in BY_FAULT)
 
 
-def explain(conflict: Conflict) -> Mechanism:
-    """Return the first mechanism that fits. The last one fits every conflict."""
-    for mechanism in MECHANISMS if conflict.faults else WITHOUT_FAULTS:
-        if mechanism.explains(conflict):
-            return mechanism
-    return MECHANISMS[-1]
+def explain(conflict: Conflict) -> Explanation:
+    """Return the first explanation that fits. The last one fits every conflict."""
+    for one in EXPLANATIONS if conflict.faults else WITHOUT_FAULTS:
+        if one.explains(conflict):
+            return one
+    return EXPLANATIONS[-1]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from lab.evidence.mechanism import Mechanism
+
 
 class Gross(Protocol):
     """The gross figures of one mechanism."""
@@ -20,10 +22,7 @@ class Gross(Protocol):
     def restored(self) -> int: ...
 
 
-UNCONFIRMED = "a write that was never confirmed"
-
-
-def net_losses(lost: int, losses: Mapping[str, Gross]) -> dict[str, int]:
+def net_losses(lost: int, losses: Mapping[Mechanism, Gross]) -> dict[Mechanism, int]:
     """Return the net loss of each mechanism, largest first; every share is above zero, and their sum is ``lost``.
 
     Writes without a confirmation are attributed to no mechanism, so what they destroyed is a share of its own. A mechanism that
@@ -31,7 +30,7 @@ def net_losses(lost: int, losses: Mapping[str, Gross]) -> dict[str, int]:
     shares are reduced by it.
     """
     shares = {mechanism: one.destroyed - one.restored for mechanism, one in losses.items()}
-    shares[UNCONFIRMED] = lost - sum(shares.values())
+    shares[Mechanism.WRITE_UNCONFIRMED] = lost - sum(shares.values())
     surplus = -sum(share for share in shares.values() if share < 0)
     ordered = sorted(((name, share) for name, share in shares.items() if share > 0), key=lambda item: -item[1])
     net = {}

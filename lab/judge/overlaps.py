@@ -300,10 +300,10 @@ class Overlaps:
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
         """Find the mechanism, and count the overlap if it is harm by itself."""
-        mechanism = explain(self.conflict(elder, younger))
-        if not mechanism.overlap_is_harm:
+        found = explain(self.conflict(elder, younger))
+        if not found.overlap_is_harm:
             return
-        overlapped = self.findings.overlaps.setdefault(mechanism.name, Overlapped())
+        overlapped = self.findings.overlaps.setdefault(found.mechanism, Overlapped())
         overlapped.number += 1
         is_in_one_process = elder.replica == younger.replica
         overlapped.in_one_process += is_in_one_process

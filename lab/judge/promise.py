@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
+from lab.evidence.mechanism import Mechanism
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.violation import Evidence, Violation
@@ -41,8 +42,8 @@ class Promise:
     claim: Claim
     # yields what breaks the claim, whichever scenario was run: a function of safety.py or liveness.py
     broken: Callable[[Promise, Findings], Iterator[Violation]]
-    # the reason of its violations; empty where the function has the reasons, or lab/judge/mechanisms.py
-    mechanism: str = ""
+    # the reason of its violations; None where the function has the reasons, or lab/judge/mechanisms.py
+    mechanism: Mechanism | None = None
     # the claim whose mechanisms break this one; None: its own
     like: Claim | None = None
     # the faults after which the promise is looked at: those with such an effect, in these phases of a request and not in those
@@ -72,6 +73,9 @@ class Promise:
         """Return how long it may last in this run."""
         return self.bound.in_ms(findings.run.ttl_ms, findings.run.wait_ms)
 
-    def violation(self, what: str, evidence: list[Evidence], mechanism: str = "") -> Violation:
+    def violation(self, what: str, evidence: list[Evidence], mechanism: Mechanism | None = None) -> Violation:
         """Return a violation of this claim. mechanism: without it, that of the row."""
-        return Violation(self.claim.name, mechanism or self.mechanism, what, evidence)
+        because = mechanism or self.mechanism
+        if because is None:
+            raise TypeError(f"the row of {self.claim.name} names no mechanism, and its function gives none")
+        return Violation(self.claim.name, because, what, evidence)

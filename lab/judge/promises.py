@@ -10,6 +10,7 @@ from __future__ import annotations
 from app.failpoints import ACQUIRE, RELEASE
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
+from lab.evidence.mechanism import Mechanism
 from lab.judge.findings import Findings
 from lab.judge.liveness import (
     blocked,
@@ -100,7 +101,7 @@ FREED = (
     Promise(
         Claim.acquires_atomically,
         stuck_to_the_end,
-        "it went wrong in the middle of getting the lock",
+        Mechanism.FAILED_IN_ACQUIRE,
         effects=(Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
         phases=(ACQUIRE,),
         bound=IN_TIME,
@@ -108,14 +109,14 @@ FREED = (
     Promise(
         Claim.survives_a_lost_reply,
         stuck_to_the_end,
-        "locked out by its own lock",
+        Mechanism.LOCKED_OUT_BY_ITSELF,
         effects=(Effect.REPLY_LOST,),
         bound=WELL_BEFORE,
     ),
     Promise(
         Claim.freed_after_crash,
         stuck,
-        "the holder's process died",
+        Mechanism.HOLDER_DIED,
         effects=(Effect.PROCESS_DIES,),
         but_phases=(ACQUIRE,),
         bound=IN_TIME,
@@ -124,7 +125,7 @@ FREED = (
     Promise(
         Claim.freed_with_a_clock_behind,
         stuck,
-        "the lock's end is a time on a clock that jumped back",
+        Mechanism.CLOCK_JUMPED_BACK,
         effects=(Effect.PROCESS_DIES,),
         bound=IN_TIME,
         only_if=_clock_behind,
@@ -132,7 +133,7 @@ FREED = (
     Promise(
         Claim.freed_after_failure,
         stuck,
-        "the work failed, and its holder released nothing",
+        Mechanism.WORK_FAILED,
         effects=(Effect.REQUEST_FAILS,),
         but_phases=(ACQUIRE, RELEASE),
         bound=Bound(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
@@ -140,14 +141,14 @@ FREED = (
     Promise(
         Claim.freed_after_hang,
         stuck,
-        "the holder's thread hung",
+        Mechanism.HOLDER_HUNG,
         effects=(Effect.REQUEST_HANGS,),
         bound=Bound(ttls=2),  # the lock is free after one TTL; waiters of a busy machine may be late
     ),
     Promise(
         Claim.freed_after_a_failed_release,
         stuck_unless_reentered,
-        "the release failed",
+        Mechanism.RELEASE_FAILED,
         effects=(Effect.COMMAND_FAILS,),
         phases=(RELEASE,),
         bound=IN_TIME,
@@ -155,7 +156,7 @@ FREED = (
     Promise(
         Claim.freed_after_a_lost_release,
         stuck,
-        "the reply to the release was lost",
+        Mechanism.RELEASE_REPLY_LOST,
         effects=(Effect.REPLY_DROPPED,),
         phases=(RELEASE,),
         bound=WELL_BEFORE,
@@ -164,62 +165,62 @@ FREED = (
 # While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
 AVAILABLE = (
     Promise(Claim.available_with_a_node_down, nobody_meanwhile, only_tested=True),
-    Promise(Claim.available_with_two_nodes_down, stuck, "too few were left", bound=IN_TIME, only_tested=True),
-    Promise(Claim.refuses_without_majority, somebody_meanwhile, "granted by a minority", only_tested=True),
+    Promise(Claim.available_with_two_nodes_down, stuck, Mechanism.TOO_FEW_SERVERS, bound=IN_TIME, only_tested=True),
+    Promise(Claim.refuses_without_majority, somebody_meanwhile, Mechanism.GRANTED_BY_MINORITY, only_tested=True),
 )
 # Those who wait are served, soon and in their order.
 SERVED = (
     Promise(
         Claim.answers_a_try_at_once,
         slow_try,
-        "waited before it gave up",
+        Mechanism.WAITED_BEFORE_GIVING_UP,
         bound=Bound(ms=200, tail_ms=1000),  # a try takes a few round trips; waiting in the scenario's queue takes far longer
         only_tested=True,
     ),
     Promise(
         Claim.prompt_handover,
         slow_handover,
-        "the lock was free, but all waiters slept",
+        Mechanism.WAITERS_SLEPT,
         bound=Bound(ms=20, tail_ms=100),  # a wake-up takes far less, also from a store that writes to disk; a poll sleeps longer
         only_tested=True,
     ),
     Promise(
         Claim.loses_no_wakeup,
         waited_too_long,
-        "a waiter waited for a release that had happened",
+        Mechanism.RELEASE_MISSED,
         bound=Bound(waits=1),
         only_tested=True,
     ),
-    Promise(Claim.waiters_may_leave, blocked, "a waiter that had given up blocked the others", bound=IN_TIME),
+    Promise(Claim.waiters_may_leave, blocked, Mechanism.BLOCKED_BY_LEAVER, bound=IN_TIME),
     Promise(
         Claim.breaks_deadlock,
         waited_too_long,
-        "waited for each other",
+        Mechanism.WAITED_FOR_EACH_OTHER,
         bound=Bound(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
         only_if=_crossed,
     ),
     Promise(Claim.reentrant, not_reentrant, bound=Bound(ttls=1 / 2)),
-    Promise(Claim.fair, overtaken, "no queue: later requests overtake", bound=Bound(times=4), only_tested=True),
+    Promise(Claim.fair, overtaken, Mechanism.NO_QUEUE, bound=Bound(times=4), only_tested=True),
     Promise(
         Claim.fair_in_process,
         overtaken,
-        "no queue in the replica: later requests overtake",
+        Mechanism.NO_QUEUE_IN_REPLICA,
         bound=Bound(times=4),
         only_tested=True,
     ),
     Promise(
         Claim.serves_most_requests,
         too_many_refused,
-        "too many requests were refused",
+        Mechanism.TOO_MANY_REFUSED,
         bound=Bound(share=0.5),  # a lock that votes among many competitors refuses some of them on a busy machine
     ),
 )
 # What was done is what was asked for and answered.
 WORK_IS_WHOLE = (
-    Promise(Claim.counts_once, not_once, "the work was done again"),
-    Promise(Claim.all_or_nothing, half_done, "stopped between two writes"),
-    Promise(Claim.fence_outlives_restart, holders_refused, "the fence started again from 1", only_tested=True),
-    Promise(Claim.reenters_only_its_own, reentered, "taken for the owner of a lock that another request had left"),
+    Promise(Claim.counts_once, not_once, Mechanism.DONE_AGAIN),
+    Promise(Claim.all_or_nothing, half_done, Mechanism.STOPPED_BETWEEN_WRITES),
+    Promise(Claim.fence_outlives_restart, holders_refused, Mechanism.FENCE_RESTARTED, only_tested=True),
+    Promise(Claim.reenters_only_its_own, reentered, Mechanism.TAKEN_FOR_OWNER),
 )
 ROWS = (*WORK_IS_SAFE, *FREED, *AVAILABLE, *SERVED, *WORK_IS_WHOLE)
 # by the name of the claim, in the order of the names: a verdict lists in this order what was broken

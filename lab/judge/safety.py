@@ -7,28 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import EXAMPLES, Refusals
 from lab.judge.findings import Findings, Overlapped
 from lab.judge.losses import Losses
-from lab.judge.mechanisms import MECHANISMS
-from lab.judge.net_losses import UNCONFIRMED
+from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promise import Promise
 from lab.judge.violation import Evidence, Violation
 from lab.text import counted
 
-NEVER_DONE = "acknowledged, but the work was never done"
-DONE_ALL_THE_SAME = "was refused, and yet a replica wrote"
-
 
 def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield each mechanism that breaks this claim: by what was lost, or by two that were inside at once."""
-    for mechanism in MECHANISMS:
-        if mechanism.claim is not (promise.like or promise.claim):
+    for one in EXPLANATIONS:
+        if one.claim is not (promise.like or promise.claim):
             continue
-        losses = findings.losses.get(mechanism.name, Losses())
-        overlapped = findings.overlaps.get(mechanism.name, Overlapped())
+        losses = findings.losses.get(one.mechanism, Losses())
+        overlapped = findings.overlaps.get(one.mechanism, Overlapped())
         seen = []
-        if net := findings.net_losses.get(mechanism.name, 0):  # ``losses`` has the gross figures
+        if net := findings.net_losses.get(one.mechanism, 0):  # ``losses`` has the gross figures
             seen.append(f"{counted(net, 'increment')} lost")
         elif losses.destroyed:
             seen.append(f"{counted(losses.writes, 'write')} overwrote other increments, and later writes brought them back")
@@ -36,29 +33,29 @@ def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:
             seen.append(f"two holders were inside at once {counted(overlapped.number, 'time')}")
         if seen:
             evidence: list[Evidence] = [*losses.examples, *overlapped.examples]
-            yield promise.violation("; ".join(seen), evidence[:EXAMPLES], mechanism.name)
+            yield promise.violation("; ".join(seen), evidence[:EXAMPLES], one.mechanism)
 
 
 def harm_in_one_process(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield each mechanism that broke mutual exclusion within one process."""
-    for mechanism in MECHANISMS:
-        losses, overlapped = findings.losses.get(mechanism.name, Losses()), findings.overlaps.get(mechanism.name, Overlapped())
-        if mechanism.claim is not promise.like:
+    for one in EXPLANATIONS:
+        losses, overlapped = findings.losses.get(one.mechanism, Losses()), findings.overlaps.get(one.mechanism, Overlapped())
+        if one.claim is not promise.like:
             continue
         writes, inside = losses.writes_in_one_process, overlapped.in_one_process
         seen = [f"requests in the same process overwrote each other's increments {counted(writes, 'time')}"] if writes else []
         seen += [f"two holders in one process were inside at once {counted(inside, 'time')}"] if inside else []
         if seen:
             evidence: list[Evidence] = [*losses.in_one_process, *overlapped.examples_in_one_process]
-            yield promise.violation("; ".join(seen), evidence[:EXAMPLES], mechanism.name)
+            yield promise.violation("; ".join(seen), evidence[:EXAMPLES], one.mechanism)
 
 
 def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield what was destroyed by writes that arrived when their senders had given them up."""
     delayed = list(promise.faults(findings))
-    lost = findings.net_losses.get(UNCONFIRMED, 0)
+    lost = findings.net_losses.get(Mechanism.WRITE_UNCONFIRMED, 0)
     if delayed and lost:
-        yield promise.violation(f"{counted(lost, 'increment')} lost", [*delayed], UNCONFIRMED)
+        yield promise.violation(f"{counted(lost, 'increment')} lost", [*delayed], Mechanism.WRITE_UNCONFIRMED)
 
 
 def not_once(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -68,10 +65,10 @@ def not_once(promise: Promise, findings: Findings) -> Iterator[Violation]:
         yield promise.violation(what, list(findings.repeated))
     if findings.is_never_written:
         what = f"{counted(findings.unwritten, 'request')} acknowledged without a write"
-        yield promise.violation(what, list(findings.first_unwritten), NEVER_DONE)
+        yield promise.violation(what, list(findings.first_unwritten), Mechanism.NEVER_DONE)
     if findings.is_never_refused:
         what = f"{counted(findings.refused_and_written, 'request')} refused, and done all the same"
-        yield promise.violation(what, list(findings.first_refused_and_written), DONE_ALL_THE_SAME)
+        yield promise.violation(what, list(findings.first_refused_and_written), Mechanism.DONE_ALTHOUGH_REFUSED)
 
 
 def half_done(promise: Promise, findings: Findings) -> Iterator[Violation]:

@@ -25,25 +25,26 @@ from lab.evidence.damage import Damage
 from lab.evidence.history import History, Outcome
 from lab.evidence.inventory import MISSING, changes
 from lab.evidence.loss import LossFile
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.evidence.seal import VERDICT, Seal
 from lab.judge import analysis, analysis_without_clock, completeness
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
 from lab.judge.liveness import serves_next_to_nobody
-from lab.judge.mechanisms import STALLED, TOO_SHORT
 from lab.judge.net_losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.proof import doubts, rests_on_the_key, stands, strange
-from lab.judge.safety import DONE_ALL_THE_SAME, NEVER_DONE
 from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
+from lab.story import say
 from lab.text import counted
 
 # claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
 HELD = "the stage does not promise it, and it held all the same: its lock was renewed"
-CONTRADICTED = (NEVER_DONE, DONE_ALL_THE_SAME)  # answers that say the contrary of what was done: no stage need promise it
+# answers that say the contrary of what was done: no stage need promise it
+CONTRADICTED = (Mechanism.NEVER_DONE, Mechanism.DONE_ALTHOUGH_REFUSED)
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
@@ -66,7 +67,7 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
     damage = list(changes(folder, record.files)) if record.files else [Damage(RUN, "has no inventory of the evidence")]
     kept = None
     try:
-        kept = Judgement.load(folder).seal
+        kept = seal.kept_seal(folder)
         damage += seal.differences(folder, record, kept)
     except FileNotFoundError:
         damage.append(Damage(VERDICT, MISSING))
@@ -206,12 +207,12 @@ def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
     reasons += _doubts(record, findings)[len(findings.damage) :]
     if findings.run.unseen is not None:
         reasons.append(str(findings.run.unseen))
-    if TOO_SHORT in findings.losses:
+    if Mechanism.TTL_TOO_SHORT in findings.losses:
         ms = findings.run.lease_ms
         reasons.append(
             f"the lease of {ms} ms is shorter than an increment takes here: requests lost it, and nothing else had failed"
         )
-    if STALLED in findings.losses:
+    if Mechanism.STOPPED_FROM_OUTSIDE in findings.losses:
         longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
         reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")
     if unfree := _hardly_ever_free(record, findings):
@@ -248,14 +249,14 @@ def _others(findings: Findings) -> Iterator[str]:
     if failed or unknown:
         yield f"{failed + unknown} of {counted(findings.requests, 'request')} were not served"
     if findings.account.lost:
-        causes = " and ".join(net_losses(findings.account.lost, findings.losses))
+        causes = " and ".join(map(say.mechanism, net_losses(findings.account.lost, findings.losses)))
         yield f"{counted(findings.account.lost, 'increment')} lost otherwise: {causes}"
 
 
 def _broke(violation: Violation, claims: list[str]) -> str:
     words = Claim[violation.claim].value.removesuffix(".")
     promised = f'claimed {violation.claim} ("{words}"), but ' if violation.claim in claims else ""
-    return f"{promised}{violation.what}: {violation.mechanism}"
+    return f"{promised}{violation.what}: {say.mechanism(violation.mechanism)}"
 
 
 def _what_was_missing(findings: Findings) -> str:
@@ -287,7 +288,11 @@ def _verdict(
     unproved: list[str],
 ) -> tuple[Verdict, str]:
     claims = record.stage["claims"]
-    broken = [one for one in violations if (one.claim in claims and one.mechanism != STALLED) or one.mechanism in CONTRADICTED]
+    broken = [
+        one
+        for one in violations
+        if (one.claim in claims and one.mechanism != Mechanism.STOPPED_FROM_OUTSIDE) or one.mechanism in CONTRADICTED
+    ]
     if broken and not record.unwritten:  # where a file could not be written, nothing is proved by the rest
         wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
         damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
@@ -296,7 +301,7 @@ def _verdict(
         return Verdict.VOID, "; ".join(void)
     own = [violation for violation in violations if violation.claim == claim]
     if own:
-        return Verdict.ADMITTED, "; ".join(f"{violation.what}: {violation.mechanism}" for violation in own)
+        return Verdict.ADMITTED, "; ".join(f"{violation.what}: {say.mechanism(violation.mechanism)}" for violation in own)
     short = [f"{name} was {measure.seen}, needed {measure.needed}" for name, measure in danger.items() if not measure.reached]
     if short:
         return Verdict.VOID, "the danger was never reached: " + "; ".join((*short, _what_was_missing(findings)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lab.evidence.loss import Loss
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import (
     FreedEarly,
     HalfDone,
@@ -42,8 +43,7 @@ class Violation(msgspec.Struct):
 
     # the name of the claim
     claim: str
-    # the reason: a name in lab/judge/mechanisms.py, or a name of the check
-    mechanism: str
+    mechanism: Mechanism
     # what was seen, as a part of a sentence
     what: str
     # the first examples; each says in its field ``what`` which kind it is

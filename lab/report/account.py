@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from lab.evidence.mechanism import Mechanism
 from lab.judge.judgement import Judgement
-from lab.judge.net_losses import UNCONFIRMED
 from lab.judge.violation import Violation
 from lab.report.run_data import Result
 from lab.text import counted, thousands
@@ -26,7 +26,7 @@ OVERWROTE = "requests in the same process overwrote each other's increments"
 class Line(msgspec.Struct):
     """A mechanism in the exact account."""
 
-    mechanism: str
+    mechanism: Mechanism
     # how many writes overwrote increments; None if that is not on record
     writes: int | None
     # how many increments its writes overwrote; None if that is not on record
@@ -42,14 +42,18 @@ class LossAccount(msgspec.Struct):
 
     sentence: str
     # how many increments each cause took, largest first
-    split: dict[str, int]
+    split: dict[Mechanism, int]
     # the exact account; its nets add up to what is lost
     lines: list[Line]
 
 
 def account(result: Result) -> LossAccount:
     """Return the account of a run."""
-    return LossAccount(sentence(result.judgement, result.record.start), result.net, _lines(result))
+    return LossAccount(
+        sentence(result.judgement, result.record.start),
+        result.net,
+        _lines(result),
+    )
 
 
 def sentence(judgement: Judgement, start: int = 0) -> str:
@@ -97,7 +101,7 @@ def _lines(result: Result) -> list[Line]:
         for cause in sorted(result.series.causes, key=lambda cause: -cause.destroyed)
     ]
     rest = result.judgement.lost - sum(line.net for line in lines)
-    return lines + ([Line(UNCONFIRMED, None, None, None, rest)] if rest else [])
+    return lines + ([Line(Mechanism.WRITE_UNCONFIRMED, None, None, None, rest)] if rest else [])
 
 
 def without_gross(text: str) -> str:
@@ -113,7 +117,7 @@ def why(result: Result) -> str:
     return without_gross(text)
 
 
-def seen(violation: Violation, causes: Mapping[str, int]) -> str:
+def seen(violation: Violation, causes: Mapping[Mechanism, int]) -> str:
     """Return what was seen of a broken promise, with the net loss of its mechanism in place of the gross figures.
 
     causes: the net losses of the run, by mechanism.

@@ -11,8 +11,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lab.evidence.fault_effect import AT_THE_STORE, Effect
+from lab.evidence.mechanism import Mechanism
 from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
+from lab.story import say
 from lab.text import counted, thousands
 
 
@@ -140,7 +142,7 @@ def _of_a_loss(picture: Timeline, when: Clock) -> str:
         pair = _Pair(picture, culprit, picture.held[loss.victim], when)
         heading = _heading(pair, mechanism)
         steps = LOSSES.get(mechanism, _otherwise)(pair)
-    named = "" if mechanism in LOSSES else f" ({mechanism})"
+    named = "" if mechanism in LOSSES else f" ({say.mechanism(mechanism)})"
     story = _in_order([*steps, *_fault(picture, loss, when), *_renewal_that_failed(picture, loss, when)])
     return f"{heading}{story}{named}: {_price(picture, loss.destroyed)}."
 
@@ -240,21 +242,20 @@ def _granted_twice(pair: _Pair) -> list[_Step]:
     return [_Step(pair.younger.got, words, False), pair.writes()]
 
 
-def _heading(pair: _Pair, mechanism: str) -> str:
+def _heading(pair: _Pair, mechanism: Mechanism) -> str:
     """Return what the story says before its steps."""
-    if mechanism == "process-local lock":
+    if mechanism == Mechanism.PROCESS_LOCAL:
         return f"{_home(pair, pair.elder)} and {_home(pair, pair.younger)} each have a lock of their own: "
     return "No lock kept the requests apart: " if LOSSES.get(mechanism) is _no_lock else ""
 
 
-LOSSES: dict[str, Callable[[_Pair], list[_Step]]] = {
-    "no lock": _no_lock,
-    "no lock between replicas": _no_lock,  # the name of the same cause in runs that were judged before
-    "process-local lock": _process_local,
-    "granted twice": _granted_twice,
-    "granted to two holders at once": _granted_twice,
-    "deleted by another": _deleted,
-    "the TTL ran out in the work": _ran_out,
+LOSSES: dict[Mechanism, Callable[[_Pair], list[_Step]]] = {
+    Mechanism.NO_LOCK: _no_lock,
+    Mechanism.PROCESS_LOCAL: _process_local,
+    Mechanism.GRANTED_TWICE: _granted_twice,
+    Mechanism.GRANTED_TO_TWO: _granted_twice,
+    Mechanism.DELETED_BY_ANOTHER: _deleted,
+    Mechanism.TTL_OVER_IN_WORK: _ran_out,
 }
 
 

@@ -12,18 +12,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lab.evidence.fault_effect import AT_THE_STORE, Effect
-from lab.judge.mechanisms import UNREAD
+from lab.evidence.mechanism import Mechanism
 from lab.report.timeline_leases import RECEIVED_WITHIN_US
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Timeline
+from lab.story import say
 from lab.text import counted, thousands
 
 MOST = 6  # steps
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
-PROCESS_LOCAL = "process-local lock"
 # a third request lost its own lock before its release
-LATE_RELEASE = ("deleted by another", "expired between check and delete")
+LATE_RELEASE = (Mechanism.DELETED_BY_ANOTHER, Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)
 # one of the two was granted nothing, and the timeline does not have which of them
-NOT_GRANTED = ("worked again without the lock", "entered although the store had refused", "never asked the store")
+NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_REFUSED, Mechanism.NEVER_ASKED_STORE)
 # of too many events, those with the largest rank are left out first
 WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)
 
@@ -85,7 +85,7 @@ class FiveSteps(NamedTuple):
     """The steps of one loss."""
 
     stage: str
-    mechanism: str
+    mechanism: Mechanism
     # the requests A and B, each with its replica
     a: str
     b: str
@@ -106,7 +106,7 @@ class FiveSteps(NamedTuple):
         """Return the title of the still picture."""
         number = NUMBERS[len(self.steps)]
         wrote = f"{self.culprit} writes {self.wrote} over {self.overwrote}"
-        return f"{self.stage}, one loss in {number} steps: {wrote} ({self.mechanism})"
+        return f"{self.stage}, one loss in {number} steps: {wrote} ({say.mechanism(self.mechanism)})"
 
 
 def five_steps(picture: Timeline) -> FiveSteps | None:
@@ -129,7 +129,7 @@ def _loss(picture: Timeline) -> DrawnLoss | None:
 
 def _is_clear(picture: Timeline, loss: DrawnLoss) -> bool:
     """Return whether both requests are known, and the evidence has the order of their writes."""
-    if loss.victim == NEVER or picture.mechanisms[loss.mechanism] == UNREAD:  # moments of several clocks have no order
+    if loss.victim == NEVER or picture.mechanisms[loss.mechanism] == Mechanism.WROTE_OVER_UNREAD:
         return False
     culprit, victim = picture.held[loss.culprit], picture.held[loss.victim]
     has_numbers = None not in (culprit.wrote, culprit.overwrote, victim.wrote)
@@ -171,7 +171,7 @@ class _Story:
     def _lock_name(self) -> str:
         if not self.picture.is_locked:
             return ""
-        return "local locks" if self.mechanism == PROCESS_LOCAL else "the lock"
+        return "local locks" if self.mechanism == Mechanism.PROCESS_LOCAL else "the lock"
 
     def _holders(self, lock_was_lost: bool) -> Iterator[Event]:
         """Yield what A and B do."""
@@ -184,7 +184,7 @@ class _Story:
             yield self._wrote(line, held)
 
     def _got(self, line: Line, held: DrawnGrant, lock_was_lost: bool) -> Event:
-        if self.mechanism == PROCESS_LOCAL:
+        if self.mechanism == Mechanism.PROCESS_LOCAL:
             does = f"gets the lock of {self.picture.replicas[held.replica]}"
         else:
             goes_in = "goes in" if self.mechanism in NOT_GRANTED else "gets the lock"
@@ -229,7 +229,7 @@ class _Story:
                 late = ", late with its release," if self.mechanism in LATE_RELEASE else ""
                 yield self._at_the_lock(lease.gone, f"{name} deletes it", f"{name}{late} deletes A's lock")
                 return
-        for fault in self._faults_of((a.request, self.b.request)) if self.mechanism != PROCESS_LOCAL else ():
+        for fault in self._faults_of((a.request, self.b.request)) if self.mechanism != Mechanism.PROCESS_LOCAL else ():
             if a.got <= fault.at < fault.next_got < min(a.until, self.b.got) and fault.next_request not in (a.request, ""):
                 after_ms = thousands((fault.next_got - fault.at) / 1000)
                 got = f"{fault.next_request} gets the lock {after_ms} ms after the fault, and A has not released it"

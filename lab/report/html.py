@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 import msgspec
 
+from lab.story import say
 from lab.text import thousands
 
 
@@ -35,6 +36,7 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["thousands"] = thousands
+    environment.filters["mechanism"] = say.mechanism
     environment.filters["facts"] = msgspec.to_builtins
     environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
     text = environment.get_template(template).render(**values)

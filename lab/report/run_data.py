@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
@@ -37,7 +38,7 @@ class FaultBand(msgspec.Struct):
 class Cause(msgspec.Struct):
     """A mechanism of loss, and its gross figures."""
 
-    mechanism: str
+    mechanism: Mechanism
     # how many increments its writes overwrote
     destroyed: int
     # how many of them its later writes brought back, because they had read before
@@ -109,7 +110,7 @@ class Result(msgspec.Struct, kw_only=True):
         return spread([one.kept_per_s for one in self.repeats]).value
 
     @property
-    def net(self) -> dict[str, int]:
+    def net(self) -> dict[Mechanism, int]:
         """Return how many of the lost increments each mechanism took, largest first; the shares add up to what was lost."""
         return net_losses(self.judgement.lost, {cause.mechanism: cause for cause in self.series.causes})
 

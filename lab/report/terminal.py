@@ -12,12 +12,14 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.lock import Claim, Stage
+from lab.evidence.mechanism import Mechanism
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.net_losses import net_losses
 from lab.paths import shown
 from lab.report import account
 from lab.scenario.scenario import Scenario
+from lab.story import say
 from lab.text import counted
 
 STYLES = {
@@ -75,7 +77,7 @@ def where_to_look(console: Console, path: Path) -> None:
     console.print(f"Look at {escape(str(shown(path)))}", soft_wrap=True)
 
 
-def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _story(judgement: Judgement, causes: Mapping[Mechanism, int]) -> Iterator[tuple[str, str]]:
     """Yield the lines of the number story.
 
     Acknowledged, plus what was written without being acknowledged for the first time, minus the counter, is what is gone.
@@ -98,7 +100,7 @@ def _story(judgement: Judgement, causes: Mapping[str, int]) -> Iterator[tuple[st
         yield str(judgement.final), "is what the counter holds"
     yield str(judgement.lost), f"{'is' if judgement.lost == 1 else 'are'} gone{', because of:' if causes else ''}"
     for mechanism, lost in causes.items():
-        yield "", f"{lost:>6}  {mechanism}"
+        yield "", f"{lost:>6}  {say.mechanism(mechanism)}"
     if judgement.stock is not None:
         yield str(judgement.oversold), f"{_items(judgement.oversold)} oversold: the shop did not have them"
         yield (
@@ -138,7 +140,7 @@ def _ms(value: float) -> str:
     return f"{value / 1000:.1f} s" if value >= 10_000 else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
-def in_words(judgement: Judgement, causes: Mapping[str, int]) -> str:
+def in_words(judgement: Judgement, causes: Mapping[Mechanism, int]) -> str:
     """Return the verdict as sentences: the promise, whether the stage makes it, and what happened.
 
     A loss is reported by its net figure, as in the number story: the judge's words have the gross figures.
@@ -161,12 +163,16 @@ def in_words(judgement: Judgement, causes: Mapping[str, int]) -> str:
     return text
 
 
-def _others(judgement: Judgement, causes: Mapping[str, int]) -> str:
+def _others(judgement: Judgement, causes: Mapping[Mechanism, int]) -> str:
     """Return what a reader must know of a run whose promise held: what was lost by other causes, and who was not served."""
     text = ""
     if judgement.lost_otherwise:
         were = "was" if judgement.lost_otherwise == 1 else "were"
-        why = "; ".join(f"{lost}: {cause}" for cause, lost in causes.items()) if len(causes) > 1 else "".join(causes)
+        why = (
+            "; ".join(f"{lost}: {say.mechanism(cause)}" for cause, lost in causes.items())
+            if len(causes) > 1
+            else "".join(map(say.mechanism, causes))
+        )
         text += f", but {counted(judgement.lost_otherwise, 'increment')} {were} lost otherwise ({why})"
     unserved = judgement.failed + judgement.unknown
     if unserved:
@@ -174,7 +180,7 @@ def _others(judgement: Judgement, causes: Mapping[str, int]) -> str:
     return text
 
 
-def also_seen(judgement: Judgement, named: Collection[str] = ()) -> str:
+def also_seen(judgement: Judgement, named: Collection[Mechanism] = ()) -> str:
     """Return violations of other claims than the one under test as a sentence; empty where there are none.
 
     named: mechanisms that the reader knows already.
@@ -182,4 +188,4 @@ def also_seen(judgement: Judgement, named: Collection[str] = ()) -> str:
     others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in named]
     if not others or judgement.verdict not in ("KEPT", "ADMITTED", "UNSEEN"):
         return ""
-    return "Also seen: " + "; ".join(f"{one.what} ({one.mechanism})" for one in others) + "."
+    return "Also seen: " + "; ".join(f"{one.what} ({say.mechanism(one.mechanism)})" for one in others) + "."

@@ -6,13 +6,12 @@ import msgspec
 
 from lab.evidence.fault_effect import AT_THE_STORE
 from lab.evidence.loss import Loss
+from lab.evidence.mechanism import Mechanism
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.report.caption_liveness import claim_story
 from lab.report.timeline_model import NEVER, DrawnLoss, Timeline, story_span
-
-DELETED = "deleted by another"
 
 
 class Focus(msgspec.Struct):
@@ -20,7 +19,7 @@ class Focus(msgspec.Struct):
 
     # when it began
     at_ns: int = 0
-    mechanism: str = ""
+    mechanism: Mechanism | None = None
     fault: str = ""
     span: tuple[int, int] | None = None
 
@@ -46,11 +45,11 @@ def focus_of(judgement: Judgement, findings: Findings) -> Focus:
     return whole or Focus(findings.origin_ns)
 
 
-def loss_in_focus(picture: Timeline, mechanism: str) -> int:
+def loss_in_focus(picture: Timeline, mechanism: Mechanism | None) -> int:
     """Return the place of the first loss by that mechanism whose stamps show everything; else of the first; else NEVER."""
     alike = [place for place, loss in enumerate(picture.losses) if picture.mechanisms[loss.mechanism] == mechanism]
     clear = [place for place in alike if _shows_both(picture, picture.losses[place])]
-    if mechanism == DELETED:  # and if possible the thief as well
+    if mechanism == Mechanism.DELETED_BY_ANOTHER:  # and if possible the thief as well
         clear.sort(key=lambda place: not _shows_thief(picture, picture.losses[place]))
     return next(iter([*clear, *alike]), NEVER)
 

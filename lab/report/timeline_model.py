@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence.fault_effect import Effect
-from lab.judge.findings import NO_LOCK
+from lab.evidence.mechanism import Mechanism
 
 NEVER = -1
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
@@ -220,10 +220,10 @@ class Timeline(msgspec.Struct, kw_only=True):
     ttl: int = 0
     # whether the stage locks outside the process
     asked_store: bool = True
-    # the names of the replicas, keys and mechanisms
+    # the names of the replicas and keys, and the mechanisms of losses
     replicas: list[str] = []
     keys: list[str] = []
-    mechanisms: list[str] = []
+    mechanisms: list[Mechanism] = []
     # when the run was over
     end: int = 0
     # the span in which no grant is missing
@@ -268,7 +268,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     @property
     def is_locked(self) -> bool:
         """Return whether a request ever held a lock. Without one no key is named, or the judge found that nothing is locked."""
-        return any(held.key != NEVER for held in self.held) and NO_LOCK not in self.mechanisms
+        return any(held.key != NEVER for held in self.held) and Mechanism.NO_LOCK not in self.mechanisms
 
     @property
     def is_stuck(self) -> bool:

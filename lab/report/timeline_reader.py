@@ -13,6 +13,7 @@ import msgspec
 from app.journal import CONNECT, AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Started
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.regular_file import open_regular
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
@@ -285,7 +286,7 @@ class _Reader:
         """Read the losses whose culprit is in the picture."""
         picture = self.picture
         places = {(grant.request, grant.got): place for place, grant in enumerate(picture.held)}
-        mechanisms: dict[str, int] = {}
+        mechanisms: dict[Mechanism, int] = {}
         decode = msgspec.json.Decoder(Loss).decode
         if self.findings.losses_unwritten:
             return  # what is there was written by somebody else

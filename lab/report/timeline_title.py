@@ -10,6 +10,7 @@ from lab.report.caption import in_the_work, ms
 from lab.report.chart import amount
 from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Timeline
 from lab.report.timeline_votes import answers
+from lab.story import say
 from lab.text import thousands
 
 LONGEST = 110  # letters: a longer title leaves out what the run lost
@@ -35,7 +36,7 @@ def _of_a_loss(picture: Timeline) -> str:
     loss = picture.losses[picture.focus]
     culprit = picture.held[loss.culprit]
     wrote = f"{culprit.request} writes {culprit.wrote} over {culprit.overwrote}"
-    return f"{wrote} ({picture.mechanisms[loss.mechanism]})"
+    return f"{wrote} ({say.mechanism(picture.mechanisms[loss.mechanism])})"
 
 
 def _of_a_fault(picture: Timeline, fault: DrawnFault) -> tuple[str, bool]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from lab.evidence.mechanism import Mechanism
 from lab.language.choice import Language
 from lab.story.happening import LOSSES, Happening, Kind, Scene, Story
 
@@ -46,6 +47,11 @@ def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **plac
     there = words(language)[table]
     made: str = (there.get(f"{name}_several") if n != 1 else None) or there[name]
     return made.format(n=n, **places)
+
+
+def mechanism(one: Mechanism, language: Language = ENGLISH) -> str:
+    """Return why a promise was broken."""
+    return text("mechanism", one, language)
 
 
 def clause(one: Happening, language: Language = ENGLISH, form: str = "long") -> str:

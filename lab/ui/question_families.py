@@ -6,10 +6,10 @@ import dataclasses
 import re
 
 from app.lock import Claim
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement
-from lab.judge.liveness import INNER_RELEASE
 from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES
 from lab.judge.violation import Violation
@@ -65,7 +65,11 @@ def _next_grant(judgement: Judgement, broken: list[Violation]) -> Answer:
     return Answer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), "until the next request got in")
 
 
-REENTRY = {"waited for itself": 1, INNER_RELEASE: 2, "the lock stayed after its last release": 3}  # mechanism → choice
+REENTRY = {
+    Mechanism.WAITED_FOR_ITSELF: 1,
+    Mechanism.INNER_RELEASE_FREED: 2,
+    Mechanism.STAYED_AFTER_RELEASE: 3,
+}  # mechanism → choice
 
 
 def waits_for_itself() -> Question:
@@ -85,8 +89,8 @@ def waits_for_itself() -> Question:
 def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> Answer:
     if not broken:
         return _refused(PROMISED, judgement)
-    choice = REENTRY.get(broken[0].mechanism, REENTRY[INNER_RELEASE])
-    if choice != REENTRY[INNER_RELEASE]:
+    choice = REENTRY.get(broken[0].mechanism, REENTRY[Mechanism.INNER_RELEASE_FREED])
+    if choice != REENTRY[Mechanism.INNER_RELEASE_FREED]:
         return dataclasses.replace(_waited(judgement, broken), choice=choice)
     if judgement.lost:
         return Answer(choice, str(judgement.lost), "increments lost, because the inner release freed the lock")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app.locks import stage
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from lab.judge.verdict import judge
 from lab.pipeline import by_locust, conduct
 from lab.scenario.overrides import override
@@ -29,4 +30,4 @@ def test_new_fault_on_real_servers(new_fault, tmp_path):
     (tmp_path / "shelf" / f"{KIND}.py").unlink()
     again, _ = judge(Path(done.folder.path))
     assert again == done.judgement
-    assert {violation.mechanism for violation in again.violations} == {"the store was silent for longer than the TTL"}
+    assert {violation.mechanism for violation in again.violations} == {Mechanism.STORE_SILENT_PAST_TTL}

@@ -13,6 +13,7 @@ import pytest
 from app.lock import Claim
 from app.locks import stages
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from tests.command import assert_counts_agree, run
 
 SHELF = {  # the waiters of some may sleep on: then it is chance how many are served
@@ -48,7 +49,7 @@ def test_upsert_is_no_lock(tmp_path):
     mechanisms = {one["mechanism"] for one in done.verdict["violations"]}
 
     assert (done.status, done.verdict["verdict"]) == (0, "ADMITTED")
-    assert "entered although the store had refused" in mechanisms
+    assert Mechanism.ENTERED_ALTHOUGH_REFUSED in mechanisms
     assert_counts_agree(done.folder)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from lab.docgen.figures import illustrations
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from lab.experiments.matrix import expectations
 from lab.report.pages import report_run
 from lab.scenario.fault import Need
@@ -145,7 +146,7 @@ def test_cell(scenario, stage, try_lock, tmp_path):
     if scenario != "delayed_write":  # no journal confirms the write that destroys
         assert_counts_agree(folder)
     if scenario == "slow_holder":
-        assert ("deleted by another" in [one.mechanism for one in judgement.violations]) == (stage == "ttl")
+        assert (Mechanism.DELETED_BY_ANOTHER in [one.mechanism for one in judgement.violations]) == (stage == "ttl")
 
 
 def test_check_judges_again_as_before(tmp_path):

@@ -13,7 +13,7 @@ from app.lock import Claim
 from app.locks import PARTS, part, stages
 from lab.cli import lab
 from lab.docgen import generate
-from lab.judge.mechanisms import MECHANISMS
+from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
 from lab.scenario import reader
@@ -106,11 +106,11 @@ def test_every_claim_has_a_promise():
     assert len(ROWS) == len(PROMISES)
 
 
-@every("mechanism", [one.name for one in MECHANISMS])
+@every("mechanism", [one.mechanism for one in EXPLANATIONS])
 def test_every_mechanism_is_shown(mechanism):
     """A history made by hand shows each mechanism: the tests of the judge name it."""
     shown = "".join(path.read_text(encoding="utf-8") for path in (HOME / "tests" / "unit" / "judge").glob("test_*.py"))
-    assert f'"{mechanism}"' in shown
+    assert f"Mechanism.{mechanism.name}" in shown
 
 
 @every("name", reader.names)

@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from lab.report.chart import GREY, RED, amount, conditions, title, title_width
 from lab.report.run_data import Result
+from lab.story import say
 from lab.text import thousands
 
 FOR = "one"
@@ -22,7 +23,7 @@ def fits(results: Sequence[Result]) -> bool:
 
 def draw(axes: Axes, results: Sequence[Result]) -> None:
     (result,) = results
-    net = result.net
+    net = {say.mechanism(one): lost for one, lost in result.net.items()}
     if net:
         _bars(axes, net)
     else:
@@ -62,4 +63,4 @@ def _finding(result: Result) -> str:
     worst, number = next(iter(net.items()))
     were = "was" if result.judgement.lost == 1 else "were"
     share = "" if len(net) == 1 else f" of {100 * number / result.judgement.lost:.0f}\u2009%"
-    return f"{amount(result.judgement.lost, 'increment')} {were} lost; cause{share}: {worst}"
+    return f"{amount(result.judgement.lost, 'increment')} {were} lost; cause{share}: {say.mechanism(worst)}"

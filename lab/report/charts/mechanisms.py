@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from lab.evidence.mechanism import Mechanism
 from lab.report.chart import FEW, RED, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
+from lab.story import say
 from lab.text import thousands
 
 FOR = "many"
@@ -41,7 +43,16 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     for number, mechanism in enumerate(_total(results)):
         sizes = [result.net.get(mechanism, 0) for result in results]
         tint, hatch = TINTS[number % len(TINTS)], HATCHES[number % len(HATCHES)]
-        axes.barh(labels, sizes, left=left, height=0.7, facecolor=(RED, tint), hatch=hatch, edgecolor="white", label=mechanism)
+        axes.barh(
+            labels,
+            sizes,
+            left=left,
+            height=0.7,
+            facecolor=(RED, tint),
+            hatch=hatch,
+            edgecolor="white",
+            label=say.mechanism(mechanism),
+        )
         left = [before + size for before, size in zip(left, sizes, strict=True)]
     for row, total in enumerate(left):
         words = thousands(total) if total else "none"
@@ -55,9 +66,9 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
     title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
 
 
-def _total(results: Sequence[Result]) -> list[str]:
+def _total(results: Sequence[Result]) -> list[Mechanism]:
     """Return the causes, in the order of how much they took in all runs, largest first."""
-    total: Counter[str] = Counter()
+    total: Counter[Mechanism] = Counter()
     for result in results:
         total += Counter(result.net)
     return [mechanism for mechanism, _ in total.most_common()]
@@ -67,4 +78,4 @@ def _finding(results: Sequence[Result]) -> str:
     worst = max((result for result in results if result.net), key=lambda result: result.judgement.lost)
     lost, (mechanism, number) = worst.judgement.lost, next(iter(worst.net.items()))
     share = "" if number == lost else f" of {100 * number / lost:.0f}\u2009%"
-    return f"{worst.label} lost the most increments, {thousands(lost)}; cause{share}: {mechanism}"
+    return f"{worst.label} lost the most increments, {thousands(lost)}; cause{share}: {say.mechanism(mechanism)}"

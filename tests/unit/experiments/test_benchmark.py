@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import BadInput, MissingProgram
+from lab.evidence.mechanism import Mechanism
 from lab.experiments import benchmark, benchmark_runner
 from lab.experiments.benchmark import Measured, Promise, pairwise
 from lab.experiments.benchmarks import benches, judging
@@ -133,8 +134,8 @@ def test_unknown_benchmark_is_refused():
     ("kind", "loses", "mechanisms"),
     [
         ("clean", False, set()),
-        ("lossy", True, {"no lock"}),
-        ("leaky", True, {"granted twice"}),
+        ("lossy", True, {Mechanism.NO_LOCK}),
+        ("leaky", True, {Mechanism.GRANTED_TWICE}),
     ],
 )
 def test_written_history_is_judged(kind, loses, mechanisms, tmp_path: Path):

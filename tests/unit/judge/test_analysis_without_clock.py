@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import save
 from lab.judge import analysis_without_clock
 from lab.judge.findings import RunFacts
-from lab.judge.mechanisms import UNREAD
 from lab.judge.verdict import judge
 from lab.scenario import reader
 from tests.builders import Made, record_of
@@ -40,8 +40,8 @@ def test_losses_need_no_clock(skewed):
     found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, "")
-    assert list(found.losses) == ["wrote over what it had not read"]
-    (loss,) = found.losses[UNREAD].examples
+    assert list(found.losses) == [Mechanism.WROTE_OVER_UNREAD]
+    (loss,) = found.losses[Mechanism.WROTE_OVER_UNREAD].examples
     assert (loss.culprit.request, loss.victim.request) == ("r1", "r0")
 
 
@@ -82,4 +82,4 @@ def test_claim_about_time_is_void(tmp_path):
 
 
 def test_one_clock_is_judged_as_ever(skewed):
-    assert UNREAD not in {violation.mechanism for violation in judged(skewed, clocks=1).violations}
+    assert Mechanism.WROTE_OVER_UNREAD not in {violation.mechanism for violation in judged(skewed, clocks=1).violations}

@@ -7,6 +7,7 @@ import pytest
 from app.journal import GaveUp
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord
+from lab.evidence.mechanism import Mechanism
 from lab.judge.findings import RunFacts
 from tests.builders import MS, found
 
@@ -54,8 +55,8 @@ def test_lock_granted_anew(made, kind, next_ms, expected):
 @pytest.mark.parametrize(
     ("has_votes", "expected"),
     [
-        (False, [("survives_a_slow_acquire", "the TTL ran out in the acquire")]),
-        (True, [("exclusive", "granted after its validity had ended")]),
+        (False, [("survives_a_slow_acquire", Mechanism.TTL_OVER_IN_ACQUIRE)]),
+        (True, [("exclusive", Mechanism.GRANTED_AFTER_VALIDITY)]),
     ],
 )
 def test_answer_after_the_ttl(made, has_votes, expected):
@@ -73,7 +74,7 @@ def test_asked_again_after_a_late_answer(made):
 
     findings = made.analyse(final=6, ttl_ms=500, start=5, has_votes=True)
 
-    assert found(findings) == [("exclusive", "granted to two holders at once")]
+    assert found(findings) == [("exclusive", Mechanism.GRANTED_TO_TWO)]
 
 
 @pytest.mark.parametrize(("asked_ms", "got_ms", "behind"), [(50, 200, 1), (5, 200, 0), (150, 200, 0), (50, 90, 0)])
@@ -95,7 +96,7 @@ def patient(made, waits: list[tuple[int, int]], replica: str = "replica-1"):
     return made
 
 
-BLOCKED = "a waiter that had given up blocked the others"
+BLOCKED = Mechanism.BLOCKED_BY_LEAVER
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_wait_for_itself_among_others(made, got_ms, guilty):
 
     claims = found(made.analyse(final=2, ttl_ms=600, lease_ms=0, nested="same"))
 
-    assert claims == ([("reentrant", "waited for itself")] if guilty else [])
+    assert claims == ([("reentrant", Mechanism.WAITED_FOR_ITSELF)] if guilty else [])
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_lock_after_its_last_release(made, asked_ms, next_ms, waited, guilty):
     findings = made.analyse(final=2, ttl_ms=600, nested="same")
 
     assert findings.measures["waited_between_releases"] == waited
-    assert found(findings) == ([("reentrant", "the lock stayed after its last release")] if guilty else [])
+    assert found(findings) == ([("reentrant", Mechanism.STAYED_AFTER_RELEASE)] if guilty else [])
 
 
 @pytest.mark.parametrize("got_ms", [65, 71])

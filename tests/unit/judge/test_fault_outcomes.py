@@ -10,6 +10,7 @@ import pytest
 from app.journal import GaveUp, Released
 from lab.evidence.fault_effect import Effect
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from lab.judge.key_history import SET_OVER, KeyHistory
 from tests.builders import MS, found, outlived
 
@@ -25,22 +26,22 @@ def test_a_fault_of_one_vote(made, commands, has_votes, seen):
 @pytest.mark.parametrize(
     ("kind", "gate", "persists", "expected"),
     [
-        ("freeze", "read.after", False, ("survives_a_freeze", "stopped until its lease had run out")),
-        ("freeze", "write.before", False, ("survives_a_late_freeze", "stopped after its last check")),
-        ("stall_redis", "read.after", False, ("stops_when_lost", "the store was silent for longer than the TTL")),
-        ("cut_off", "read.after", False, ("stops_when_lost", "cut off from the store for longer than the TTL")),
-        ("restart_redis", "read.after", False, ("survives_store_restart", "the store had forgotten the lock")),
-        ("restart_redis", "read.after", True, ("survives_persisted_restart", "the store had forgotten what it wrote")),
-        ("lose_power", "read.after", "always", ("survives_persisted_restart", "the store had forgotten what it had synced")),
-        ("lose_power", "read.after", "everysec", ("survives_unsynced_power_loss", "the store had not synced the lock")),
-        ("lose_power", "read.after", "no", ("survives_unsynced_power_loss", "the store had not synced the lock")),
-        ("kill_primary", "read.after", False, ("survives_failover", "the new primary did not know the lock")),
-        ("split_store", "read.after", False, ("survives_failover", "two primaries at once")),
-        ("jump_clock", "read.after", False, ("survives_clock_jump", "the store's clock had jumped past the TTL")),
-        ("speed_up_clock", "read.after", False, ("survives_clock_jump", "the store's clock ran too fast")),
-        ("restart_nodes", "read.after", False, ("survives_amnesia", "a server had forgotten its vote")),
-        ("restart_nodes", "read.after", True, ("survives_persisted_amnesia", "a server had forgotten the vote on its disk")),
-        ("slow", "read.after", False, ("held_to_the_end", "the TTL ran out in the work")),
+        ("freeze", "read.after", False, ("survives_a_freeze", Mechanism.FROZEN_PAST_LEASE)),
+        ("freeze", "write.before", False, ("survives_a_late_freeze", Mechanism.FROZEN_AFTER_LAST_CHECK)),
+        ("stall_redis", "read.after", False, ("stops_when_lost", Mechanism.STORE_SILENT_PAST_TTL)),
+        ("cut_off", "read.after", False, ("stops_when_lost", Mechanism.CUT_OFF_PAST_TTL)),
+        ("restart_redis", "read.after", False, ("survives_store_restart", Mechanism.STORE_FORGOT_LOCK)),
+        ("restart_redis", "read.after", True, ("survives_persisted_restart", Mechanism.STORE_FORGOT_WRITTEN)),
+        ("lose_power", "read.after", "always", ("survives_persisted_restart", Mechanism.STORE_FORGOT_SYNCED)),
+        ("lose_power", "read.after", "everysec", ("survives_unsynced_power_loss", Mechanism.STORE_HAD_NOT_SYNCED)),
+        ("lose_power", "read.after", "no", ("survives_unsynced_power_loss", Mechanism.STORE_HAD_NOT_SYNCED)),
+        ("kill_primary", "read.after", False, ("survives_failover", Mechanism.NEW_PRIMARY_DID_NOT_KNOW)),
+        ("split_store", "read.after", False, ("survives_failover", Mechanism.TWO_PRIMARIES)),
+        ("jump_clock", "read.after", False, ("survives_clock_jump", Mechanism.CLOCK_JUMPED_PAST_TTL)),
+        ("speed_up_clock", "read.after", False, ("survives_clock_jump", Mechanism.CLOCK_TOO_FAST)),
+        ("restart_nodes", "read.after", False, ("survives_amnesia", Mechanism.VOTE_FORGOTTEN)),
+        ("restart_nodes", "read.after", True, ("survives_persisted_amnesia", Mechanism.VOTE_FORGOTTEN_ON_DISK)),
+        ("slow", "read.after", False, ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)),
     ],
 )
 def test_loss_under_a_fault(made, kind, gate, persists, expected):
@@ -59,7 +60,7 @@ def test_two_clocks_break_a_bare_majority(made, votes, needed, accused):
 
     findings = made.analyse(final=1, ttl_ms=300, tests="survives_clock_jump_of_two", votes_needed=needed)
 
-    assert (("survives_clock_jump_of_two", "the store's clock had jumped past the TTL") in found(findings)) is accused
+    assert (("survives_clock_jump_of_two", Mechanism.CLOCK_JUMPED_PAST_TTL) in found(findings)) is accused
     assert findings.measures["votes"] == votes
 
 
@@ -81,7 +82,7 @@ def test_lease_that_begins_with_a_fast_clock(made):
     made.increment("a", 1, 2, at=(1400, 1401, 1460, 1461), replica="replica-2")
     made.increment("b", 1, 1, at=(1440, 1441, 1450, 1451), replica="replica-3").key_event("expired", 1435)
 
-    assert found(made.analyse(final=2, ttl_ms=3000)) == [("survives_clock_jump", "the store's clock ran too fast")]
+    assert found(made.analyse(final=2, ttl_ms=3000)) == [("survives_clock_jump", Mechanism.CLOCK_TOO_FAST)]
 
 
 def test_holders_on_one_side_of_a_split(made):
@@ -90,13 +91,13 @@ def test_holders_on_one_side_of_a_split(made):
     made.increment("a", 1, 2, at=(400, 401, 500, 501), replica="replica-2")
     made.increment("b", 1, 1, at=(420, 421, 430, 431), replica="replica-3")
 
-    assert ("exclusive", "granted to two holders at once") in found(made.analyse(final=2, ttl_ms=3000))
+    assert ("exclusive", Mechanism.GRANTED_TO_TWO) in found(made.analyse(final=2, ttl_ms=3000))
 
 
 @pytest.mark.parametrize(
     ("kind", "final", "expected"),
     [
-        ("delay_write", 1, [("survives_a_delayed_write", "a write that was never confirmed")]),
+        ("delay_write", 1, [("survives_a_delayed_write", Mechanism.WRITE_UNCONFIRMED)]),
         ("delay_write", 2, []),
         ("slow", 1, []),
     ],
@@ -115,8 +116,8 @@ def test_late_write(made, kind, final, expected):
 @pytest.mark.parametrize(
     ("back", "next_ms", "expected"),
     [
-        (True, 2000, [("freed_with_a_clock_behind", "the lock's end is a time on a clock that jumped back")]),
-        (False, 2000, [("freed_after_crash", "the holder's process died")]),
+        (True, 2000, [("freed_with_a_clock_behind", Mechanism.CLOCK_JUMPED_BACK)]),
+        (False, 2000, [("freed_after_crash", Mechanism.HOLDER_DIED)]),
         (True, 300, []),
     ],
 )
@@ -149,7 +150,7 @@ def test_expired_before_the_delete(made):
     made.increment("robbed", 1, 1, at=(310, 311, 420, 421), replica="replica-2")
     made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
 
-    assert found(made.analyse(final=2, ttl_ms=300)) == [("releases_atomically", "expired between check and delete")]
+    assert found(made.analyse(final=2, ttl_ms=300)) == [("releases_atomically", Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)]
 
 
 @pytest.mark.parametrize(
@@ -164,9 +165,9 @@ def test_work_done_again(made, replica, claims):
     made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 2, at=(4, 5, 20, 21), turn=2, outcome=None)
     made.increment("other", 1, 1, at=(5, 6, 10, 11), replica=replica)
 
-    without_lock = [(claim, "worked again without the lock") for claim in claims]
+    without_lock = [(claim, Mechanism.WORKED_AGAIN_WITHOUT_LOCK) for claim in claims]
 
-    assert sorted(found(made.analyse(final=2))) == [("counts_once", "the work was done again"), *without_lock]
+    assert sorted(found(made.analyse(final=2))) == [("counts_once", Mechanism.DONE_AGAIN), *without_lock]
 
 
 @pytest.mark.parametrize(
@@ -336,13 +337,11 @@ def test_idle_lock_with_waiters(made):
         at = (start, start + 1, start + 2, start + 10)
         made.increment(f"r{number}", number, number, at=at, asked=0, replica=f"replica-{number % 2}")
 
-    assert ("prompt_handover", "the lock was free, but all waiters slept") in found(
-        made.analyse(final=4, tests="prompt_handover")
-    )
+    assert ("prompt_handover", Mechanism.WAITERS_SLEPT) in found(made.analyse(final=4, tests="prompt_handover"))
     assert found(made.analyse(final=4, tests="exclusive")) == []
 
 
-FAIR, IN_PROCESS = "no queue: later requests overtake", "no queue in the replica: later requests overtake"
+FAIR, IN_PROCESS = Mechanism.NO_QUEUE, Mechanism.NO_QUEUE_IN_REPLICA
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from app.journal import GaveUp, Got, Released, Renewed, Sent, Writing, Wrote, WroteLate
 from lab.evidence.client_facts import ClientFacts
 from lab.evidence.history import History
+from lab.evidence.mechanism import Mechanism
 from lab.judge.unseen import Unseen, unseen
 from tests.builders import MS, found, record_of
 
@@ -29,9 +30,9 @@ def overlapping(made, **culprit):
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
-        ([], "the TTL ran out in the work"),  # the script only looked
-        ([("hset", 101)], "the TTL ran out in the work"),  # it noted its progress
-        ([("expire", 101)], "deleted by a request that did not hold it"),  # it set a new TTL
+        ([], Mechanism.TTL_OVER_IN_WORK),  # the script only looked
+        ([("hset", 101)], Mechanism.TTL_OVER_IN_WORK),  # it noted its progress
+        ([("expire", 101)], Mechanism.DELETED_BY_STRANGER),  # it set a new TTL
     ],
 )
 def test_a_script_renews_where_the_store_says_so(made, events, expected):
@@ -49,8 +50,8 @@ def test_a_script_renews_where_the_store_says_so(made, events, expected):
 @pytest.mark.parametrize(
     ("ttl_ms", "work_ms", "expected"),
     [
-        (300, 300, [("held_to_the_end", "the TTL ran out in the work")]),
-        (300, 10, [("held_to_the_end", "the TTL ran out, although nothing of the scenario takes long")]),
+        (300, 300, [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]),
+        (300, 10, [("held_to_the_end", Mechanism.TTL_TOO_SHORT)]),
     ],
 )
 def test_the_end_of_a_lease_needs_a_cause(made, ttl_ms, work_ms, expected):
@@ -65,7 +66,7 @@ def test_time_before_the_work_is_the_locks_own(made):
     made.increment("a", 0, 0, at=(310, 311, 330, 331), sent_ns=1, agreed=True)
     made.increment("b", 0, 1, at=(320, 321, 340, 341), replica="replica-2", sent_ns=319, agreed=True)
 
-    assert found(made.analyse(final=1, ttl_ms=300, work_ms=10)) == [("exclusive", "the TTL ran out before the work")]
+    assert found(made.analyse(final=1, ttl_ms=300, work_ms=10)) == [("exclusive", Mechanism.TTL_OVER_BEFORE_WORK)]
 
 
 @pytest.mark.parametrize(("agreed", "expected"), [(True, "held_to_the_end"), (False, "exclusive")])
@@ -91,7 +92,7 @@ def test_two_keys_of_one_resource(made):
     made.increment("a", 0, 0, at=(0, 1, 20, 21), key="stripe 1")
     made.increment("b", 1, 1, at=(5, 6, 25, 26), key="stripe 2", replica="replica-2")
 
-    assert found(made.analyse(final=2)) == [("exclusive", "locked different keys")]
+    assert found(made.analyse(final=2)) == [("exclusive", Mechanism.DIFFERENT_KEYS)]
 
 
 def test_two_keys_of_two_parts(made):
@@ -112,7 +113,7 @@ def test_no_accusation_rests_on_unseen_commands(made, changes):
     """Where the lab does not see the lock's client, it says of no request that it never asked, or released early."""
     overlapping(made, **changes)
 
-    assert found(made.analyse(final=1, unseen=UNSEEN)) == [("exclusive", "granted to two holders at once")]
+    assert found(made.analyse(final=1, unseen=UNSEEN)) == [("exclusive", Mechanism.GRANTED_TO_TWO)]
 
 
 def test_work_that_goes_on_after_its_release(made):
@@ -122,7 +123,7 @@ def test_work_that_goes_on_after_its_release(made):
     made.increment("b", 0, 0, at=(10, 11, 12, 13), replica="replica-2")
     made.line(JOURNAL, WroteLate(request="a", writing_ns=14 * MS, wrote_ns=15 * MS, value=2, overwrote=1))
 
-    assert ("exclusive", "released before the end of the work") in found(made.analyse(final=2))
+    assert ("exclusive", Mechanism.RELEASED_EARLY) in found(made.analyse(final=2))
 
 
 def test_its_own_renewal_deleted_it(made):
@@ -131,7 +132,7 @@ def test_its_own_renewal_deleted_it(made):
     renewed(made, 30, 31, command="PEXPIRE", script=False)
     made.key_event("del", 31).increment("b", 0, 1, at=(40, 41, 70, 71), key="lock", replica="replica-2")
 
-    assert found(made.analyse(final=1, ttl_ms=300)) == [("exclusive", "its own renewal deleted it")]
+    assert found(made.analyse(final=1, ttl_ms=300)) == [("exclusive", Mechanism.RENEWAL_DELETED)]
 
 
 @pytest.mark.parametrize(

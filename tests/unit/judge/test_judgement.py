@@ -10,6 +10,7 @@ import pytest
 
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.loss import GrantFacts, Loss
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import (
     FreedEarly,
     HalfDone,
@@ -33,7 +34,7 @@ from tests.every import every
 REFERENCE = sorted((HOME / "reports" / "reference").rglob("verdict.json"))
 FACTS = GrantFacts("r1", "replica-1", 0, 1, 0, 10, 20, 30, 40, 50)
 ALL_EVIDENCE: list[Evidence] = [
-    Loss(1, "granted twice", FACTS, None),
+    Loss(1, Mechanism.GRANTED_TWICE, FACTS, None),
     FaultOutcome(FaultRecord("kill-1", "replica-1", 7, "r1", 10), next_got_ns=20, next_request="r2"),
     Wait("r1", "replica-1", 1, 2, got=False, wanted="a", holding="b"),
     Overtaken("r1", "replica-1", 3, 1, 2),
@@ -80,7 +81,7 @@ def decoded(content: dict) -> Judgement:
 def test_round_trip():
     """A judgement with evidence of every kind is read back as it was written."""
     one = decoded(content())
-    one.violations = [Violation("exclusive", "no lock", "seen", ALL_EVIDENCE)]
+    one.violations = [Violation("exclusive", Mechanism.NO_LOCK, "seen", ALL_EVIDENCE)]
 
     assert {type(one) for one in ALL_EVIDENCE} == set(Evidence.__args__)
     assert Judgement.decode(msgspec.json.encode(one)) == one

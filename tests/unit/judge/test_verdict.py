@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from lab.evidence.mechanism import Mechanism
 from lab.judge.judgement import Verdict
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
@@ -19,17 +20,17 @@ from tests.every import every
     "claims, lost, handovers, ended, verdict",
     [
         (["exclusive"], {}, 5, "complete", "KEPT"),
-        (["exclusive"], {"granted twice": 1}, 5, "complete", "BROKEN"),
-        ([], {"granted twice": 1}, 5, "complete", "ADMITTED"),
+        (["exclusive"], {Mechanism.GRANTED_TWICE: 1}, 5, "complete", "BROKEN"),
+        ([], {Mechanism.GRANTED_TWICE: 1}, 5, "complete", "ADMITTED"),
         ([], {}, 5, "complete", "UNSEEN"),
         (["exclusive"], {}, 4, "complete", "VOID"),
         ([], {}, 4, "complete", "VOID"),
-        ([], {"granted twice": 1}, 0, "complete", "ADMITTED"),  # harm done is danger enough
-        (["exclusive"], {"granted twice": 1}, 5, "interrupted", "BROKEN"),  # what was proved stays proved
-        ([], {"granted twice": 1}, 5, "interrupted", "VOID"),
+        ([], {Mechanism.GRANTED_TWICE: 1}, 0, "complete", "ADMITTED"),  # harm done is danger enough
+        (["exclusive"], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "BROKEN"),  # what was proved stays proved
+        ([], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "VOID"),
         (["exclusive"], {}, 5, "lost a server", "VOID"),
-        (["exclusive"], {"the TTL ran out in the work": 3}, 5, "complete", "KEPT"),  # another cause, not promised: also named
-        (["exclusive", "held_to_the_end"], {"the TTL ran out in the work": 3}, 5, "complete", "BROKEN"),
+        (["exclusive"], {Mechanism.TTL_OVER_IN_WORK: 3}, 5, "complete", "KEPT"),  # another cause, not promised: also named
+        (["exclusive", "held_to_the_end"], {Mechanism.TTL_OVER_IN_WORK: 3}, 5, "complete", "BROKEN"),
     ],
 )
 def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
@@ -38,10 +39,10 @@ def test_the_verdict_follows_the_table(claims, lost, handovers, ended, verdict):
 
 def test_reason_has_net_figures():
     """The reason adds up to what is lost: increments that later writes brought back are not in it."""
-    found = findings_of_ten({"granted twice": 3})
+    found = findings_of_ten({Mechanism.GRANTED_TWICE: 3})
     found.losses |= {
-        "granted twice": Losses(destroyed=8, restored=5, writes=2),
-        "granted to two holders at once": Losses(destroyed=4, restored=4, writes=3),
+        Mechanism.GRANTED_TWICE: Losses(destroyed=8, restored=5, writes=2),
+        Mechanism.GRANTED_TO_TWO: Losses(destroyed=4, restored=4, writes=3),
     }
 
     judgement = weigh(record_of_ten(["exclusive"]), found)
@@ -55,8 +56,8 @@ def test_reason_has_net_figures():
 
 def test_one_process_in_plain_words():
     """Writes in one process are counted as events: their gross figure does not add up to what is lost."""
-    found = findings_of_ten({"no lock": 3})
-    found.losses["no lock"] = Losses(destroyed=3, destroyed_in_one_process=3, writes_in_one_process=2)
+    found = findings_of_ten({Mechanism.NO_LOCK: 3})
+    found.losses[Mechanism.NO_LOCK] = Losses(destroyed=3, destroyed_in_one_process=3, writes_in_one_process=2)
 
     judgement = weigh(record_of_ten([]), found)
 
@@ -78,17 +79,17 @@ def test_missing_evidence_proves_nothing():
     record = record_of_ten(["exclusive"], "the disk is full")
     record.unwritten = "the disk is full"
 
-    judgement = weigh(record, findings_of_ten({"granted twice": 1}))
+    judgement = weigh(record, findings_of_ten({Mechanism.GRANTED_TWICE: 1}))
 
     assert (judgement.verdict, judgement.why) == ("VOID", "the disk is full")
 
 
 def test_other_violation_is_reported():
     """A violation by another cause is reported next to the verdict."""
-    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({"the TTL ran out in the work": 3}))
+    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({Mechanism.TTL_OVER_IN_WORK: 3}))
 
     assert judgement.verdict == "KEPT"
-    assert [one.mechanism for one in judgement.violations] == ["the TTL ran out in the work"]
+    assert [one.mechanism for one in judgement.violations] == [Mechanism.TTL_OVER_IN_WORK]
     assert also_seen(judgement).startswith("Also seen: 3 increments lost")
     assert also_seen(weigh(record_of_ten(["exclusive"]), findings_of_ten())) == ""
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from lab.judge.net_losses import UNCONFIRMED
+from lab.evidence.mechanism import Mechanism
 from lab.judge.verdict import judge, weigh
 from lab.judge.violation import Violation
 from lab.report import account, pages, run_data
@@ -34,7 +34,7 @@ def result_of(tmp_path, lost: int, causes: list[Cause], **figures) -> Result:
 @pytest.fixture
 def none(tmp_path) -> Result:
     """A run whose writes overwrote more than what is lost in the end."""
-    causes = [Cause("no lock", 1936, 285, 900), Cause("process-local lock", 2223, 348, 1100)]
+    causes = [Cause(Mechanism.NO_LOCK, 1936, 285, 900), Cause(Mechanism.PROCESS_LOCAL, 2223, 348, 1100)]
     return result_of(tmp_path, 3526, causes)
 
 
@@ -43,7 +43,7 @@ def test_account_of_losses(none):
     one = account.account(none)
 
     assert one.sentence == "5\u2009000 requests were answered “done”. The counter says 1\u2009474. 3\u2009526 are gone."
-    assert one.split == {"process-local lock": 1875, "no lock": 1651}
+    assert one.split == {Mechanism.PROCESS_LOCAL: 1875, Mechanism.NO_LOCK: 1651}
     assert [(line.writes, line.overwritten, line.brought_back, line.net) for line in one.lines] == [
         (1100, 2223, 348, 1875),
         (900, 1936, 285, 1651),
@@ -83,10 +83,13 @@ def test_sentence(tmp_path, figures, words):
 
 def test_unconfirmed_writes_have_a_line(tmp_path):
     """What no mechanism took is a line of its own."""
-    one = account.account(result_of(tmp_path, 3, [Cause("no lock", 2, 0, 2)]))
+    one = account.account(result_of(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
 
-    assert one.split == {"no lock": 2, UNCONFIRMED: 1}
-    assert [(line.mechanism, line.overwritten, line.net) for line in one.lines] == [("no lock", 2, 2), (UNCONFIRMED, None, 1)]
+    assert one.split == {Mechanism.NO_LOCK: 2, Mechanism.WRITE_UNCONFIRMED: 1}
+    assert [(line.mechanism, line.overwritten, line.net) for line in one.lines] == [
+        (Mechanism.NO_LOCK, 2, 2),
+        (Mechanism.WRITE_UNCONFIRMED, None, 1),
+    ]
 
 
 @every(
@@ -110,7 +113,7 @@ def test_violation_in_net_figures(what, causes, words):
 def test_reasons_on_pages_are_net(none):
     """The reason of a verdict has net figures on the site, and none where only the matrix is at hand."""
     what = "1936 increments destroyed by 900 writes, 285 of them restored by other writes"
-    about = {"why": f"{what}: no lock", "violations": [Violation("exclusive", "no lock", what, [])]}
+    about = {"why": f"{what}: no lock", "violations": [Violation("exclusive", Mechanism.NO_LOCK, what, [])]}
     none = msgspec.structs.replace(none, judgement=msgspec.structs.replace(none.judgement, **about))
 
     assert account.why(none) == "1651 increments lost: no lock"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.journal import GaveUp, Started
+from lab.evidence.mechanism import Mechanism
 from lab.report.caption import caption
 from lab.report.timeline_model import NEVER
 from tests.builders import MS, Made, outlived, picture_of
@@ -64,19 +65,19 @@ def test_granted_twice(made):
     )
 
 
-def test_caption_of_an_unknown_mechanism(made):
-    """An unknown mechanism is described from the stale read on, with the fault."""
+def test_caption_of_any_mechanism(made):
+    """A mechanism without a story of its own is described from the stale read on, with the fault."""
     made.key_event("set", 10).key_event("del", 300)
     made.fault("some_new_harm", "stale", 30, 230)
     made.increment("stale", 0, 2, at=(10, 20, 250, 251))
     made.increment("a", 0, 0, at=(100, 110, 120, 121), replica="replica-2")
     made.increment("b", 1, 1, at=(140, 150, 160, 161), replica="replica-2")
     picture = picture_of(made, final=1)
-    picture.mechanisms = ["a mechanism of tomorrow"]
+    picture.mechanisms = [Mechanism.NEVER_ASKED_STORE]
 
     assert caption(picture) == (
         "stale at replica-1 read 0 at +0.01 s; the fault “some new harm” began in stale at +0.02 s and lasted 200 ms; "
-        "b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s (a mechanism of tomorrow): 2 increments lost."
+        "b wrote 2 at +0.15 s and stale wrote 1 over it at +0.24 s (never asked the store): 2 increments lost."
     )
 
 

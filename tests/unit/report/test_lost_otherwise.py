@@ -11,6 +11,7 @@ import pytest
 from matplotlib import style
 from rich.console import Console
 
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
 from lab.experiments.own_lock import Task
@@ -26,10 +27,11 @@ from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import in_words, summarise
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
+from lab.story import say
 from tests.builders import findings_of_ten, record_of_ten
 from tests.pages import cells_of, rows_of
 
-LATE = "the TTL ran out in the work"
+LATE = Mechanism.TTL_OVER_IN_WORK
 CELLS = [
     Cell(stage="lua", scenario="rush", claim="exclusive", verdict="KEPT"),
     Cell(stage="uuid", scenario="rush", claim="exclusive", verdict="KEPT", lost=3, run="one", reason="why"),
@@ -53,7 +55,9 @@ def test_terminal_says_so():
     summarise(Console(file=out, width=300), judgement, found)
 
     assert "KEPT, 3 lost otherwise" in out.getvalue()
-    assert f"kept, but 3 increments were lost otherwise ({LATE}); 2 of 12 requests were not served." in out.getvalue()
+    assert (
+        f"kept, but 3 increments were lost otherwise ({say.mechanism(LATE)}); 2 of 12 requests were not served." in out.getvalue()
+    )
     assert "destroyed" not in out.getvalue()
 
 
@@ -61,7 +65,7 @@ def test_each_cause_is_named():
     """With several causes, each has its number."""
     judgement, _ = kept_next_to_losses()
 
-    assert "(2: no lock; 1: a stale write)" in in_words(judgement, {"no lock": 2, "a stale write": 1})
+    assert "(2: no lock; 1: process-local lock)" in in_words(judgement, {Mechanism.NO_LOCK: 2, Mechanism.PROCESS_LOCAL: 1})
 
 
 def test_cells_in_words():

@@ -16,15 +16,17 @@ from rich.console import Console
 from app.locks import stages
 from lab import pipeline
 from lab.commands import run as command
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import RunFolder, save
 from lab.experiments import ladder
 from lab.judge.findings import Findings
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
-from lab.judge.net_losses import UNCONFIRMED, net_losses
+from lab.judge.net_losses import net_losses
 from lab.judge.verdict import weigh
 from lab.pipeline import Conducted
 from lab.report.terminal import summarise, terminal
+from lab.story import say
 from tests.builders import Made, findings_of_ten, record_of_ten
 from tests.every import every
 
@@ -39,7 +41,7 @@ def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
         (0, {}, {}),
         (0, {"a": (5, 5)}, {}),
         (4355, {"a": (2800, 650), "b": (3276, 1071)}, {"b": 2205, "a": 2150}),
-        (3, {"a": (2, 0)}, {"a": 2, UNCONFIRMED: 1}),
+        (3, {"a": (2, 0)}, {"a": 2, Mechanism.WRITE_UNCONFIRMED: 1}),
         (6, {"a": (8, 0), "b": (1, 3)}, {"a": 6}),  # b brought back two of what a destroyed
         (2, {"a": (4, 0), "b": (2, 0), "c": (0, 4)}, {"b": 2}),
     ],
@@ -74,14 +76,15 @@ def number(text: str, words: str) -> int:
 def test_number_story():
     """Acknowledged, plus what was written besides, minus the counter, is what is gone; the causes add up to it."""
     found = findings_of_ten(account=Account(13, 9, 9, 1, ""), duplicated=2)
-    found.losses = losses({"no lock": (9, 3), "process-local lock": (2, 0)})
+    found.losses = losses({Mechanism.NO_LOCK: (9, 3), Mechanism.PROCESS_LOCAL: (2, 0)})
     found.outcomes["unknown"] = 1
 
     text = printed(found, claims=[], final=4)
 
     figures = [number(text, words) for words in ("acknowledged", "written again", "no clear answer", "counter holds", "are gone")]
     assert figures == [10, 2, 1, 4, 9]
-    assert number(text, "process-local lock") + number(text, "  no lock") + number(text, UNCONFIRMED) == 9
+    causes = (Mechanism.PROCESS_LOCAL, Mechanism.NO_LOCK, Mechanism.WRITE_UNCONFIRMED)
+    assert sum(number(text, f"  {say.mechanism(one)}") for one in causes) == 9
 
 
 def test_quiet_story_is_three_lines():
@@ -114,14 +117,14 @@ def test_waits_for_a_lock_only(tmp_path, key, words):
 
 def test_one_process_without_a_lock_has_no_wait():
     """A key is no lock where the judge found that nothing is locked."""
-    found = findings_of_ten({"no lock": 3}, locked=True)
+    found = findings_of_ten({Mechanism.NO_LOCK: 3}, locked=True)
 
     assert "Waits for" not in printed(found, claims=[])
 
 
 def test_eighty_columns():
     """On a terminal of 80 columns no line is longer, and no word is broken."""
-    found = findings_of_ten({"entered although the store had refused": 3, "granted twice": 4})
+    found = findings_of_ten({Mechanism.ENTERED_ALTHOUGH_REFUSED: 3, Mechanism.GRANTED_TWICE: 4})
     whole, narrow = printed(found), printed(found, width=80)
 
     plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")
@@ -131,7 +134,7 @@ def test_eighty_columns():
 
 def test_ladder_in_short():
     """The ladder's summary fits 80 columns, also with the longest name of a stage."""
-    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({"granted twice": 3}))
+    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({Mechanism.GRANTED_TWICE: 3}))
     judgement.stage = max(stages(), key=len)
 
     heading, line = ladder._summary([(judgement, 3)])

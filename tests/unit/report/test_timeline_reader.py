@@ -7,6 +7,7 @@ import shutil
 import msgspec
 
 from app.journal import GaveUp, Renewed, Started
+from lab.evidence.mechanism import Mechanism
 from lab.report import pages, run_data
 from lab.report.timeline_model import NEVER, load
 from tests.builders import MS, outlived, picture_of
@@ -38,7 +39,7 @@ def test_loss_joins_two_grants(made):
 
     loss = picture.losses[picture.focus]
     assert (picture.held[loss.culprit].request, picture.held[loss.victim].request, loss.destroyed) == ("r1", "r0", 1)
-    assert picture.mechanisms[loss.mechanism] == "the TTL ran out in the work"
+    assert picture.mechanisms[loss.mechanism] == Mechanism.TTL_OVER_IN_WORK
     assert picture.opens[0] == 0
     assert 761_000 <= picture.opens[1] <= picture.end
 

@@ -8,6 +8,7 @@ from string import Formatter
 import pytest
 from msgspec.structs import replace
 
+from lab.evidence.mechanism import Mechanism
 from lab.explore.questions import single_faults
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Harm, Why
@@ -53,6 +54,7 @@ def test_each_kind_has_words():
     """Each kind has a template, and each template is of a kind. So has each way to break a claim, and each reason."""
     assert set(say.words(ENGLISH)["kind"]) == {kind.value for kind in Kind}
     assert {harm.value for harm in Harm} <= {kind.value for kind in Kind}
+    assert set(say.words(ENGLISH)["mechanism"]) == {one.value for one in Mechanism}
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
 
 

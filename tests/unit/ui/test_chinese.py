@@ -11,8 +11,8 @@ import pytest
 
 from app.locks import stages
 from lab.docgen.translations import LADDER
+from lab.evidence.mechanism import Mechanism
 from lab.judge.judgement import Judgement
-from lab.judge.mechanisms import MECHANISMS
 from lab.language import phrases
 from lab.language.phrases import exactly, in_chinese, sentences
 from lab.paths import REFERENCE
@@ -23,6 +23,7 @@ from lab.report.timeline_model import load
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
 from lab.scenario.scenario import Scenario
+from lab.story import say
 from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.ladder_panel import rungs
 from lab.ui.page_texts import TEXTS
@@ -108,7 +109,7 @@ def test_reasons_of_verdicts():
 
 def test_mechanisms_and_faults_are_chinese():
     """Each mechanism has a phrase for the reason of a verdict and for the steps of a loss, and each fault for its step."""
-    names = {one.name for one in MECHANISMS}
+    names = {say.mechanism(one) for one in Mechanism}
     steps = {words.format(who="r1", where="replica-1", time=" for 300 ms") for words in FAULTS.values()}
 
     assert sorted(names - set(exactly("why", names))) == []

@@ -10,6 +10,7 @@ import pytest
 from app.lock import Claim
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome
+from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import Idle, Overtaken, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings, RunFacts
@@ -178,7 +179,7 @@ def test_figure_of_a_measure(claim, measure, number):
 
 def test_two_inside_are_no_zero():
     """A lock that let two in at once is not a 0, although no increment was lost in the end."""
-    broken = [Violation("exclusive", "granted twice", "two holders were inside at once 7 times", [])]
+    broken = [Violation("exclusive", Mechanism.GRANTED_TWICE, "two holders were inside at once 7 times", [])]
 
     shown = questions.shown(judgement("exclusive", "BROKEN", broken))
 
@@ -189,8 +190,8 @@ def test_two_inside_are_no_zero():
 @pytest.mark.parametrize(
     ("mechanism", "what", "choice", "number"),
     [
-        ("the inner release freed it", "two holders were inside at once 4 times", 2, "4"),
-        ("the lock stayed after its last release", "3 requests gave up", 3, "3"),
+        (Mechanism.INNER_RELEASE_FREED, "two holders were inside at once 4 times", 2, "4"),
+        (Mechanism.STAYED_AFTER_RELEASE, "3 requests gave up", 3, "3"),
     ],
 )
 def test_ways_to_fail_a_reentry(mechanism, what, choice, number):
@@ -202,9 +203,7 @@ def test_ways_to_fail_a_reentry(mechanism, what, choice, number):
 
 def test_work_that_was_never_done_is_no_zero():
     """An acknowledged request whose work was never done is counted."""
-    broken = [
-        Violation("counts_once", "acknowledged, but the work was never done", "5 requests acknowledged without a write", [])
-    ]
+    broken = [Violation("counts_once", Mechanism.NEVER_DONE, "5 requests acknowledged without a write", [])]
 
     shown = questions.shown(judgement("counts_once", "BROKEN", broken))
 
@@ -213,7 +212,7 @@ def test_work_that_was_never_done_is_no_zero():
 
 def test_figure_of_another_broken_claim():
     """Where the run broke only another promise, the figure is that promise's."""
-    broken = [Violation("counts_once", "the work was done again", "9 writes more than one for each request", [])]
+    broken = [Violation("counts_once", Mechanism.DONE_AGAIN, "9 writes more than one for each request", [])]
 
     shown = questions.shown(judgement("exclusive", "BROKEN", broken, duplicated=9))
 
