@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from lab.evidence.mechanism import Mechanism
 from lab.judge.judgement import Judgement, Verdict
+from lab.story.verdict import why as reasons
 from tests.trial import condemned, is_evidence
 
 LOCKS = Path(__file__).parent / "servers" / "locks"
@@ -257,7 +258,7 @@ def condemns(case: Case) -> Callable[[Judgement, set[str]], None]:
 
     def hold(judgement: Judgement, claims: set[str]) -> None:
         found = {one.mechanism for one in judgement.violations if one.claim in claims}
-        assert judgement.verdict is Verdict.BROKEN, judgement.why
+        assert judgement.verdict is Verdict.BROKEN, reasons(judgement)
         assert found <= {case.mechanism, *case.also}
         assert case.mechanism in found or (case.either and found)
         assert all(one.evidence for one in judgement.violations if one.mechanism in found)
@@ -270,7 +271,7 @@ def disbelieves(reason: str) -> Callable[[Judgement, set[str]], None]:
 
     def hold(judgement: Judgement, claims: set[str]) -> None:
         assert judgement.verdict is Verdict.VOID
-        assert reason in judgement.why
+        assert reason in reasons(judgement)
 
     return hold
 
@@ -278,7 +279,7 @@ def disbelieves(reason: str) -> Callable[[Judgement, set[str]], None]:
 def acquits(judgement: Judgement, claims: set[str]) -> None:
     """Assert that a sound lock keeps its promises, however strange its answers and keys are."""
     assert [one for one in judgement.violations if one.claim in claims] == []
-    assert judgement.verdict is Verdict.KEPT, judgement.why
+    assert judgement.verdict is Verdict.KEPT, reasons(judgement)
 
 
 def condemns_as_expected(name: str) -> Callable[[Judgement, set[str]], None]:
@@ -287,14 +288,14 @@ def condemns_as_expected(name: str) -> Callable[[Judgement, set[str]], None]:
     def hold(judgement: Judgement, claims: set[str]) -> None:
         expected = EXPECTED["wrong"][name]
         if name in NOT_SHOWN and judgement.verdict is not Verdict.BROKEN:
-            assert judgement.verdict is Verdict.VOID or not judgement.lost or not expected["run"].startswith("rush"), (
-                judgement.why
+            assert judgement.verdict is Verdict.VOID or not judgement.lost or not expected["run"].startswith("rush"), reasons(
+                judgement
             )
             return
-        assert judgement.verdict is Verdict.BROKEN, judgement.why
-        assert {one.claim for one in judgement.violations} & set(expected["breaks"]), judgement.why
+        assert judgement.verdict is Verdict.BROKEN, reasons(judgement)
+        assert {one.claim for one in judgement.violations} & set(expected["breaks"]), reasons(judgement)
         found = {one.mechanism for one in judgement.violations}
-        assert found & {expected["mechanism"], *ALSO.get(name, ())}, judgement.why
+        assert found & {expected["mechanism"], *ALSO.get(name, ())}, reasons(judgement)
 
     return hold
 
@@ -303,11 +304,11 @@ def accuses_nobody(name: str) -> Callable[[Judgement, set[str]], None]:
     """Return the test that a sound lock of the trial is not accused."""
 
     def hold(judgement: Judgement, claims: set[str]) -> None:
-        assert [one for one in judgement.violations if one.claim in claims] == [], judgement.why
+        assert [one for one in judgement.violations if one.claim in claims] == [], reasons(judgement)
         if name in NOT_SEEN:
             assert judgement.verdict is Verdict.VOID
-            assert NOT_SEEN[name] in judgement.why
+            assert NOT_SEEN[name] in reasons(judgement)
         else:
-            assert judgement.verdict in (Verdict.KEPT, Verdict.ADMITTED), judgement.why
+            assert judgement.verdict in (Verdict.KEPT, Verdict.ADMITTED), reasons(judgement)
 
     return hold

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from lab.evidence.history import Outcome, Recorder, Request, outcome_of
+from lab.judge.fact import Code
 from lab.judge.judgement import Judgement, Verdict
 from lab.load.locust import RECORD
 from lab.pipeline import by_locust, conduct
@@ -26,6 +27,7 @@ from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor
+from lab.story.verdict import why as reasons
 
 
 class Tried(NamedTuple):
@@ -49,13 +51,13 @@ def trial(supervisor: Supervisor, scenario_name: str, stage_name: str, given: Ma
 
 
 # Why a run is no evidence either way. All other reasons are of the evidence itself, and are never tried away.
-NO_EVIDENCE = ("the danger was never reached", "by something outside the lab")
+NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)
 MADE_AGAIN = "run made again"  # the name of a test's property: pytest's summary counts them
 
 
 def is_evidence(judgement: Judgement) -> bool:
     """Return whether a run shows anything. A busy machine can keep a run from its danger; such a run proves nothing."""
-    return judgement.verdict is not Verdict.VOID or not any(why in judgement.why for why in NO_EVIDENCE)
+    return judgement.verdict is not Verdict.VOID or not any(one.code in NO_EVIDENCE for one in judgement.why)
 
 
 def condemned(judgement: Judgement) -> bool:
@@ -70,7 +72,7 @@ def until_settled(
     for _ in range(most - 1):
         if is_settled((tried := make()).judgement):
             return tried
-        again(tried.judgement.why)
+        again(reasons(tried.judgement))
     return make()
 
 

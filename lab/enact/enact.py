@@ -22,6 +22,7 @@ from lab.servers.cluster import cluster
 from lab.servers.supervisor import Supervisor
 from lab.story import say
 from lab.story.deeds import of_finding
+from lab.story.verdict import seen
 from lab.text import counted
 
 TRIES = 3
@@ -108,8 +109,8 @@ def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
     judged = [one for one in done.judgement.violations if one.claim == claim.name]
     if judged:
         lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""
-        seen = "; ".join(f"{one.what}: {say.mechanism(one.mechanism)}" for one in judged)
-        return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {seen}{lost})", True)
+        saw = "; ".join(f"{seen(one)}: {say.mechanism(one.mechanism)}" for one in judged)
+        return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {saw}{lost})", True)
     others = ", ".join(one.claim for one in done.judgement.violations)
     if _has(found, Harm.THEFT) and done.findings.thefts:
         also = f"what was lost breaks {others}" if others else "it destroyed no increment of the others"

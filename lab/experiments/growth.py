@@ -33,6 +33,7 @@ from lab.prerequisites import program
 from lab.scenario import reader
 from lab.scenario.options import flags
 from lab.scenario.requirements import servers
+from lab.story.verdict import why
 
 LOOK_EVERY_S = 0.2
 MIB = 2**20
@@ -133,7 +134,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> G
         stage=stage,
         lock_servers=servers(stages()[stage].store, reader.load("rush").store_nodes),
         verdict=judgement.verdict,
-        why=judgement.why,
+        why=why(judgement),
         requests=judgement.requests,
         per_s=judgement.kept_per_s,
         wait_p99_ms=judgement.wait_ms["p99"],

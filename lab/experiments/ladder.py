@@ -21,6 +21,7 @@ from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.servers.supervised import one_supervisor, supervised
+from lab.story.verdict import headline
 
 
 def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command: str) -> int:
@@ -64,7 +65,7 @@ def _summary(judgements: Sequence[tuple[Judgement, int]]) -> Iterator[str]:
     for one, replicas in judgements:
         counter = "?" if one.final is None else str(one.final)
         figures = f"{replicas:>8}{one.acknowledged:>14}{counter:>9}{one.lost:>7}{one.kept_per_s:>10.0f}"
-        yield f"{one.stage:<18}{figures}  {one.headline}"
+        yield f"{one.stage:<18}{figures}  {headline(one)}"
 
 
 def _for(scenario: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
 from lab.servers.kept_servers import can_be_kept
+from lab.story.verdict import why
 
 RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "run")
 
@@ -78,7 +79,7 @@ def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: s
         cell.verdict, cell.reason = "VOID", str(failure)
         return cell
     cell.took_s = time.monotonic() - began_s
-    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, judgement.why
+    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, why(judgement)
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
     cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
     return cell

@@ -19,6 +19,7 @@ from lab.evidence.history import History
 from lab.experiments.child_run import NoVerdict, child_run
 from lab.judge.judgement import Judgement, Verdict
 from lab.paths import REPORTS
+from lab.story.verdict import why
 
 RATE_PER_S = 40  # the lock could serve some 60 a second: without a fault, nobody waits for long
 REQUESTS = 240  # six seconds of load: the freeze of 0.9 s is a part of it, and not all
@@ -140,9 +141,9 @@ def timed(run: Path, verdict: str, situation: Situation, loop: Loop, number: int
 def trusted(judgement: Judgement, situation: Situation) -> str:
     """Return why the waits of a run mean nothing; empty where they do."""
     if judgement.acknowledged != REQUESTS:
-        return f"{judgement.acknowledged} of {REQUESTS} requests were acknowledged: {judgement.why}"
+        return f"{judgement.acknowledged} of {REQUESTS} requests were acknowledged: {why(judgement)}"
     if situation.frozen and judgement.verdict is Verdict.VOID:  # without a fault, a run may lack the danger of its scenario
-        return judgement.why
+        return why(judgement)
     return ""
 
 

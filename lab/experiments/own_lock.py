@@ -26,7 +26,6 @@ from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REFERENCE, REPORTS
 from lab.pipeline import publish_site
-from lab.report.account import without_gross
 from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.report.matrix_origin import Origin
 from lab.report.terminal import terminal
@@ -216,9 +215,7 @@ def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]
             cell = task.result()
             colour = COLOURS["ADMITTED" if lost_otherwise(cell) else cell.verdict]
             stage = [cell.stage] if len(found) > 1 else []
-            table.add_row(
-                cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(without_gross(cell.reason))
-            )
+            table.add_row(cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(cell.reason))
     if table.row_count:
         console.print(table)
     else:

@@ -12,6 +12,7 @@ from lab.experiments import measurement, statistics
 from lab.experiments.measurement import Measurement
 from lab.experiments.statistics import Interval
 from lab.judge.judgement import Judgement
+from lab.story.verdict import why
 
 UNSOUND = ("VOID", "BROKEN")
 COMPLETE = "complete"
@@ -97,7 +98,7 @@ def point(stage: str, value: float, repeat: int, judgement: Judgement, figures: 
         value=value,
         repeat=repeat,
         verdict=judgement.verdict,
-        reason=judgement.why,
+        reason=why(judgement),
         run=judgement.run,
         acknowledged=judgement.acknowledged,
         lost=max(0, judgement.lost),

@@ -93,7 +93,7 @@ class RunFacts:
 class Blocked:
     """Waiters that did not get a lock that was free, because others before them had given up."""
 
-    # the replica of the waiters, or words for all of them
+    # the replica of the waiters; empty for all of them
     replica: str
     # how long they waited for it
     ms: float

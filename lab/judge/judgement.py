@@ -8,11 +8,13 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import ExitStatus
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.seal import VERDICT, Seal
+from lab.judge.fact import Fact
 from lab.judge.violation import Violation
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Verdict(StrEnum):
@@ -25,24 +27,10 @@ class Verdict(StrEnum):
     VOID = "VOID"
 
     @property
-    def meaning(self) -> str:
-        """Return what the verdict means, as a sentence without its full stop."""
-        return MEANING[self]
-
-    @property
     def exit_status(self) -> int:
         """Return the exit status of a command whose run came to this verdict."""
         good = {Verdict.KEPT: ExitStatus.GOOD, Verdict.ADMITTED: ExitStatus.GOOD, Verdict.BROKEN: ExitStatus.BROKEN}
         return good.get(self, ExitStatus.NOTHING_SHOWN)
-
-
-MEANING = {
-    Verdict.KEPT: "the danger was real, and the promise held",
-    Verdict.BROKEN: "the stage promised it, and did not keep it",
-    Verdict.ADMITTED: "the stage does not promise it, and here is what happens",
-    Verdict.UNSEEN: "the stage does not promise it, and yet nothing happened: the scenario was too gentle",
-    Verdict.VOID: "this run proves nothing",
-}
 
 
 class Measure(msgspec.Struct):
@@ -71,8 +59,8 @@ class Judgement(msgspec.Struct, kw_only=True):
     # whether the stage makes this claim
     claimed: bool
     verdict: Verdict
-    # the reason for the verdict, as a sentence without its full stop
-    why: str
+    # the reasons for the verdict that are not in the broken promises, the danger or the figures below
+    why: list[Fact]
     # how many requests the load has on record
     requests: int
     # requests by their outcome
@@ -89,6 +77,8 @@ class Judgement(msgspec.Struct, kw_only=True):
     final: int | None
     # increments that were acknowledged and are not in the counter
     lost: int
+    # how many of them each mechanism took, largest first; they add up to what is lost
+    lost_by: dict[Mechanism, int] = {}
     # writes beyond one for each request
     duplicated: int
     # the broken promises of all claims, also of claims that the stage does not make
@@ -127,11 +117,6 @@ class Judgement(msgspec.Struct, kw_only=True):
     def oversold(self) -> int:
         """Return how many items were sold that were not there."""
         return 0 if self.stock is None else max(0, self.acknowledged - self.stock)
-
-    @property
-    def headline(self) -> str:
-        """Return the verdict in a few words: ``KEPT``, or ``KEPT, 3 lost otherwise``."""
-        return f"{self.verdict}, {self.lost_otherwise} lost otherwise" if self.lost_otherwise else str(self.verdict)
 
     @property
     def kept(self) -> int:

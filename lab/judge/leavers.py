@@ -79,7 +79,7 @@ class Leavers:
         first_ns = min((wait.until_ns for wait in waits if wait.got), default=until_ns)
         if (waited_ns := _waited(waits, free_ns, first_ns)) > self.patience_ns:
             never = not any(wait.got for wait in waits)
-            self.findings.blocked.append(Blocked("all replicas", waited_ns / 1e6, never, waits[:EXAMPLES]))
+            self.findings.blocked.append(Blocked("", waited_ns / 1e6, never, waits[:EXAMPLES]))
             return
         for replica in sorted({wait.replica for wait in waits}):
             later = [wait for wait in waits if wait.replica == replica and wait.asked_ns > free_ns]

@@ -13,12 +13,12 @@ from app.lock import Claim
 from lab.evidence.history import Outcome
 from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import FreedEarly, Refusals
+from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.promise import FEW, Promise
 from lab.judge.safety import harm
 from lab.judge.violation import Evidence, Violation
-from lab.text import counted
 
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
@@ -55,17 +55,19 @@ def _stuck_after(
         if serves_next_to_nobody(fault, findings, bound_ms):
             continue
         why = Mechanism.RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
-        about = f"the fault reached {fault.record.request} at {fault.record.replica} ({fault.record.failpoint}), and"
         after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
         later = next((idle for idle in after if idle.ms > bound_ms), None)
         if fault.idle_ms is None:
-            yield promise.violation(f"{about} no other request ever got the lock again", [fault], why)
+            yield promise.violation([_after(fault, Code.NOBODY_AFTER_FAULT)], [fault], why)
         elif fault.idle_ms > bound_ms:
-            what = f"{about} it was {fault.idle_ms:.0f} ms until another request got the lock"
-            yield promise.violation(what, [fault], why)
+            yield promise.violation([_after(fault, Code.LATE_AFTER_FAULT, fault.idle_ms)], [fault], why)
         elif later is not None:
-            what = f"{about} later the lock was free for {later.ms:.0f} ms while requests waited for it"
-            yield promise.violation(what, [fault, later], why)
+            yield promise.violation([_after(fault, Code.FREE_LATER, later.ms)], [fault, later], why)
+
+
+def _after(fault: FaultOutcome, code: Code, ms: float = 0) -> Fact:
+    at = fault.record
+    return Fact(code, ms=round(ms), request=at.request, replica=at.replica, failpoint=at.failpoint)
 
 
 def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
@@ -78,17 +80,16 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
     """Yield each stop of a server that served nobody who asked meanwhile: an election may take its time."""
     for fault in findings.faults:
         if not fault.granted_meanwhile:
-            what = f"no request that asked after the server had died ({fault.record.failpoint}) got the lock before it was back"
+            seen = [Fact(Code.NOBODY_MEANWHILE, failpoint=fault.record.failpoint)]
             mechanism = Mechanism.ONE_STORE_GONE if findings.run.has_votes else Mechanism.ONLY_STORE_GONE
-            yield promise.violation(what, [fault], mechanism)
+            yield promise.violation(seen, [fault], mechanism)
 
 
 def somebody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield each stop of three servers at which somebody got the lock from the other two."""
     for fault in findings.faults:
         if fault.granted_meanwhile:
-            number = counted(fault.granted_meanwhile, "request")
-            yield promise.violation(f"{number} got the lock while three of five servers were stopped", [fault])
+            yield promise.violation([Fact(Code.SOMEBODY_MEANWHILE, fault.granted_meanwhile)], [fault])
 
 
 def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -99,11 +100,8 @@ def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
     often = sum(times > bound for times in findings.overtakes)
     starved = worst.overtaken > STARVED * findings.run.users > 0
     if often > FEW * len(findings.overtakes) or starved:
-        what = (
-            f"{often} of {counted(len(findings.overtakes), 'request')} were overtaken more than {bound} times "
-            f"by requests that had asked later, one of them {counted(worst.overtaken, 'time')}"
-        )
-        yield promise.violation(what, [worst])
+        seen = Fact(Code.OVERTAKEN, often, of=len(findings.overtakes), times=bound, most=worst.overtaken)
+        yield promise.violation([seen], [worst])
 
 
 def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -111,10 +109,10 @@ def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]
     bound_ms = promise.bound_ms(findings)
     late = sum(wait_ns > bound_ms * 1e6 for wait_ns in findings.waits_ns)
     if findings.gave_up or late:
-        seen = [f"{counted(findings.gave_up, 'request')} gave up"] if findings.gave_up else []
-        seen += [f"{counted(late, 'request')} waited longer than {bound_ms:.0f} ms"] if late else []
+        seen = [Fact(Code.GAVE_UP, findings.gave_up)] if findings.gave_up else []
+        seen += [Fact(Code.WAITED_TOO_LONG, late, ms=round(bound_ms))] if late else []
         waits: list[Evidence] = [*findings.in_vain, *([findings.longest] if findings.longest and late else [])]
-        yield promise.violation(", ".join(seen), waits)
+        yield promise.violation(seen, waits)
 
 
 def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -123,15 +121,11 @@ def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
     number = len(waits_ms) + findings.never_answered
     median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, promise.bound.tail_ms
     late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered
-    what = ""
     if median_ms > promise.bound.ms:
-        what = f"half of the requests that did not want to wait gave up only after more than {median_ms:.0f} ms"
+        yield promise.violation([Fact(Code.HALF_TRIED_SLOWLY, ms=round(median_ms))], list(findings.in_vain))
     elif late > FEW * number:
-        what = (
-            f"{late} of {counted(number, 'request')} that did not want to wait gave up after more than {tail_ms:.0f} ms, or never"
-        )
-    if what:
-        yield promise.violation(what, list(findings.in_vain))
+        seen = Fact(Code.SOME_TRIED_SLOWLY, late, of=number, ms=round(tail_ms))
+        yield promise.violation([seen], list(findings.in_vain))
 
 
 def slow_handover(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -139,16 +133,11 @@ def slow_handover(promise: Promise, findings: Findings) -> Iterator[Violation]:
     times, tail_ms = sorted(findings.idle_times, key=lambda idle: idle.ms), promise.bound.tail_ms
     median_ms = times[len(times) // 2].ms if times else 0
     late = sum(idle.ms > tail_ms for idle in times)
-    what = ""
     if median_ms > promise.bound.ms:
-        what = f"in half of the hand-overs the lock stayed free for over {median_ms:.0f} ms while a request waited"
+        yield promise.violation([Fact(Code.HALF_HANDED_OVER_LATE, ms=round(median_ms))], [times[-1]])
     elif late > FEW * len(times):
-        what = (
-            f"in {late} of {counted(len(times), 'hand-over')} the lock stayed free for over {tail_ms:.0f} ms "
-            f"while a request waited, once for {times[-1].ms:.0f} ms"
-        )
-    if what:
-        yield promise.violation(what, [times[-1]])
+        seen = Fact(Code.SOME_HANDED_OVER_LATE, late, of=len(times), ms=round(tail_ms), most=round(times[-1].ms))
+        yield promise.violation([seen], [times[-1]])
 
 
 def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -160,12 +149,15 @@ def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
     if not findings.blocked:
         return
     one = max(findings.blocked, key=lambda blocked: (blocked.never, blocked.ms))
-    ended = "did not get it before the run was over" if one.never else "got it only then"
-    what = f"the lock was free, and the waiters of {one.replica} waited for {one.ms:.0f} ms and {ended}"
-    yield promise.violation(what, [*one.waits])
-    yield Violation(Claim.prompt_handover.name, Mechanism.BLOCKED_BY_LEAVER, what, [*one.waits])
+    if one.replica:
+        code = Code.BLOCKED_TO_THE_END if one.never else Code.BLOCKED
+    else:
+        code = Code.BLOCKED_EVERYWHERE_TO_THE_END if one.never else Code.BLOCKED_EVERYWHERE
+    seen = [Fact(code, ms=round(one.ms), replica=one.replica)]
+    yield promise.violation(seen, [*one.waits])
+    yield Violation(Claim.prompt_handover.name, Mechanism.BLOCKED_BY_LEAVER, seen, [*one.waits])
     if one.ms > promise.bound_ms(findings):
-        yield Violation(Claim.acquires_atomically.name, Mechanism.BLOCKED_BY_LEAVER, what, [*one.waits])
+        yield Violation(Claim.acquires_atomically.name, Mechanism.BLOCKED_BY_LEAVER, seen, [*one.waits])
 
 
 def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -178,8 +170,7 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
     if refused > (1 - promise.bound.share) * findings.requests:
-        what = f"{refused} of {findings.requests} requests were refused"
-        yield promise.violation(what, [Refusals(refused)])
+        yield promise.violation([Fact(Code.TOO_MANY_REFUSED, refused, of=findings.requests)], [Refusals(refused)])
 
 
 def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -191,24 +182,23 @@ def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
         # a request that waits for itself holds the outer lock meanwhile
         yield from waited or _stayed(promise, findings, max(bound_ms, STAYS_MS))
         if findings.freed_first is not None and Mechanism.INNER_RELEASE_FREED not in findings.overlaps:
-            what = f"{counted(findings.freed_early, 'request')} took the lock twice and found nothing at the outer release"
-            yield promise.violation(what, [FreedEarly(**asdict(findings.freed_first.facts()))], Mechanism.INNER_RELEASE_FREED)
+            first = FreedEarly(**asdict(findings.freed_first.facts()))
+            yield promise.violation([Fact(Code.FREED_EARLY, findings.freed_early)], [first], Mechanism.INNER_RELEASE_FREED)
 
 
 def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
     """Yield that requests which held the lock waited long for the same lock, or gave up."""
     late = sum(wait_ns > bound_ms * 1e6 for wait_ns in findings.own_waits_ns)
     gave_up = [wait for wait in findings.in_vain if wait.holding == wait.wanted]
-    seen = [f"{counted(findings.gave_up, 'request')} gave up"] if gave_up else []
-    seen += [f"{counted(late, 'request')} waited longer than {bound_ms:.0f} ms"] if late else []
+    seen = [Fact(Code.GAVE_UP, findings.gave_up)] if gave_up else []
+    seen += [Fact(Code.WAITED_TOO_LONG, late, ms=round(bound_ms))] if late else []
     if seen:
         waits: list[Evidence] = [*gave_up, *([findings.longest_own] if findings.longest_own and late else [])]
-        yield promise.violation(", ".join(seen), waits, Mechanism.WAITED_FOR_ITSELF)
+        yield promise.violation(seen, waits, Mechanism.WAITED_FOR_ITSELF)
 
 
 def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
     """Yield that requests found the lock taken long after its last holder had released it as often as it took it."""
     one = findings.stayed
     if one is not None and one.ms > bound_ms:
-        what = f"a request waited for {one.ms:.0f} ms after the outer release, and no request held the lock"
-        yield promise.violation(what, [one], Mechanism.STAYED_AFTER_RELEASE)
+        yield promise.violation([Fact(Code.STAYED, ms=round(one.ms))], [one], Mechanism.STAYED_AFTER_RELEASE)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from app.lock import Claim
 from lab.evidence.fault_effect import Effect
 from lab.evidence.mechanism import Mechanism
+from lab.judge.fact import Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.violation import Evidence, Violation
@@ -73,9 +74,9 @@ class Promise:
         """Return how long it may last in this run."""
         return self.bound.in_ms(findings.run.ttl_ms, findings.run.wait_ms)
 
-    def violation(self, what: str, evidence: list[Evidence], mechanism: Mechanism | None = None) -> Violation:
+    def violation(self, seen: Iterable[Fact], evidence: list[Evidence], mechanism: Mechanism | None = None) -> Violation:
         """Return a violation of this claim. mechanism: without it, that of the row."""
         because = mechanism or self.mechanism
         if because is None:
             raise TypeError(f"the row of {self.claim.name} names no mechanism, and its function gives none")
-        return Violation(self.claim.name, because, what, evidence)
+        return Violation(self.claim.name, because, list(seen), evidence)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import EXAMPLES, Refusals
+from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings, Overlapped
 from lab.judge.losses import Losses
 from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promise import Promise
 from lab.judge.violation import Evidence, Violation
-from lab.text import counted
 
 
 def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -26,14 +26,14 @@ def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:
         overlapped = findings.overlaps.get(one.mechanism, Overlapped())
         seen = []
         if net := findings.net_losses.get(one.mechanism, 0):  # ``losses`` has the gross figures
-            seen.append(f"{counted(net, 'increment')} lost")
+            seen.append(Fact(Code.LOST, net))
         elif losses.destroyed:
-            seen.append(f"{counted(losses.writes, 'write')} overwrote other increments, and later writes brought them back")
+            seen.append(Fact(Code.OVERWROTE_AND_RESTORED, losses.writes))
         if overlapped.number:
-            seen.append(f"two holders were inside at once {counted(overlapped.number, 'time')}")
+            seen.append(Fact(Code.TWO_INSIDE, overlapped.number))
         if seen:
             evidence: list[Evidence] = [*losses.examples, *overlapped.examples]
-            yield promise.violation("; ".join(seen), evidence[:EXAMPLES], one.mechanism)
+            yield promise.violation(seen, evidence[:EXAMPLES], one.mechanism)
 
 
 def harm_in_one_process(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -43,11 +43,11 @@ def harm_in_one_process(promise: Promise, findings: Findings) -> Iterator[Violat
         if one.claim is not promise.like:
             continue
         writes, inside = losses.writes_in_one_process, overlapped.in_one_process
-        seen = [f"requests in the same process overwrote each other's increments {counted(writes, 'time')}"] if writes else []
-        seen += [f"two holders in one process were inside at once {counted(inside, 'time')}"] if inside else []
+        seen = [Fact(Code.OVERWROTE_IN_PROCESS, writes)] if writes else []
+        seen += [Fact(Code.TWO_INSIDE_IN_PROCESS, inside)] if inside else []
         if seen:
             evidence: list[Evidence] = [*losses.in_one_process, *overlapped.examples_in_one_process]
-            yield promise.violation("; ".join(seen), evidence[:EXAMPLES], one.mechanism)
+            yield promise.violation(seen, evidence[:EXAMPLES], one.mechanism)
 
 
 def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -55,37 +55,34 @@ def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
     delayed = list(promise.faults(findings))
     lost = findings.net_losses.get(Mechanism.WRITE_UNCONFIRMED, 0)
     if delayed and lost:
-        yield promise.violation(f"{counted(lost, 'increment')} lost", [*delayed], Mechanism.WRITE_UNCONFIRMED)
+        yield promise.violation([Fact(Code.LOST, lost)], [*delayed], Mechanism.WRITE_UNCONFIRMED)
 
 
 def not_once(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield work that was done more than once, and answers that say the contrary of what was done."""
     if findings.duplicated:
-        what = f"{counted(findings.duplicated, 'write')} more than one for each request"
-        yield promise.violation(what, list(findings.repeated))
+        yield promise.violation([Fact(Code.WROTE_AGAIN, findings.duplicated)], list(findings.repeated))
     if findings.is_never_written:
-        what = f"{counted(findings.unwritten, 'request')} acknowledged without a write"
-        yield promise.violation(what, list(findings.first_unwritten), Mechanism.NEVER_DONE)
+        seen = [Fact(Code.NOT_WRITTEN, findings.unwritten)]
+        yield promise.violation(seen, list(findings.first_unwritten), Mechanism.NEVER_DONE)
     if findings.is_never_refused:
-        what = f"{counted(findings.refused_and_written, 'request')} refused, and done all the same"
-        yield promise.violation(what, list(findings.first_refused_and_written), Mechanism.DONE_ALTHOUGH_REFUSED)
+        seen = [Fact(Code.REFUSED_AND_DONE, findings.refused_and_written)]
+        yield promise.violation(seen, list(findings.first_refused_and_written), Mechanism.DONE_ALTHOUGH_REFUSED)
 
 
 def half_done(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield work of two writes that was done by half, or whose second write replaced the write of a newer holder."""
     if number := findings.measures["half_done"]:
-        what = f"{counted(number, 'request')} did the first of two writes, and the second too late or not at all"
-        yield promise.violation(what, list(findings.half_done))
+        yield promise.violation([Fact(Code.HALF_DONE, number)], list(findings.half_done))
 
 
 def holders_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield holders of the lock that the resource refused."""
     if number := findings.measures["refused"]:
-        yield promise.violation(f"{number} holders of the lock were refused", [Refusals(number)])
+        yield promise.violation([Fact(Code.HOLDERS_REFUSED, number)], [Refusals(number)])
 
 
 def reentered(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield requests that entered a lock which a failed request had left behind, before that lock can have ended."""
     if number := findings.measures["reentered"]:
-        what = f"{counted(number, 'request')} entered a lock that a failed request had left behind"
-        yield promise.violation(what, [*findings.reentered])
+        yield promise.violation([Fact(Code.REENTERED, number)], [*findings.reentered])

@@ -29,6 +29,7 @@ from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.evidence.seal import VERDICT, Seal
 from lab.judge import analysis, analysis_without_clock, completeness
+from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Measure, Verdict
 from lab.judge.liveness import serves_next_to_nobody
@@ -37,14 +38,9 @@ from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.proof import doubts, rests_on_the_key, stands, strange
 from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
-from lab.story import say
-from lab.text import counted
 
 # claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
-HELD = "the stage does not promise it, and it held all the same: its lock was renewed"
-# answers that say the contrary of what was done: no stage need promise it
-CONTRADICTED = (Mechanism.NEVER_DONE, Mechanism.DONE_ALTHOUGH_REFUSED)
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
@@ -131,11 +127,14 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         for one in promise.violations(findings)
         if stands(one, findings, record.stage["claims"])
     ]
+    for one in found:
+        one.claimed = one.claim in record.stage["claims"]
     violations = [one for one in found if not rests_on_the_key(one, findings)]
     danger = _danger(record, findings)
-    rests = [one for one in found if one not in violations and one.claim in (claim, *record.stage["claims"])]
-    verdict, why = _verdict(record, findings, claim, violations, danger, [strange(findings)] if rests else [])
-    account = findings.account
+    rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
+    unproved = [Fact(Code.DOUBT, detail=strange(findings))] if rests else []
+    verdict, why = _verdict(record, findings, claim, violations, danger, unproved)
+    account, lost = findings.account, _lost(record, findings)
     return Judgement(
         run=record.run,
         scenario=record.scenario["name"],
@@ -143,7 +142,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         claim=claim,
         claimed=claimed,
         verdict=verdict,
-        why=why + _by_values(record),
+        why=why,
         requests=findings.requests,
         acknowledged=findings.outcomes[Outcome.ACKNOWLEDGED],
         failed=findings.outcomes[Outcome.FAILED],
@@ -152,7 +151,8 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         stock=findings.run.stock,
         writes=account.writes,
         final=record.final,
-        lost=_lost(record, findings),
+        lost=lost,
+        lost_by=net_losses(lost, findings.losses),
         duplicated=findings.duplicated,
         violations=violations,
         danger=danger,
@@ -177,12 +177,6 @@ def _lost(record: RunRecord, findings: Findings) -> int:
     return max(0, lost, findings.outcomes[Outcome.ACKNOWLEDGED] - (record.final - record.start))
 
 
-def _by_values(record: RunRecord) -> str:
-    """Return what the reason must add where several clocks stamped the history: only clock-free checks were made."""
-    several = f" (judged by values alone: the clocks of {record.clocks} machines cannot be compared)"
-    return several if record.clocks > 1 else ""
-
-
 def wait_ms(waits_ns: array[int]) -> dict[str, float]:
     """Return the exact median, 99th percentile and maximum, in milliseconds."""
     ordered = sorted(waits_ns) or [0]
@@ -197,86 +191,66 @@ def _danger(record: RunRecord, findings: Findings) -> dict[str, Measure]:
     return {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
 
 
-def _void_reasons(record: RunRecord, findings: Findings) -> list[str]:
-    reasons = [] if record.ended == "complete" else [record.ended]
-    if record.unwritten and record.ended == "complete":
-        reasons.append(record.unwritten)
+def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
+    is_complete = record.ended == "complete"
+    if not is_complete:
+        yield Fact(Code.ENDED, detail=record.ended)
+    elif record.unwritten:
+        yield Fact(Code.UNWRITTEN, detail=record.unwritten)
     if record.in_flight_left:
-        reasons.append("requests were still inside the replicas when the counter was read")
-    reasons += [f"the evidence is damaged: {', '.join(map(str, findings.damage))}"] if findings.damage else []
-    reasons += _doubts(record, findings)[len(findings.damage) :]
+        yield Fact(Code.STILL_INSIDE)
+    yield from _damage(findings)
+    yield from (Fact(Code.DOUBT, detail=one) for one in doubts(findings)[len(findings.damage) :])
+    yield from _not_on_record(record, findings)
     if findings.run.unseen is not None:
-        reasons.append(str(findings.run.unseen))
+        yield Fact(Code.DOUBT, detail=str(findings.run.unseen))
     if Mechanism.TTL_TOO_SHORT in findings.losses:
-        ms = findings.run.lease_ms
-        reasons.append(
-            f"the lease of {ms} ms is shorter than an increment takes here: requests lost it, and nothing else had failed"
-        )
+        yield Fact(Code.LEASE_TOO_SHORT, ms=findings.run.lease_ms)
     if Mechanism.STOPPED_FROM_OUTSIDE in findings.losses:
         longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
-        reasons.append(f"{longest.replica} was stopped for {longest.lasted_ns / 1e6:.0f} ms by something outside the lab")
-    if unfree := _hardly_ever_free(record, findings):
-        reasons.append(unfree)
+        yield Fact(Code.STALLED, ms=round(longest.lasted_ns / 1e6), replica=longest.replica)
+    if _hardly_ever_free(record, findings):
+        yield Fact(Code.HARDLY_EVER_FREE)
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
-        reasons.append(f"{record.scenario['tests']} is judged by one clock, and {record.clocks} machines stamped this history")
-    return reasons
+        yield Fact(Code.SEVERAL_CLOCKS, record.clocks, name=record.scenario["tests"])
 
 
-def _hardly_ever_free(record: RunRecord, findings: Findings) -> str:
-    """Return why nothing can be said of a lock after a fault, if it served next to nobody before; empty otherwise."""
-    if record.scenario["tests"] not in ABOUT_FREEING or not findings.faults:
-        return ""
+def _damage(findings: Findings) -> list[Fact]:
+    return [Fact(Code.DAMAGED, detail=str(one)) for one in findings.damage]
+
+
+def _hardly_ever_free(record: RunRecord, findings: Findings) -> bool:
+    """Return whether nothing can be said of a lock after a fault, because it served next to nobody before."""
     limit_ms = IN_TIME.in_ms(findings.run.ttl_ms)
-    if not all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults):
-        return ""
-    return "the lock serves next to nobody without a fault: it was free for as long, with waiters, before the fault as after it"
+    is_about_freeing = record.scenario["tests"] in ABOUT_FREEING and bool(findings.faults)
+    return is_about_freeing and all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults)
 
 
-def _doubts(record: RunRecord, findings: Findings) -> list[str]:
-    """Return what makes the evidence doubtful, with the requests that are not on record."""
-    sent, wanted = findings.requests, record.scenario["requests"]
-    few = [f"{sent} requests are on record instead of {wanted}"] if sent != wanted and record.ended == "complete" else []
-    unwritten = () if findings.is_never_written else findings.first_unwritten
-    missing = [f"{one.request} was acknowledged, but no replica wrote for it" for one in unwritten]
-    refused = () if findings.is_never_refused else findings.first_refused_and_written
-    missing += [f"{one.request} was refused with {one.status}, but a replica wrote for it" for one in refused]
-    return doubts(findings) + missing + few
+def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
+    """Yield the requests on which the load's record and the journals differ, and how many are on record of those sent."""
+    for one in () if findings.is_never_written else findings.first_unwritten:
+        yield Fact(Code.NO_WRITE_OF, request=one.request)
+    for other in () if findings.is_never_refused else findings.first_refused_and_written:
+        yield Fact(Code.WRITE_OF_REFUSED, other.status, request=other.request)
+    if findings.requests != record.scenario["requests"] and record.ended == "complete":
+        yield Fact(Code.ON_RECORD, findings.requests, of=record.scenario["requests"])
 
 
-def _others(findings: Findings) -> Iterator[str]:
-    """Yield what a reader must know of a run whose promise held: who was not served, and what was lost by other causes."""
-    failed, unknown = findings.outcomes[Outcome.FAILED], findings.outcomes[Outcome.UNKNOWN]
-    if failed or unknown:
-        yield f"{failed + unknown} of {counted(findings.requests, 'request')} were not served"
-    if findings.account.lost:
-        causes = " and ".join(map(say.mechanism, net_losses(findings.account.lost, findings.losses)))
-        yield f"{counted(findings.account.lost, 'increment')} lost otherwise: {causes}"
-
-
-def _broke(violation: Violation, claims: list[str]) -> str:
-    words = Claim[violation.claim].value.removesuffix(".")
-    promised = f'claimed {violation.claim} ("{words}"), but ' if violation.claim in claims else ""
-    return f"{promised}{violation.what}: {say.mechanism(violation.mechanism)}"
-
-
-def _what_was_missing(findings: Findings) -> str:
-    """Explain the most likely reason why the danger was never reached: too few requests, or too many failures."""
-    if findings.struck_one_vote:
-        return "the fault struck the command to one of several servers, and the others were a majority without it"
+def _what_was_missing(findings: Findings) -> Iterator[Fact]:
+    """Yield the most likely reason why the danger was never reached: too few requests, or too many failures."""
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
-    if not refused:
-        return f"{counted(findings.requests, 'request')} may be too few for it, or came too slowly"
-    why, often = next(iter(findings.whys.most_common(1)), (_no_reason(findings), refused))
-    return (
-        f"{refused} of {counted(findings.requests, 'request')} were not served, {often} of them because: {why} (logs/ has more)"
-    )
-
-
-def _no_reason(findings: Findings) -> str:
-    """Explain why requests ended without a reason on record: a stage can end the process that serves them."""
-    ended = findings.starts.total() - len(findings.starts) - len(findings.faults)
-    often = f", and processes of the replicas ended {counted(ended, 'time')} without a fault" if ended > 0 else ""
-    return f"no reason is on record{often}"
+    if findings.struck_one_vote:
+        yield Fact(Code.ONE_VOTE_STRUCK)
+    elif not refused:
+        yield Fact(Code.TOO_FEW_REQUESTS, findings.requests)
+    elif findings.whys:
+        ((why, often),) = findings.whys.most_common(1)
+        yield Fact(Code.NOT_SERVED_BECAUSE, refused, of=findings.requests, most=often, detail=why)
+    else:
+        yield Fact(Code.NOT_SERVED_UNKNOWN, refused, of=findings.requests)
+        # a stage can end the process that serves its requests
+        if (ended := findings.starts.total() - len(findings.starts) - len(findings.faults)) > 0:
+            yield Fact(Code.PROCESSES_ENDED, ended)
 
 
 def _verdict(
@@ -285,39 +259,33 @@ def _verdict(
     claim: str,
     violations: list[Violation],
     danger: dict[str, Measure],
-    unproved: list[str],
-) -> tuple[Verdict, str]:
-    claims = record.stage["claims"]
-    broken = [
-        one
-        for one in violations
-        if (one.claim in claims and one.mechanism != Mechanism.STOPPED_FROM_OUTSIDE) or one.mechanism in CONTRADICTED
-    ]
-    if broken and not record.unwritten:  # where a file could not be written, nothing is proved by the rest
-        wrong = _doubts(record, findings) if record.ended == "complete" else list(map(str, findings.damage))
-        damage = [f"and the evidence is damaged: {', '.join(wrong)}"] if wrong else []
-        return Verdict.BROKEN, "; ".join([*(_broke(violation, claims) for violation in broken), *damage])
+    unproved: list[Fact],
+) -> tuple[Verdict, list[Fact]]:
+    """Return the verdict, and the reasons that are not in its violations."""
+    if any(one.breaks_promise for one in violations) and not record.unwritten:
+        # where a file could not be written, nothing is proved by the rest
+        doubtful = [Fact(Code.DAMAGED, detail=one) for one in doubts(findings)] + [*_not_on_record(record, findings)]
+        return Verdict.BROKEN, doubtful if record.ended == "complete" else _damage(findings)
     if void := [*_void_reasons(record, findings), *unproved]:
-        return Verdict.VOID, "; ".join(void)
-    own = [violation for violation in violations if violation.claim == claim]
-    if own:
-        return Verdict.ADMITTED, "; ".join(f"{violation.what}: {say.mechanism(violation.mechanism)}" for violation in own)
-    short = [f"{name} was {measure.seen}, needed {measure.needed}" for name, measure in danger.items() if not measure.reached]
+        return Verdict.VOID, void
+    if any(violation.claim == claim for violation in violations):
+        return Verdict.ADMITTED, []
+    short = [Fact(Code.MEASURE_SHORT, one.seen, of=one.needed, name=name) for name, one in danger.items() if not one.reached]
     if short:
-        return Verdict.VOID, "the danger was never reached: " + "; ".join((*short, _what_was_missing(findings)))
-    if claim in claims:
-        return _nothing_broke(findings)
-    return Verdict.UNSEEN, HELD if _outlasted_by_renewals(findings, claim) else Verdict.UNSEEN.meaning
+        return Verdict.VOID, [Fact(Code.DANGER_NOT_REACHED), *short, *_what_was_missing(findings)]
+    return _nothing_broke(record, findings, claim)
+
+
+def _nothing_broke(record: RunRecord, findings: Findings, claim: str) -> tuple[Verdict, list[Fact]]:
+    """Return the verdict on a promise that held. Where nobody was served, nothing was kept."""
+    if claim not in record.stage["claims"]:
+        return Verdict.UNSEEN, [Fact(Code.HELD_BY_RENEWALS)] if _outlasted_by_renewals(findings, claim) else []
+    if not findings.outcomes[Outcome.ACKNOWLEDGED]:
+        return Verdict.VOID, [Fact(Code.NOBODY_SERVED), *_what_was_missing(findings)]
+    return Verdict.KEPT, []
 
 
 def _outlasted_by_renewals(findings: Findings, claim: str) -> bool:
     """Return whether a lock outlasted its TTL because it was renewed, although its stage does not promise that."""
     about_leases = (Claim.held_to_the_end.name, Claim.held_past_an_explicit_lease.name, Claim.survives_a_failed_renewal.name)
     return claim in about_leases and findings.renewals > 0 and findings.measures["outlasted_ttl"] > 0
-
-
-def _nothing_broke(findings: Findings) -> tuple[Verdict, str]:
-    """Return the verdict on a promise that held. Where nobody was served, nothing was kept."""
-    if not findings.outcomes[Outcome.ACKNOWLEDGED]:
-        return Verdict.VOID, f"no request was served, so nothing was kept: {_what_was_missing(findings)}"
-    return Verdict.KEPT, "; ".join((Verdict.KEPT.meaning, *_others(findings)))

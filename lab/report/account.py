@@ -6,21 +6,14 @@ increments writes overwrote and brought back, are in the exact account only.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 
 from lab.evidence.mechanism import Mechanism
 from lab.judge.judgement import Judgement
-from lab.judge.violation import Violation
 from lab.report.run_data import Result
-from lab.text import counted, thousands
-
-# what judges of before wrote into a reason
-GROSS = re.compile(r"\d+ increments? destroyed by \d+ writes?(, \d+ of them restored by other writes)?")
-IN_ONE_PROCESS = re.compile(r"\d+ increments? destroyed by writes in the same process")
-OVERWROTE = "requests in the same process overwrote each other's increments"
+from lab.text import thousands
 
 
 class Line(msgspec.Struct):
@@ -102,26 +95,3 @@ def _lines(result: Result) -> list[Line]:
     ]
     rest = result.judgement.lost - sum(line.net for line in lines)
     return lines + ([Line(Mechanism.WRITE_UNCONFIRMED, None, None, None, rest)] if rest else [])
-
-
-def without_gross(text: str) -> str:
-    """Return the reason of a verdict without gross figures, where the net figures are not at hand or stand next to it."""
-    return IN_ONE_PROCESS.sub(OVERWROTE, GROSS.sub("increments lost", text))
-
-
-def why(result: Result) -> str:
-    """Return the reason of a run's verdict, with net figures."""
-    text, net = result.judgement.why, result.net
-    for violation in result.judgement.violations:
-        text = text.replace(violation.what, seen(violation, net))
-    return without_gross(text)
-
-
-def seen(violation: Violation, causes: Mapping[Mechanism, int]) -> str:
-    """Return what was seen of a broken promise, with the net loss of its mechanism in place of the gross figures.
-
-    causes: the net losses of the run, by mechanism.
-    """
-    net = causes.get(violation.mechanism, 0)
-    text = GROSS.sub(f"{counted(net, 'increment')} lost" if net else "nothing lost in the end", violation.what)
-    return IN_ONE_PROCESS.sub(OVERWROTE, text)

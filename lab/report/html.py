@@ -10,6 +10,7 @@ import jinja2
 import msgspec
 
 from lab.story import say
+from lab.story.verdict import headline
 from lab.text import thousands
 
 
@@ -37,6 +38,7 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
     )
     environment.filters["thousands"] = thousands
     environment.filters["mechanism"] = say.mechanism
+    environment.filters["headline"] = headline
     environment.filters["facts"] = msgspec.to_builtins
     environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
     text = environment.get_template(template).render(**values)

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from app.lock import Claim
-from lab.report.account import without_gross
 from lab.report.html import page
 from lab.report.matrix import Cell, cell_requests, in_full, in_short, never_admitted
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, in_words, layout
@@ -113,7 +112,7 @@ def opened(cell: Cell, folder: Path, decided: Mapping[str, Mapping[str, str]]) -
     """Return what the page shows of a cell. folder: that of the matrix; the runs are next to it."""
     ran = bool(cell.verdict)
     orders = decided.get(cell.stage, {}).get(cell.claim, "") if ran else ""
-    why = without_gross(cell.reason) or ("" if ran else "This cell was not run.")
+    why = cell.reason or ("" if ran else "This cell was not run.")
     counts = (cell.lost, cell.duplicated, cell.failed, cell.unknown)
     runs = mark(cell) is not Mark.IMPOSSIBLE
     return Opened(

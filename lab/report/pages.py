@@ -13,7 +13,6 @@ from lab.evidence.regular_file import read_record
 from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.judge.net_losses import net_losses
 from lab.judge.verdict import judge_again
 from lab.report import account, chart, repeats, run_data, timeline_reader
 from lab.report.caption import caption
@@ -23,9 +22,9 @@ from lab.report.five_steps import five_steps
 from lab.report.html import inline, page
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
-from lab.report.terminal import in_words
 from lab.report.timeline_model import FIELDS, Timeline
 from lab.scenario.requirements import servers
+from lab.story.verdict import headline, in_words, seen
 from lab.text import table
 
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
@@ -48,9 +47,13 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     replace(folder / "timeline.json", msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name not in OWN_PLACE])
-    about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": caption(picture)}
-    about["violations"] = [(one, account.seen(one, result.net)) for one in judgement.violations]
-    about["verdict"] = in_words(judgement, net_losses(judgement.lost, findings.losses))
+    about: dict[str, Any] = {
+        "judgement": judgement,
+        "account": account.account(result),
+        "caption": caption(picture),
+    }
+    about["violations"] = [(one, seen(one)) for one in judgement.violations]
+    about["verdict"] = in_words(judgement)
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
     text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn), **_steps(picture, drawn))
     path = folder / "report.html"
@@ -149,7 +152,7 @@ def _cells(result: Result) -> list[str]:
         f"{judgement.kept_per_s:.0f}",
         waits,
         f"{judgement.commands_per_increment:.1f}",
-        judgement.headline,
+        headline(judgement),
     ]
 
 

@@ -16,6 +16,7 @@ import msgspec
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
+from lab.story.verdict import headline
 
 REPEATS = "repeats.json"
 # Student's t for 95 %, by the number of repeats: W. S. Gosset, "The Probable Error of a Mean", 1908
@@ -67,7 +68,7 @@ def of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
         run=judgement.run,
         stage=judgement.stage,
         replicas=replicas,
-        verdict=judgement.headline,
+        verdict=headline(judgement),
         acknowledged=judgement.acknowledged,
         kept=judgement.kept,
         duration_s=judgement.duration_s,

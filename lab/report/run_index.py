@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence.run_folder import replace
-from lab.report import account
 from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, load
 from lab.report.run_labels import labels, parameter
+from lab.story.verdict import headline, why
 
 CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
 SCHEMA = 3  # of the rows and of the curves: others are made again
@@ -38,7 +38,7 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     # the claim under test
     claim: str
     verdict: str
-    # the verdict with what was lost by another cause, as in ``Judgement.headline``
+    # the verdict with what was lost by another cause, as in ``lab/story/verdict.py``
     headline: str
     # the outcome in short, as in a cell of the matrix
     outcome: str
@@ -166,9 +166,9 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         scenario=judgement.scenario,
         claim=judgement.claim,
         verdict=judgement.verdict,
-        headline=judgement.headline,
+        headline=headline(judgement),
         outcome=in_short(cell),
-        why=account.why(result),
+        why=why(judgement),
         label=result.label,
         acknowledged=judgement.acknowledged,
         final=judgement.final,

@@ -18,7 +18,6 @@ from app.locks import stages
 from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
-from lab.report.account import without_gross
 from lab.report.chart import FEW, LINES
 from lab.report.html import inline, page
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
@@ -116,7 +115,7 @@ def _of_run(row: Row) -> Square:
 
 
 def _seen(cell: Cell) -> Square:
-    return Square(in_short(cell), cell.verdict, without_gross(cell.reason), lost_otherwise=lost_otherwise(cell))
+    return Square(in_short(cell), cell.verdict, cell.reason, lost_otherwise=lost_otherwise(cell))
 
 
 def _reference(reports: Path) -> list[Cell]:

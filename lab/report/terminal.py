@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from app.lock import Claim, Stage
-from lab.evidence.mechanism import Mechanism
+from app.lock import Stage
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.judge.net_losses import net_losses
 from lab.paths import shown
-from lab.report import account
 from lab.scenario.scenario import Scenario
 from lab.story import say
+from lab.story.verdict import headline, in_words
 from lab.text import counted
 
 STYLES = {
@@ -65,11 +63,10 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
 def summarise(console: Console, judgement: Judgement, findings: Findings) -> None:
     """Print what a run showed: the number story, the price, the verdict in words."""
     console.print()
-    causes = net_losses(judgement.lost, findings.losses)
-    for number, text in _story(judgement, causes):
+    for number, text in _story(judgement):
         console.print(f"[bold]{number:>6}[/]  {escape(text)}")
     console.print(f"\n{_price(judgement, findings.has_lock)}")
-    console.print(f"\n[{STYLES[judgement.verdict]}]{escape(judgement.headline)}[/] {escape(in_words(judgement, causes))}\n")
+    console.print(f"\n[{STYLES[judgement.verdict]}]{escape(headline(judgement))}[/] {escape(in_words(judgement))}\n")
 
 
 def where_to_look(console: Console, path: Path) -> None:
@@ -77,7 +74,7 @@ def where_to_look(console: Console, path: Path) -> None:
     console.print(f"Look at {escape(str(shown(path)))}", soft_wrap=True)
 
 
-def _story(judgement: Judgement, causes: Mapping[Mechanism, int]) -> Iterator[tuple[str, str]]:
+def _story(judgement: Judgement) -> Iterator[tuple[str, str]]:
     """Yield the lines of the number story.
 
     Acknowledged, plus what was written without being acknowledged for the first time, minus the counter, is what is gone.
@@ -98,8 +95,8 @@ def _story(judgement: Judgement, causes: Mapping[Mechanism, int]) -> Iterator[tu
         yield "?", "The counter could not be read."
     else:
         yield str(judgement.final), "is what the counter holds"
-    yield str(judgement.lost), f"{'is' if judgement.lost == 1 else 'are'} gone{', because of:' if causes else ''}"
-    for mechanism, lost in causes.items():
+    yield str(judgement.lost), f"{'is' if judgement.lost == 1 else 'are'} gone{', because of:' if judgement.lost_by else ''}"
+    for mechanism, lost in judgement.lost_by.items():
         yield "", f"{lost:>6}  {say.mechanism(mechanism)}"
     if judgement.stock is not None:
         yield str(judgement.oversold), f"{_items(judgement.oversold)} oversold: the shop did not have them"
@@ -138,54 +135,3 @@ def _price(judgement: Judgement, has_lock: bool) -> str:
 def _ms(value: float) -> str:
     """Return a time in the unit that needs few digits."""
     return f"{value / 1000:.1f} s" if value >= 10_000 else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
-
-
-def in_words(judgement: Judgement, causes: Mapping[Mechanism, int]) -> str:
-    """Return the verdict as sentences: the promise, whether the stage makes it, and what happened.
-
-    A loss is reported by its net figure, as in the number story: the judge's words have the gross figures.
-    """
-    known = Claim.__members__.get(judgement.claim)
-    promise = f"“{known.value}”" if known else judgement.claim  # a damaged record may name a claim that there is not
-    made = f"{judgement.stage} {'promises' if judgement.claimed else 'does not promise'}: {promise}"
-    why = judgement.why
-    happened = {
-        "KEPT": f"The danger was real, and the promise was kept{_others(judgement, causes)}.",
-        "ADMITTED": f"This is what happened: {why}.",
-        "BROKEN": f"The promise was broken: {why}.",
-        "UNSEEN": "Nothing happened: this scenario was too gentle to show anything.",
-        "VOID": f"This run proves nothing: {why}.",
-    }[judgement.verdict]
-    named = causes if judgement.lost_otherwise else {}
-    text = f"{made} {happened} {also_seen(judgement, named)}".rstrip()
-    for one in judgement.violations:
-        text = text.replace(one.what, account.seen(one, causes))
-    return text
-
-
-def _others(judgement: Judgement, causes: Mapping[Mechanism, int]) -> str:
-    """Return what a reader must know of a run whose promise held: what was lost by other causes, and who was not served."""
-    text = ""
-    if judgement.lost_otherwise:
-        were = "was" if judgement.lost_otherwise == 1 else "were"
-        why = (
-            "; ".join(f"{lost}: {say.mechanism(cause)}" for cause, lost in causes.items())
-            if len(causes) > 1
-            else "".join(map(say.mechanism, causes))
-        )
-        text += f", but {counted(judgement.lost_otherwise, 'increment')} {were} lost otherwise ({why})"
-    unserved = judgement.failed + judgement.unknown
-    if unserved:
-        text += f"; {unserved} of {counted(judgement.requests, 'request')} {'was' if unserved == 1 else 'were'} not served"
-    return text
-
-
-def also_seen(judgement: Judgement, named: Collection[Mechanism] = ()) -> str:
-    """Return violations of other claims than the one under test as a sentence; empty where there are none.
-
-    named: mechanisms that the reader knows already.
-    """
-    others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in named]
-    if not others or judgement.verdict not in ("KEPT", "ADMITTED", "UNSEEN"):
-        return ""
-    return "Also seen: " + "; ".join(f"{one.what} ({say.mechanism(one.mechanism)})" for one in others) + "."

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from app.locks import stages
+from lab.judge.judgement import Judgement
+from lab.language.choice import Language
 from lab.language.phrases import exactly, sentences
 from lab.report import timeline_title
 from lab.report.five_steps import FiveSteps
 from lab.report.timeline_model import Timeline
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
+from lab.story.verdict import headline, reason
 from lab.ui import questions
 from lab.ui.locust_environment import BUSY, UNDER_WAY
 from lab.ui.page_texts import TEXTS
@@ -61,13 +64,10 @@ def of_rungs(rungs: Iterable[Mapping[str, Any]]) -> Chinese:
     return sentences("badge", {row["cell"]["said"] for row in rungs if row["cell"]})
 
 
-def of_result(result: Mapping[str, Any]) -> Chinese:
-    """Return the verdict: in a few words, its reason, and what the big figure counts."""
-    return (
-        sentences("headline", [result["headline"]])
-        | sentences("why", [result["why"]])
-        | sentences("answer", [result["answer"].words])
-    )
+def of_result(judgement: Judgement, counted: str) -> Chinese:
+    """Return the verdict: in a few words, its reason, and what the big figure counts. counted: that, in English."""
+    both = {one(judgement): one(judgement, Language.CHINESE) for one in (headline, reason)}
+    return both | sentences("answer", [counted])
 
 
 def of_story(caption: str, story: FiveSteps | None) -> Chinese:

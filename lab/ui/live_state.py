@@ -14,11 +14,11 @@ import msgspec
 from lab.pipeline import Conducted
 from lab.report.caption import caption
 from lab.report.five_steps import FiveSteps, five_steps
-from lab.report.terminal import also_seen
 from lab.report.timeline_model import Timeline
 from lab.scenario.reader import load
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
+from lab.story.verdict import headline, reason
 from lab.ui import chinese, questions
 from lab.ui.event_stream import EventStream
 from lab.ui.ladder_panel import next_rung
@@ -32,7 +32,7 @@ EVERY_S = 0.1
 UNWATCHED_EVERY_S = 0.2  # no browser listens; a browser that connects later still gets a curve
 FIGURES = (
     *("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final"),
-    *("kept_per_s", "headline", "lost_otherwise"),
+    *("kept_per_s", "lost_otherwise"),
 )
 
 
@@ -121,10 +121,10 @@ class LiveState:
         judgement = done.judgement
         answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"why": f"{judgement.why}. {also_seen(judgement)}".rstrip(), "answer": answer}
+        result |= {"headline": headline(judgement), "why": reason(judgement), "answer": answer}
         result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
-        result["chinese"] = chinese.of_result(result)
+        result["chinese"] = chinese.of_result(judgement, answer.words)
         with self._mutex:
             self.frames = None
             self.predictions.settle(answer.choice)

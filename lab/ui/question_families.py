@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 from app.lock import Claim
 from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
+from lab.judge.fact import Code
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement
 from lab.judge.promise import Bound
@@ -295,19 +295,18 @@ def _refused(choice: int, judgement: Judgement) -> Answer:
 
 def _inside(broken: list[Violation]) -> str:
     """Return how often two holders were inside at once; empty if never."""
-    often = sum(int(number) for one in broken for number in re.findall(r"inside at once (\d+)", one.what))
+    often = sum(fact.n for one in broken for fact in one.seen if fact.code in (Code.TWO_INSIDE, Code.TWO_INSIDE_IN_PROCESS))
     return str(often) if often else ""
 
 
 def _number(broken: list[Violation]) -> str:
-    """Return the first number in the words of a violation: its check begins with what it counts."""
-    found = re.search(r"\d+", broken[0].what)
-    return found[0] if found else "?"
+    """Return the first figure of a violation: how many, or how long in milliseconds."""
+    first = next(iter(broken[0].seen), None)
+    return "?" if first is None else str(first.n or first.ms or "?")
 
 
 def _milliseconds(broken: list[Violation]) -> float:
-    found = re.search(r"(\d+) ms", broken[0].what)
-    return float(found[1]) if found else 0.0
+    return float(max((fact.ms for fact in broken[0].seen), default=0))
 
 
 def _seconds(ms: float) -> str:

@@ -27,6 +27,7 @@ from lab.prerequisites import missing, program
 from lab.report import reference
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor, SupervisorGone
+from lab.story.verdict import why
 from lab.ui import addresses
 from lab.ui.addresses import LOCUST_PORT, PAGE_PORT
 from lab.ui.control_socket import ControlSocket, failure
@@ -176,7 +177,7 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     )
     facts = {name: getattr(judgement, name) for name in names}
     facts |= {"kept_per_s": round(judgement.kept_per_s)}  # the same number as on the live page and on the run's page
-    return facts | {"counter": judgement.final, "why": judgement.why, "report": os.path.relpath(report)}
+    return facts | {"counter": judgement.final, "why": why(judgement), "report": os.path.relpath(report)}
 
 
 def _line(done: Conducted, report: Path) -> str:

@@ -35,7 +35,7 @@ def test_files_that_take_no_more(tmp_path):
 
     assert done.status == ExitStatus.CANNOT_WRITE, done.err
     assert done.verdict["verdict"] == "VOID"
-    assert done.verdict["why"].startswith("a part of the evidence could not be written: ")
+    assert "a part of the evidence could not be written: " in done.verdict["why"][0]["detail"]
     assert "Traceback" not in done.err
     record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
     assert ".jsonl" in record["unwritten"]

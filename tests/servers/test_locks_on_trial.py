@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.judge.judgement import Verdict
+from lab.story.verdict import why as reasons
 from tests.locks_on_trial import trials
 
 LIVE = {
@@ -65,4 +66,4 @@ def test_a_sound_stage_is_never_accused(stage, scenario, options, try_lock):
     """A round of the fast scenarios accuses no sound stage; ``test_rush.py`` has the rush."""
     judgement, *_ = try_lock(scenario, stage, options)
 
-    assert (judgement.verdict, judgement.violations) == (Verdict.KEPT, []), judgement.why
+    assert (judgement.verdict, judgement.violations) == (Verdict.KEPT, []), reasons(judgement)

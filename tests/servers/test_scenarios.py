@@ -14,6 +14,7 @@ from lab.report.pages import report_run
 from lab.scenario.fault import Need
 from lab.scenario.reader import load, names
 from lab.servers.synced_files import can_see
+from lab.story.verdict import why as reasons
 from tests.command import assert_counts_agree, lab, run
 
 # one that is harmed and one that is not, where there is one, and one of each kind of store; all cells are run by `make matrix`
@@ -136,7 +137,7 @@ def test_cell(scenario, stage, try_lock, tmp_path):
     fewer = {"requests": FEWER[scenario]} if scenario in FEWER else {}
     judgement, _, folder = try_lock(scenario, stage, fewer)
 
-    assert judgement.verdict == expectations()[scenario, stage], judgement.why
+    assert judgement.verdict == expectations()[scenario, stage], reasons(judgement)
     if load(scenario).faults:
         records = list(History(folder).faults())
         assert len(records) == len(load(scenario).faults)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
 from lab.experiments.child_run import NoVerdict, child_run
 from lab.judge.judgement import Judgement, Verdict
+from lab.story.verdict import why
 
 REQUESTS = 2000
 ROUNDS = 5
@@ -78,7 +79,7 @@ def _refused(stage: str) -> Measured:
 def _rush(stage: str, requests: int = REQUESTS) -> Judgement:
     judgement = _voted(stage, requests)
     if judgement.acknowledged != requests:
-        raise Unmeasured(f"rush on {stage} failed {judgement.failed} of {requests} requests: {judgement.why}")
+        raise Unmeasured(f"rush on {stage} failed {judgement.failed} of {requests} requests: {why(judgement)}")
     return judgement
 
 
@@ -86,14 +87,14 @@ def _voted(stage: str, requests: int = VOTED_REQUESTS) -> Judgement:
     """Make a run in which requests may be refused, but none is lost."""
     judgement = _run("rush", stage, requests)
     if judgement.lost:
-        raise Unmeasured(f"rush on {stage} lost {judgement.lost}: {judgement.why}")
+        raise Unmeasured(f"rush on {stage} lost {judgement.lost}: {why(judgement)}")
     return judgement
 
 
 def _with_a_crash(stage: str) -> Judgement:
     judgement = _run(CRASH, stage, REQUESTS, "--users", "100", "--work-ms", "0", "--wait-ms", "10000")
     if judgement.verdict is not Verdict.KEPT:
-        raise Unmeasured(f"{CRASH} on {stage} was {judgement.verdict}: {judgement.why}")
+        raise Unmeasured(f"{CRASH} on {stage} was {judgement.verdict}: {why(judgement)}")
     return judgement
 
 

@@ -13,6 +13,7 @@ from lab.errors import BadInput, ExitStatus
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.report.pages import keep
+from lab.story.verdict import why as reasons
 from tests.every import every
 from tests.forgeries import FORGERIES, of_the_run, recorded
 
@@ -77,5 +78,5 @@ def test_seal_names_the_figure(tmp_path):
 
     judgement, _ = judge_again(folder)
 
-    assert "run.json has scenario.lease_ms 1, but verdict.json has None" in judgement.why
+    assert "run.json has scenario.lease_ms 1, but verdict.json has None" in reasons(judgement)
     assert Judgement.load(folder).verdict == "BROKEN"

@@ -16,6 +16,7 @@ from lab.experiments.benchmark import Measured, Promise, pairwise
 from lab.experiments.benchmarks import benches, judging
 from lab.experiments.statistics import mean, mean_of_ratios
 from lab.judge.verdict import judge
+from lab.story.verdict import why as reasons
 
 
 def test_mean_of_ratios_is_geometric():
@@ -147,7 +148,7 @@ def test_written_history_is_judged(kind, loses, mechanisms, tmp_path: Path):
     assert judgement.requests == judgement.writes == 3000
     assert (judgement.lost > 2000) == loses
     assert {violation.mechanism for violation in judgement.violations} == mechanisms
-    assert not judgement.why.startswith("the history is damaged")
+    assert not reasons(judgement).startswith("the history is damaged")
 
 
 def test_every_loss_is_listed(tmp_path: Path):

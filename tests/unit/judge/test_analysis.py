@@ -8,6 +8,7 @@ from app.journal import Got, Released, Renewed
 from lab.evidence.mechanism import Mechanism
 from lab.judge.promises import PROMISES
 from lab.judge.verdict import weigh
+from lab.story.verdict import why as reasons
 from tests.builders import MS, found, record_of
 
 
@@ -790,7 +791,7 @@ def test_stopped_from_outside(made):
     assert found(findings) == [("survives_a_freeze", Mechanism.STOPPED_FROM_OUTSIDE)]
     judgement = weigh(record_of(stage={"claims": ["exclusive", "survives_a_freeze"]}, final=1), findings)
     assert judgement.verdict == "VOID"
-    assert "replica-1 was stopped for 790 ms by something outside the lab" in judgement.why
+    assert "replica-1 was stopped for 790 ms by something outside the lab" in reasons(judgement)
 
 
 @pytest.mark.parametrize(("has_events", "expected"), [(True, Mechanism.DELETED_BY_STRANGER), (False, Mechanism.GRANTED_TO_TWO)])

@@ -13,6 +13,7 @@ from lab.judge import analysis_without_clock
 from lab.judge.findings import RunFacts
 from lab.judge.verdict import judge
 from lab.scenario import reader
+from lab.story.verdict import why as reasons
 from tests.builders import Made, record_of
 
 HOUR = 3_600_000
@@ -67,7 +68,7 @@ def test_verdict_names_the_clocks(skewed):
 
     assert judgement.verdict == "BROKEN"
     assert judgement.clocks == 2
-    assert "the clocks of 2 machines cannot be compared" in judgement.why
+    assert "the clocks of 2 machines cannot be compared" in reasons(judgement)
 
 
 def test_claim_about_time_is_void(tmp_path):
@@ -78,7 +79,7 @@ def test_claim_about_time_is_void(tmp_path):
     judgement = judged(made, clocks=2, tests="starvation", final=3)
 
     assert judgement.verdict == "VOID"
-    assert "fair is judged by one clock" in judgement.why
+    assert "fair is judged by one clock" in reasons(judgement)
 
 
 def test_one_clock_is_judged_as_ever(skewed):

@@ -16,7 +16,8 @@ from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import RunRecord, load
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge, judge_again
-from lab.report.terminal import in_words
+from lab.story.verdict import in_words
+from lab.story.verdict import why as reasons
 from tests.every import every
 from tests.forgeries import MS, REPLICAS, REQUESTS, Change, Lines, edit, of_the_run, recorded
 
@@ -146,7 +147,7 @@ def test_sound_run_with_damage_is_void(tmp_path, name):
     judgement, _ = judge(folder)
 
     assert judgement.verdict == "VOID"
-    assert said in judgement.why
+    assert said in reasons(judgement)
     assert 0 <= judgement.lost <= REQUESTS
     assert 0 <= judgement.duplicated <= 1
 
@@ -162,7 +163,7 @@ def test_damaged_proof(tmp_path, name):
     judgement, _ = judge(folder)
 
     assert judgement.verdict in ("BROKEN", "VOID")
-    assert judgement.verdict == "VOID" or "and the evidence is damaged: " in judgement.why
+    assert judgement.verdict == "VOID" or "and the evidence is damaged: " in reasons(judgement)
     assert 0 <= judgement.lost <= REQUESTS
 
 
@@ -180,7 +181,7 @@ def test_proof_that_is_left(tmp_path, name):
     judgement, _ = judge(folder)
 
     assert judgement.verdict == "BROKEN"
-    assert said in judgement.why
+    assert said in reasons(judgement)
     assert judgement.lost == 1
 
 
@@ -193,7 +194,7 @@ def test_renumbered_run_is_void(tmp_path):
 
     assert judgement.lost == 0
     assert judgement.verdict == "VOID"
-    assert "r7 was acknowledged with 7, but replica-2 wrote 8" in judgement.why
+    assert "r7 was acknowledged with 7, but replica-2 wrote 8" in reasons(judgement)
 
 
 @pytest.mark.parametrize("lossy", [False, True])
@@ -229,7 +230,7 @@ def test_answers_without_numbers(tmp_path):
 
     judgement, _ = judge(folder)
     assert judgement.verdict == "VOID"
-    assert "requests.jsonl has 12 lines without the number that was answered (first: r0)" in judgement.why
+    assert "requests.jsonl has 12 lines without the number that was answered (first: r0)" in reasons(judgement)
 
 
 def test_edited_verdict(tmp_path):
@@ -245,9 +246,9 @@ def test_edited_verdict(tmp_path):
 
     (folder / "verdict.json").write_text("{")
     assert not list(disagreements(folder, judgement))  # the verdict itself has it
-    assert "verdict.json cannot be read: Input data was truncated" in judge_again(folder)[0].why
+    assert "verdict.json cannot be read: Input data was truncated" in reasons(judge_again(folder)[0])
     (folder / "verdict.json").unlink()
-    assert "verdict.json is missing" in judge_again(folder)[0].why
+    assert "verdict.json is missing" in reasons(judge_again(folder)[0])
 
 
 @every(
@@ -311,7 +312,7 @@ def test_unknown_claim_in_words(tmp_path):
     folder = recorded(tmp_path / "run", lossy=False)
     FORGED["unknown claim under test"][0](folder)
 
-    assert "mine does not promise: exclusiv This run proves nothing" in in_words(judge(folder)[0], {})
+    assert "mine does not promise: “exclusiv” This run proves nothing" in in_words(judge(folder)[0])
 
 
 def test_record_of_a_run(tmp_path):

@@ -24,6 +24,7 @@ from lab.judge.examples import (
     Unwritten,
     Wait,
 )
+from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement
 from lab.judge.violation import Evidence, Violation
@@ -55,14 +56,14 @@ def content(**figures: Any) -> dict[str, Any]:
     """The content of a file, with only the fields that it must have."""
     return {
         **NUMBERS,
-        "schema": 2,
+        "schema": 3,
         "run": "r",
         "scenario": "rush",
         "stage": "none",
         "claim": "exclusive",
         "claimed": False,
         "verdict": "ADMITTED",
-        "why": "seen: no lock",
+        "why": [],
         "final": 1,
         "violations": [],
         "danger": {"handovers": {"needed": 5, "seen": 9}},
@@ -81,7 +82,7 @@ def decoded(content: dict) -> Judgement:
 def test_round_trip():
     """A judgement with evidence of every kind is read back as it was written."""
     one = decoded(content())
-    one.violations = [Violation("exclusive", Mechanism.NO_LOCK, "seen", ALL_EVIDENCE)]
+    one.violations = [Violation("exclusive", Mechanism.NO_LOCK, [Fact(Code.LOST, 1)], ALL_EVIDENCE)]
 
     assert {type(one) for one in ALL_EVIDENCE} == set(Evidence.__args__)
     assert Judgement.decode(msgspec.json.encode(one)) == one
@@ -112,10 +113,10 @@ def test_missing_field(missing):
         decoded({name: value for name, value in content().items() if name != missing})
 
 
-@pytest.mark.parametrize("schema", [1, 3])
+@pytest.mark.parametrize("schema", [2, 4])
 def test_other_schema(schema):
     """A file of another form is refused by its schema, whatever fields it has."""
-    with pytest.raises(msgspec.ValidationError, match=f"has the schema {schema}; this lab reads schema 2"):
+    with pytest.raises(msgspec.ValidationError, match=f"has the schema {schema}; this lab reads schema 3"):
         decoded(content(schema=schema, violations=0))
 
 
@@ -125,5 +126,5 @@ def test_reference_files(path):
     kept, judgement = json.loads(path.read_bytes()), run_data.load(path.parent).judgement
 
     assert (judgement.verdict, judgement.lost, judgement.final) == (kept["verdict"], kept["lost"], kept["final"])
-    assert judgement.why == kept["why"]
+    assert [one.code for one in judgement.why] == [one["code"] for one in kept["why"]]
     assert [len(one.evidence) for one in judgement.violations] == [len(one["evidence"]) for one in kept["violations"]]

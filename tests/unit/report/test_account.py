@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from lab.evidence.mechanism import Mechanism
 from lab.judge.verdict import judge, weigh
-from lab.judge.violation import Violation
 from lab.report import account, pages, run_data
 from lab.report.charts import charts
 from lab.report.run_data import Cause, Result, Series
@@ -90,34 +89,6 @@ def test_unconfirmed_writes_have_a_line(tmp_path):
         (Mechanism.NO_LOCK, 2, 2),
         (Mechanism.WRITE_UNCONFIRMED, None, 1),
     ]
-
-
-@every(
-    "what, causes, words",
-    [
-        ("24 increments destroyed by 3 writes, 23 of them restored by other writes", {"m": 1}, "1 increment lost"),
-        (
-            "2 increments destroyed by 1 write; two holders were inside at once 4 times",
-            {},
-            "nothing lost in the end; two holders were inside at once 4 times",
-        ),
-        ("1 increment destroyed by writes in the same process", {"m": 1}, account.OVERWROTE),
-        ("30 requests waited", {"m": 1}, "30 requests waited"),
-    ],
-)
-def test_violation_in_net_figures(what, causes, words):
-    """A broken promise is shown with the net loss of its mechanism."""
-    assert account.seen(Violation("exclusive", "m", what, []), causes) == words
-
-
-def test_reasons_on_pages_are_net(none):
-    """The reason of a verdict has net figures on the site, and none where only the matrix is at hand."""
-    what = "1936 increments destroyed by 900 writes, 285 of them restored by other writes"
-    about = {"why": f"{what}: no lock", "violations": [Violation("exclusive", Mechanism.NO_LOCK, what, [])]}
-    none = msgspec.structs.replace(none, judgement=msgspec.structs.replace(none.judgement, **about))
-
-    assert account.why(none) == "1651 increments lost: no lock"
-    assert account.without_gross(f"{what}: no lock") == "increments lost: no lock"
 
 
 def test_page_begins_with_the_account(tmp_path):

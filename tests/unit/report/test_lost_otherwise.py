@@ -24,10 +24,11 @@ from lab.report.matrix import Cell, in_short, lost_otherwise
 from lab.report.matrix_marks import marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import LIGHT, Mark
-from lab.report.terminal import in_words, summarise
+from lab.report.terminal import summarise
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 from lab.story import say
+from lab.story.verdict import in_words
 from tests.builders import findings_of_ten, record_of_ten
 from tests.pages import cells_of, rows_of
 
@@ -64,8 +65,9 @@ def test_terminal_says_so():
 def test_each_cause_is_named():
     """With several causes, each has its number."""
     judgement, _ = kept_next_to_losses()
+    judgement.lost_by = {Mechanism.NO_LOCK: 2, Mechanism.PROCESS_LOCAL: 1}
 
-    assert "(2: no lock; 1: process-local lock)" in in_words(judgement, {Mechanism.NO_LOCK: 2, Mechanism.PROCESS_LOCAL: 1})
+    assert "(2: no lock; 1: process-local lock)" in in_words(judgement)
 
 
 def test_cells_in_words():

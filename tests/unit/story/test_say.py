@@ -13,6 +13,8 @@ from lab.explore.questions import single_faults
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Harm, Why
 from lab.explore.search.tokens import ORDINALS, name_of
+from lab.judge.fact import Code
+from lab.judge.judgement import Verdict
 from lab.language.choice import Language
 from lab.story import say
 from lab.story.happening import Happening, Kind
@@ -55,6 +57,8 @@ def test_each_kind_has_words():
     assert set(say.words(ENGLISH)["kind"]) == {kind.value for kind in Kind}
     assert {harm.value for harm in Harm} <= {kind.value for kind in Kind}
     assert set(say.words(ENGLISH)["mechanism"]) == {one.value for one in Mechanism}
+    assert {name.removesuffix("_several") for name in say.words(ENGLISH)["fact"]} == {one.value for one in Code}
+    assert {f"happened_{one}" for one in Verdict} <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
 
 

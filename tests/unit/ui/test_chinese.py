@@ -16,7 +16,6 @@ from lab.judge.judgement import Judgement
 from lab.language import phrases
 from lab.language.phrases import exactly, in_chinese, sentences
 from lab.paths import REFERENCE
-from lab.report import reference
 from lab.report.caption import caption
 from lab.report.five_steps import FAULTS, five_steps
 from lab.report.timeline_model import load
@@ -24,6 +23,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
 from lab.scenario.scenario import Scenario
 from lab.story import say
+from lab.story.verdict import reason
 from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.ladder_panel import rungs
 from lab.ui.page_texts import TEXTS
@@ -97,22 +97,19 @@ def share(texts: Collection[str], known: Collection[str]) -> float:
     return sum(text in known for text in texts) / len(texts)
 
 
-def test_reasons_of_verdicts():
-    """Nearly all reasons in the reference matrix have their Chinese, and all results on the ladder."""
-    reasons = {cell.reason for cell in reference.cells() if cell.verdict}
+def test_results_on_the_ladder():
+    """All results on the ladder have their Chinese."""
     rows = [row for one in loaded() for row in rungs(one.name, lambda name: True)]
     results = {row["cell"]["said"] for row in rows} - {"–"}
 
-    assert share(reasons, sentences("why", reasons)) > MOST
     assert sorted(results - set(chinese.of_rungs(rows))) == []
 
 
 def test_mechanisms_and_faults_are_chinese():
-    """Each mechanism has a phrase for the reason of a verdict and for the steps of a loss, and each fault for its step."""
+    """Each mechanism has a phrase for the steps of a loss, and each fault for its step."""
     names = {say.mechanism(one) for one in Mechanism}
     steps = {words.format(who="r1", where="replica-1", time=" for 300 ms") for words in FAULTS.values()}
 
-    assert sorted(names - set(exactly("why", names))) == []
     assert sorted(names - set(exactly("drawn", names))) == []
     assert sorted(steps - set(sentences("drawn", steps))) == []
 
@@ -183,16 +180,17 @@ def test_lines_of_a_drawing():
 def test_verdicts_of_kept_runs():
     """The reason and the big figure of a reference run come with their Chinese, and so does the verdict in a few words."""
     judgements = [Judgement.load(path.parent) for path in sorted(REFERENCE.glob("runs/*/verdict.json"))]
-    results = [{"headline": one.headline, "why": one.why, "answer": questions.shown(one)} for one in judgements]
+    counted = [questions.shown(one).words for one in judgements]
 
-    assert len(results) > 20
-    known = {text: said for one in results for text, said in chinese.of_result(one).items()}
-    assert share([text for one in results for text in (one["why"], one["answer"].words)], known) > MOST
-    known = chinese.of_result(results[0] | {"headline": "KEPT, 3 lost otherwise"})
-    assert known["KEPT, 3 lost otherwise"] == "KEPT，因别的原因丢了 3 次"
+    assert len(judgements) > 20
+    known: dict[str, str] = {}
+    for one, words in zip(judgements, counted, strict=True):
+        known |= chinese.of_result(one, words)
+    assert all(reason(one) in known for one in judgements)
+    assert share(counted, known) > MOST
 
 
 def test_what_has_no_phrase_stays_english():
     """A sentence of which English words would be left is not shown in two languages at once."""
-    assert sentences("why", ["1 increment lost: a mechanism that nobody has translated"]) == {}
-    assert sentences("why", ["1 increment lost: no lock"]) == {"1 increment lost: no lock": "丢了 1 次加一：没有锁"}
+    assert sentences("badge", ["kept, 3 lost of a cause that nobody has translated"]) == {}
+    assert sentences("badge", ["kept, 3 lost otherwise"]) == {"kept, 3 lost otherwise": "守住，因别的原因丢了 3 次"}

@@ -12,6 +12,7 @@ from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome
 from lab.evidence.mechanism import Mechanism
 from lab.judge.examples import Idle, Overtaken, Wait
+from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Verdict
@@ -38,7 +39,7 @@ def judgement(claim: str, verdict: str, violations: list[Violation] | None = Non
         "lost": 0,
         "duplicated": 0,
     }
-    about = {"run": "r", "scenario": "s", "stage": "t", "why": "w", "danger": {}, "throughput_per_s": 1.0, "wait_ms": {}}
+    about = {"run": "r", "scenario": "s", "stage": "t", "why": [], "danger": {}, "throughput_per_s": 1.0, "wait_ms": {}}
     return Judgement(
         claim=claim,
         claimed=verdict in ("KEPT", "BROKEN"),
@@ -96,7 +97,9 @@ def test_sentence_states_the_limit():
 @every("lost", [0, 3])
 def test_only_a_kept_promise_is_green(claim, verdict, lost):
     """Whatever the claim, the figure is green only where the verdict is KEPT and nothing was lost otherwise."""
-    broken = [Violation(claim, "m", "3 things went wrong", [])] if verdict in ("BROKEN", "ADMITTED") else []
+    broken = (
+        [Violation(claim, Mechanism.GRANTED_TO_TWO, [Fact(Code.GAVE_UP, 3)], [])] if verdict in ("BROKEN", "ADMITTED") else []
+    )
 
     shown = questions.shown(judgement(claim, verdict, broken, lost=lost, acknowledged=40))
 
@@ -179,31 +182,31 @@ def test_figure_of_a_measure(claim, measure, number):
 
 def test_two_inside_are_no_zero():
     """A lock that let two in at once is not a 0, although no increment was lost in the end."""
-    broken = [Violation("exclusive", Mechanism.GRANTED_TWICE, "two holders were inside at once 7 times", [])]
+    broken = [Violation("exclusive", Mechanism.GRANTED_TWICE, [Fact(Code.TWO_INSIDE, 7)], [])]
 
     shown = questions.shown(judgement("exclusive", "BROKEN", broken))
 
     assert (shown.number, shown.tone) == ("7", Tone.BAD)
-    assert shown.words.startswith("times two holders were inside at once")
+    assert "times two holders were inside at once" in shown.words
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "what", "choice", "number"),
+    ("mechanism", "fact", "choice", "number"),
     [
-        (Mechanism.INNER_RELEASE_FREED, "two holders were inside at once 4 times", 2, "4"),
-        (Mechanism.STAYED_AFTER_RELEASE, "3 requests gave up", 3, "3"),
+        (Mechanism.INNER_RELEASE_FREED, Fact(Code.TWO_INSIDE, 4), 2, "4"),
+        (Mechanism.STAYED_AFTER_RELEASE, Fact(Code.GAVE_UP, 3), 3, "3"),
     ],
 )
-def test_ways_to_fail_a_reentry(mechanism, what, choice, number):
+def test_ways_to_fail_a_reentry(mechanism, fact, choice, number):
     """A lock that is taken twice can be freed too early, or stay."""
-    shown = questions.shown(judgement("reentrant", "ADMITTED", [Violation("reentrant", mechanism, what, [])], failed=3))
+    shown = questions.shown(judgement("reentrant", "ADMITTED", [Violation("reentrant", mechanism, [fact], [])], failed=3))
 
     assert (shown.choice, shown.number) == (choice, number)
 
 
 def test_work_that_was_never_done_is_no_zero():
     """An acknowledged request whose work was never done is counted."""
-    broken = [Violation("counts_once", Mechanism.NEVER_DONE, "5 requests acknowledged without a write", [])]
+    broken = [Violation("counts_once", Mechanism.NEVER_DONE, [Fact(Code.NOT_WRITTEN, 5)], [])]
 
     shown = questions.shown(judgement("counts_once", "BROKEN", broken))
 
@@ -212,7 +215,7 @@ def test_work_that_was_never_done_is_no_zero():
 
 def test_figure_of_another_broken_claim():
     """Where the run broke only another promise, the figure is that promise's."""
-    broken = [Violation("counts_once", Mechanism.DONE_AGAIN, "9 writes more than one for each request", [])]
+    broken = [Violation("counts_once", Mechanism.DONE_AGAIN, [Fact(Code.WROTE_AGAIN, 9)], [])]
 
     shown = questions.shown(judgement("exclusive", "BROKEN", broken, duplicated=9))
 
@@ -232,7 +235,7 @@ def test_losses_by_another_cause_are_named():
     shown = questions.shown(judgement("prompt_handover", "KEPT", lost=3))
 
     assert shown.tone is Tone.PLAIN
-    assert shown.words.endswith("; 3 increments lost otherwise")
+    assert "; 3 increments lost otherwise" in shown.words
 
 
 def vars_of(facts: RunFacts) -> dict[str, object]:

@@ -1,0 +1,155 @@
+"""Say a judgement: the verdict in a few words, its reasons, and what was seen of each broken promise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
+
+from msgspec.structs import asdict
+
+from app.lock import Claim
+from lab.evidence.mechanism import Mechanism
+from lab.judge.fact import Code, Fact
+from lab.judge.judgement import Judgement, Verdict
+from lab.judge.violation import Violation
+from lab.language.choice import Language
+from lab.language.phrases import exactly
+from lab.story.say import ENGLISH, mechanism, text, words
+
+HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # what follows such a fact explains it
+
+
+def fact(one: Fact, language: Language = ENGLISH) -> str:
+    """Return one fact."""
+    return text("fact", language=language, **(asdict(one) | {"name": one.code, "measure": one.name}))
+
+
+def seen(one: Violation, language: Language = ENGLISH) -> str:
+    """Return what was seen of a broken promise."""
+    return _joined((fact(each, language) for each in one.seen), language)
+
+
+def why(judgement: Judgement, language: Language = ENGLISH) -> str:
+    """Return the reasons of a verdict, as a sentence without its end."""
+    said = _joined(_reasons(judgement, language), language)
+    return text("verdict", "by_values", language, judgement.clocks, why=said) if judgement.clocks > 1 else said
+
+
+def _reasons(judgement: Judgement, language: Language) -> Iterator[str]:
+    if judgement.verdict is Verdict.BROKEN:
+        yield from (_broken(one, language) for one in judgement.violations if one.breaks_promise)
+    elif judgement.verdict is Verdict.ADMITTED:
+        yield from (_because(one, language) for one in judgement.violations if one.claim == judgement.claim)
+    elif not judgement.why:
+        yield text("verdict", judgement.verdict, language)
+    if judgement.verdict is Verdict.KEPT:
+        yield from _others(judgement, language)
+    yield from _facts(judgement, language)
+
+
+def _facts(judgement: Judgement, language: Language) -> Iterator[str]:
+    """Yield the facts of the reason. All damage is one reason; a head and what follows it are one as well."""
+    of_damage = "and_damaged" if judgement.verdict is Verdict.BROKEN else "damaged"
+    head = ""
+    for is_damage, together in groupby(judgement.why, lambda one: one.code is Code.DAMAGED):
+        said = [(one.code in HEADS, fact(one, language)) for one in together]
+        if is_damage:
+            comma: str = words(language)["mark"]["comma"]
+            yield text("verdict", of_damage, language, what=comma.join(each for _, each in said))
+            continue
+        for is_head, each in said:
+            if is_head:
+                head = each
+            else:
+                yield head + each
+                head = ""
+
+
+def _broken(one: Violation, language: Language) -> str:
+    if not one.claimed:
+        return _because(one, language)
+    promise = _promise(one.claim, language).strip(".。")
+    return text("verdict", "claimed", language, claim=one.claim, promise=promise, because=_because(one, language))
+
+
+def _because(one: Violation, language: Language) -> str:
+    return _as("because", one, language)
+
+
+def _as(form: str, one: Violation, language: Language) -> str:
+    return text("verdict", form, language, seen=seen(one, language), mechanism=mechanism(one.mechanism, language))
+
+
+def _promise(claim: str, language: Language) -> str:
+    if claim not in Claim.__members__:
+        return claim  # a damaged record may name a claim that there is not
+    promise = Claim[claim].value
+    return promise if language is ENGLISH else exactly("claim", [promise]).get(promise, promise)
+
+
+def _others(judgement: Judgement, language: Language) -> Iterator[str]:
+    """Yield what a reader must know of a run whose promise held: who was not served, and what was lost by other causes."""
+    if unserved := judgement.failed + judgement.unknown:
+        yield text("verdict", "not_served", language, unserved, of=judgement.requests)
+    if judgement.lost_otherwise:
+        yield text("verdict", "lost_otherwise", language, judgement.lost_otherwise, causes=_causes(judgement.lost_by, language))
+
+
+def _causes(lost_by: Mapping[Mechanism, int], language: Language) -> str:
+    """Return the causes of what is lost; with several, each has its number."""
+    named = [(mechanism(one, language), number) for one, number in lost_by.items()]
+    if len(named) == 1:
+        return named[0][0]
+    return _joined((text("verdict", "share", language, number, mechanism=one) for one, number in named), language)
+
+
+def headline(judgement: Judgement, language: Language = ENGLISH) -> str:
+    """Return the verdict in a few words: ``KEPT``, or ``KEPT, 3 lost otherwise``."""
+    lost = judgement.lost_otherwise
+    return text("verdict", "otherwise", language, lost, verdict=judgement.verdict) if lost else str(judgement.verdict)
+
+
+def reason(judgement: Judgement, language: Language = ENGLISH) -> str:
+    """Return the reasons of a verdict and what else was seen, as sentences."""
+    mark = words(language)["mark"]
+    gap: str = mark["gap"]
+    return gap.join(filter(None, (why(judgement, language) + mark["end"], also_seen(judgement, language))))
+
+
+def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collection[Mechanism] = ()) -> str:
+    """Return violations of other claims than the one under test as a sentence; empty where there are none.
+
+    named: mechanisms that the reader knows already.
+    """
+    others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in named]
+    if not others or judgement.verdict in (Verdict.BROKEN, Verdict.VOID):
+        return ""
+    said = (_as("also", one, language) for one in others)
+    return text("verdict", "also_seen", language, what=_joined(said, language))
+
+
+def in_words(judgement: Judgement, language: Language = ENGLISH) -> str:
+    """Return the verdict as sentences: the promise, whether the stage makes it, and what happened."""
+    name = "promises" if judgement.claimed else "does_not_promise"
+    made = text("verdict", name, language, stage=judgement.stage, promise=_promise(judgement.claim, language))
+    reasons, others = why(judgement, language), _but(judgement, language)
+    happened = text("verdict", f"happened_{judgement.verdict}", language, why=reasons, others=others)
+    also = also_seen(judgement, language, judgement.lost_by if judgement.lost_otherwise else ())
+    gap: str = words(language)["mark"]["gap"]
+    return gap.join(filter(None, (made, happened, also)))
+
+
+def _but(judgement: Judgement, language: Language) -> str:
+    """Return what a reader must know of a promise that was kept, as the end of the sentence that says so."""
+    said = ""
+    if lost := judgement.lost_otherwise:
+        said = text("verdict", "but_lost", language, lost, causes=_causes(judgement.lost_by, language))
+    if unserved := judgement.failed + judgement.unknown:
+        part: str = words(language)["mark"]["part"]
+        said += part + text("verdict", "not_served", language, unserved, of=judgement.requests)
+    return said
+
+
+def _joined(parts: Iterable[str], language: Language) -> str:
+    part: str = words(language)["mark"]["part"]
+    return part.join(parts)
