@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -20,9 +20,16 @@ from tests.command import runs, wait_for
 
 @pytest.fixture
 def supervisor() -> Iterator[Supervisor]:
-    with closing(Supervisor()) as one:
+    with contextlib.closing(Supervisor()) as one:
         one._socket.settimeout(10)  # of a question that is not answered: fail, and do not wait for ever
         yield one
+
+
+def status(pid: int) -> str | None:
+    """Return the state of a process; None if its own parent has waited for it meanwhile."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status()
+    return None
 
 
 def test_two_questions_at_once(supervisor):
@@ -126,9 +133,9 @@ def test_no_zombies_are_left(supervisor, tmp_path):
     program = supervisor.start(
         ["sh", "-c", "sh -c 'exit 4' & kill -STOP $$; exit 3"], dict(os.environ), tmp_path, tmp_path / "log"
     )
-    wait_for(lambda: psutil.Process(program).status() == psutil.STATUS_STOPPED and len(supervisor.descendants()) == 2)
+    wait_for(lambda: status(program) == psutil.STATUS_STOPPED and len(supervisor.descendants()) == 2)
     os.kill(program, signal.SIGCONT)
-    wait_for(lambda: {psutil.Process(one).status() for one in supervisor.descendants()} == {psutil.STATUS_ZOMBIE})
+    wait_for(lambda: {status(one) for one in supervisor.descendants()} == {psutil.STATUS_ZOMBIE})
 
     last = supervisor.start(["sh", "-c", "kill -STOP $$"], dict(os.environ), tmp_path, tmp_path / "log")
 
