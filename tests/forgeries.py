@@ -226,7 +226,7 @@ FORGERIES: dict[str, Change] = {
     # verdict.json
     "verdict.json missing": in_place("verdict.json", lambda path: None),
     "verdict.json missing, and lease": both(in_place("verdict.json", lambda path: None), of_the_run(scenario__lease_ms=1)),
-    "verdict.json of schema 3": of_the_verdict(schema=3),
+    "verdict.json of an old schema": of_the_verdict(schema=1),
     "verdict.json of another verdict": of_the_verdict(verdict="UNSEEN", lost=7),
     "verdict.json with another speed": of_the_verdict(throughput_per_s=1.0),
     "verdict.json without a seal": of_the_verdict(seal=None),

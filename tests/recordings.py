@@ -64,7 +64,7 @@ def record(one: Trial, supervisor: Supervisor) -> str:
             lambda: trial(supervisor, one.scenario, str(one.path), one.options, reports),
             one.is_settled,
             one.most,
-            lambda why: None,
+            lambda judgement: None,
         )
         one.hold(made.judgement, made.claims)
     except AssertionError as error:

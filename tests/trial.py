@@ -27,7 +27,6 @@ from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor
-from lab.story.verdict import why as reasons
 
 
 class Tried(NamedTuple):
@@ -66,13 +65,13 @@ def condemned(judgement: Judgement) -> bool:
 
 
 def until_settled(
-    make: Callable[[], Tried], is_settled: Callable[[Judgement], bool], most: int, again: Callable[[str], object]
+    make: Callable[[], Tried], is_settled: Callable[[Judgement], bool], most: int, again: Callable[[Judgement], object]
 ) -> Tried:
-    """Make runs until one settles the question, at most so many. ``again`` takes the reason for each repeat. Return the last."""
+    """Make runs until one settles the question, at most so many. ``again`` takes each other. Return the last."""
     for _ in range(most - 1):
         if is_settled((tried := make()).judgement):
             return tried
-        again(reasons(tried.judgement))
+        again(tried.judgement)
     return make()
 
 

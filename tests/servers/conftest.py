@@ -9,6 +9,7 @@ import pytest
 
 from lab.judge.judgement import Judgement
 from lab.servers.supervisor import Supervisor
+from lab.story.verdict import why
 from tests.trial import MADE_AGAIN, Tried, is_evidence, trial, until_settled
 
 
@@ -33,8 +34,8 @@ def try_lock(supervisor, tmp_path, record_property) -> Callable[..., Tried]:
         most: int = 2,
         is_settled: Callable[[Judgement], bool] = is_evidence,
     ) -> Tried:
-        def again(why: str) -> None:
-            record_property(MADE_AGAIN, f"{scenario}: {why}")
+        def again(judgement: Judgement) -> None:
+            record_property(MADE_AGAIN, f"{scenario}: {why(judgement)}")
 
         return until_settled(lambda: trial(supervisor, scenario, stage, given, tmp_path), is_settled, most, again)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Verdict
 from tests.every import every
 from tests.trial import Tried, condemned, is_evidence, until_settled
 
-UNREACHED = (Verdict.VOID, "the danger was never reached: struck was 0, needed 1")
-DOUBTFUL = (Verdict.VOID, "r1 was acknowledged, but no replica wrote for it")
-ACCUSED = (Verdict.BROKEN, "claimed exclusive, but 1 increment lost")
-KEPT = (Verdict.KEPT, "the danger was real, and the promise held")
-ADMITTED = (Verdict.ADMITTED, "1 increment lost: deleted by another")
+UNREACHED = (Verdict.VOID, Code.DANGER_NOT_REACHED)
+DOUBTFUL = (Verdict.VOID, Code.NO_WRITE_OF)
+ACCUSED = (Verdict.BROKEN, Code.LOST)
+KEPT = (Verdict.KEPT, None)
+ADMITTED = (Verdict.ADMITTED, Code.LOST)
 
 
 @every(
@@ -30,11 +31,11 @@ ADMITTED = (Verdict.ADMITTED, "1 increment lost: deleted by another")
     ],
 )
 def test_until_settled(runs, is_settled, most, made):
-    """A run without evidence is made once more; a lock that must be condemned has three runs. Each repeat has its reason."""
-    judgements = [SimpleNamespace(verdict=verdict, why=why) for verdict, why in runs]
-    coming, reasons = iter(judgements), []
+    """A run without evidence is made once more; a lock that must be condemned has three runs."""
+    judgements = [SimpleNamespace(verdict=verdict, why=[Fact(code)] if code else []) for verdict, code in runs]
+    coming, repeated = iter(judgements), []
 
-    tried = until_settled(lambda: Tried(next(coming), set(), Path()), is_settled, most, reasons.append)
+    tried = until_settled(lambda: Tried(next(coming), set(), Path()), is_settled, most, repeated.append)
 
     assert tried.judgement is judgements[made - 1]
-    assert reasons == [why for _, why in runs[: made - 1]]
+    assert repeated == judgements[: made - 1]
