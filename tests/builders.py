@@ -21,8 +21,8 @@ from lab.judge.losses import Losses
 from lab.judge.promises import PROMISES
 from lab.judge.verdict import judge
 from lab.report import timeline_reader
-from lab.report.timeline_model import Timeline
 from lab.scenario.faults import faults
+from lab.story.timeline import Timeline
 
 MS = 1_000_000
 OUTER = "outer_releasing_ns"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.docgen.figures import Illustration, illustrations, result
 from lab.errors import BadInput, choose_from
 from lab.report import reference
-from lab.report.timeline_model import NEVER, Timeline, load
+from lab.story.timeline import NEVER, Timeline, load
 
 OF_LOSS = ("destroyed", "read", "wrote", "overwrote", "culprit")
 OF_THEFT = ("thief", "between", "robbed", "robbed_after_ms")

@@ -25,9 +25,9 @@ from lab.report.chart import save
 from lab.report.charts import charts
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from lab.evidence.fault_effect import AT_THE_STORE, Effect
 from lab.evidence.mechanism import Mechanism
 from lab.report.chart import amount
-from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 from lab.story import say
+from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 from lab.text import counted, thousands
 
 

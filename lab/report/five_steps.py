@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from lab.evidence.fault_effect import AT_THE_STORE, Effect
 from lab.evidence.mechanism import Mechanism
-from lab.report.timeline_leases import RECEIVED_WITHIN_US
-from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Timeline
 from lab.story import say
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline
 from lab.text import counted, thousands
 
 MOST = 6  # steps

@@ -22,8 +22,8 @@ from lab.report.five_steps import five_steps
 from lab.report.html import inline, page
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
-from lab.report.timeline_model import FIELDS, Timeline
 from lab.scenario.requirements import servers
+from lab.story.timeline import DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 from lab.story.verdict import headline, in_words, seen
 from lab.text import table
 
@@ -32,6 +32,12 @@ DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, b
     ("local", 1): "5000",
     ("local", 3): "2360",
 }
+FIELDS = {  # by which a page reads the arrays
+    name: kind.__struct_fields__
+    for name, kind in {
+        "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
+    }.items()
+}  # fmt: skip
 OWN_PLACE = ("timeline", "five_steps")  # charts with a place of their own on a run's page
 
 

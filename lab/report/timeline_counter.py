@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lab.judge.grant import Grant
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
 from lab.report.timeline_order import Command, order_of
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 Pair = tuple[Grant, DrawnGrant]
 

@@ -11,7 +11,9 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.report.caption_liveness import claim_story
-from lab.report.timeline_model import NEVER, DrawnLoss, Timeline, story_span
+from lab.story.timeline import NEVER, DrawnLoss, Timeline
+
+FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
 
 
 class Focus(msgspec.Struct):
@@ -56,7 +58,7 @@ def loss_in_focus(picture: Timeline, mechanism: Mechanism | None) -> int:
 
 def opening(picture: Timeline) -> tuple[int, int]:
     """Return the span that the picture shows first: the story and two TTLs around it, but never so much that it gets lost."""
-    since, until = story_span(picture)
+    since, until = _story_span(picture)
     if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_fault == NEVER:
         return 0, max(1, until)
     length = max(until - since, 1000)
@@ -64,6 +66,22 @@ def opening(picture: Timeline) -> tuple[int, int]:
     if picture.focus_fault == NEVER:
         margin = min(margin, 2 * length)
     return max(0, since - margin), max(1, min(picture.end, until + margin))
+
+
+def _story_span(picture: Timeline) -> tuple[int, int]:
+    """Return the span of what the picture is about: a loss, a fault, the claim's story, or else the first grants."""
+    if picture.focus != NEVER:
+        loss = picture.losses[picture.focus]
+        both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]
+        faults = [fault.at for fault in picture.faults if fault.request in {held.request for held in both}]
+        return min([held.got for held in both] + faults), max(max(held.until, held.wrote_at) for held in both)
+    if picture.focus_fault != NEVER:
+        fault = picture.faults[picture.focus_fault]
+        return fault.at, max(fault.at, min(fault.recovered, picture.end), fault.next_got)
+    if picture.about != (NEVER, NEVER):
+        return picture.about
+    grants = [held.until for held in picture.held[:FIRST_GRANTS]]
+    return 0, max(grants, default=picture.end)
 
 
 def _shows_both(picture: Timeline, loss: DrawnLoss) -> bool:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from lab.report.timeline_model import NEVER, DrawnGrant, Life, Timeline
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline
 
-RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
 DELETED_WITHIN_US = 20_000
 STOLEN_US = 20_000  # where locks were stolen: so much a fit costs whose release did not end the life
 CANDIDATES = 64  # grants near the beginning of a life that are tried

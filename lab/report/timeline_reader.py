@@ -22,9 +22,9 @@ from lab.judge.judgement import Judgement
 from lab.report.caption_liveness import claim_story
 from lab.report.timeline_counter import place_commands
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
-from lab.report.timeline_leases import RECEIVED_WITHIN_US, assign_lives
-from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
+from lab.report.timeline_leases import assign_lives
 from lab.report.timeline_votes import assign_votes, voters_of, votes_of
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from lab.report.caption import in_the_work, ms
 from lab.report.chart import amount
-from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Timeline
 from lab.report.timeline_votes import answers
 from lab.story import say
+from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, Timeline
 from lab.text import thousands
 
 LONGEST = 110  # letters: a longer title leaves out what the run lost

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from lab.evidence.fault_effect import AT_THE_STORE
 from lab.evidence.history import KeyEvent
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline, Vote
+from lab.story.timeline import NEVER, DrawnGrant, Timeline, Vote
 
 NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote
 FORGOTTEN = "forgotten"

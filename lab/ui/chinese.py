@@ -17,9 +17,9 @@ from lab.language.choice import Language
 from lab.language.phrases import exactly, sentences
 from lab.report import timeline_title
 from lab.report.five_steps import FiveSteps
-from lab.report.timeline_model import Timeline
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
+from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import questions
 from lab.ui.locust_environment import BUSY, UNDER_WAY

@@ -14,10 +14,10 @@ import msgspec
 from lab.pipeline import Conducted
 from lab.report.caption import caption
 from lab.report.five_steps import FiveSteps, five_steps
-from lab.report.timeline_model import Timeline
 from lab.scenario.reader import load
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
+from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import chinese, questions
 from lab.ui.event_stream import EventStream

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from lab.report.chart import GREEN, GREY, ORANGE, amount, conditions, title
 from lab.report.fault_bands import shade
 from lab.report.run_data import Result, Taken
-from lab.report.timeline_model import locks_nothing
+from lab.story.timeline import locks_nothing
 from lab.text import thousands
 
 FOR = "one"

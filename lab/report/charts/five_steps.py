@@ -17,7 +17,7 @@ from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
 from lab.report.chart import BLUE, RED, conditions, title
 from lab.report.five_steps import Event, FiveSteps, Line, Step, five_steps
 from lab.report.run_data import Result
-from lab.report.timeline_model import load
+from lab.story.timeline import load
 
 FOR = "one"
 BELIEF, ALONE = "#a9d3ee", "#f2bd4d"  # as in the timeline

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from lab.report.chart import FEW, LINES, STYLES, conditions, title
 from lab.report.run_data import Result
-from lab.report.timeline_model import locks_nothing
+from lab.story.timeline import locks_nothing
 from lab.text import thousands
 
 FOR = "any"

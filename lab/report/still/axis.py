@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.report.timeline_model import NEVER, Timeline
+from lab.story.timeline import NEVER, Timeline
 
 if TYPE_CHECKING:
     import numpy as np

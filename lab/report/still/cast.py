@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 A_REQUEST = re.compile(r"\br\d+\b")
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from lab.report.chart import BLUE, GREEN, ORANGE, RED
 from lab.report.still.pen import BLACK, Pen
 from lab.report.still.rows import Rows, lease_end
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
 from lab.report.timeline_votes import majority_end
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 BELIEF, ALONE, READ, WROTE = "#a9d3ee", "#f2bd4d", "#b9bdc0", "#7db5d8"  # as on the page
 MOST_LABELS = 24  # grants; among more, only those of the title are labelled

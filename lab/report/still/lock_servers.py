@@ -7,8 +7,8 @@ from collections.abc import Collection
 from lab.report.chart import GREEN, GREY, RED
 from lab.report.still.pen import BLACK, LETTER_ROWS, Pen
 from lab.report.still.rows import Rows, gone, is_stuck, lease_end
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
 from lab.report.timeline_votes import FORGOTTEN, answers
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 FOR_EVER = "held for ever: nothing frees the lock  ⟶"
 BAR = 0.2  # half of a lease's height

@@ -8,7 +8,7 @@ from lab.report.chart import RED
 from lab.report.still.grants import Grants
 from lab.report.still.pen import Pen
 from lab.report.still.rows import Rows
-from lab.report.timeline_model import NEVER, DrawnGrant, Timeline
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 MOST = 12  # grants in view; among more, the arrows would hide what happens
 GREY_LINE = "#777777"

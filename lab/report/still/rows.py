@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lab.report.still.axis import Axis
-from lab.report.timeline_model import NEVER, Life, Timeline
+from lab.story.timeline import NEVER, Life, Timeline
 
 VOTER = 0.72  # the height of a row of a server that votes, in rows
 

@@ -14,7 +14,7 @@ from lab.report.still.axis import Axis
 from lab.report.still.grants import Grants
 from lab.report.still.pen import BLACK, Pen
 from lab.report.still.rows import Rows
-from lab.report.timeline_model import NEVER, DrawnFault, DrawnGrant, Timeline, Waited
+from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, Timeline, Waited
 
 WAIT = "#555555"
 NARROW, WIDE = 0.6, 2  # the lines of a counter's numbers, in points

@@ -16,8 +16,8 @@ from lab.judge.verdict import judge
 from lab.paths import HOME, REFERENCE
 from lab.report import reference
 from lab.report.pages import report_run
-from lab.report.timeline_model import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
 from lab.scenario import reader
+from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
 from tests.builders import made_run
 from tests.every import every
 

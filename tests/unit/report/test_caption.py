@@ -7,7 +7,7 @@ import pytest
 from app.journal import GaveUp, Started
 from lab.evidence.mechanism import Mechanism
 from lab.report.caption import caption
-from lab.report.timeline_model import NEVER
+from lab.story.timeline import NEVER
 from tests.builders import MS, Made, outlived, picture_of
 
 

@@ -18,7 +18,7 @@ from lab.report.charts import charts
 from lab.report.five_steps import MOST, FiveSteps, Line, five_steps
 from lab.report.html import inline
 from lab.report.pages import keep, report_run
-from lab.report.timeline_model import NEVER, load
+from lab.story.timeline import NEVER, load
 from tests.builders import made_run, outlived, picture_of
 from tests.every import every
 

@@ -13,11 +13,12 @@ from app.locks import stages
 from lab.docgen import figures
 from lab.evidence import run_folder
 from lab.judge.verdict import judge
-from lab.report import pages, reference, timeline_model
+from lab.report import pages, reference
 from lab.report.chart import FEW
 from lab.report.charts import charts
 from lab.report.run_labels import with_labels
 from lab.report.timeline_title import finding
+from lab.story.timeline import load
 from tests.builders import made_run
 from tests.every import every
 from tests.pages import assert_self_contained
@@ -125,7 +126,7 @@ def test_chart_title_states_a_finding(name):
 
 def test_titles_of_timelines_differ():
     """Each timeline of the book has a title of its own, which states what the picture shows."""
-    titles = [finding(timeline_model.load(one.folder / "timeline.json")) for one in figures.illustrations().values()]
+    titles = [finding(load(one.folder / "timeline.json")) for one in figures.illustrations().values()]
 
     assert len(set(titles)) == len(titles)
     assert all(re.search(r"\d|\bno\b", title) for title in titles)

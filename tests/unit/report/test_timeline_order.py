@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 from time import process_time
 
-from lab.report.timeline_model import NEVER
 from lab.report.timeline_order import Command, Order, order_of
+from lab.story.timeline import NEVER
 from tests.every import every
 
 RECORDED = Path(__file__).with_name("none_rush.csv")

@@ -9,7 +9,7 @@ import msgspec
 from app.journal import GaveUp, Renewed, Started
 from lab.evidence.mechanism import Mechanism
 from lab.report import pages, run_data
-from lab.report.timeline_model import NEVER, load
+from lab.story.timeline import NEVER, load
 from tests.builders import MS, outlived, picture_of
 
 

@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 from lab.evidence.history import KeyEvent
 from lab.report.charts.timeline import compose
-from lab.report.timeline_model import NEVER
 from lab.report.timeline_title import finding
 from lab.report.timeline_votes import answers, majority_end, voters_of
+from lab.story.timeline import NEVER
 from tests.builders import MS, Made, picture_of
 
 

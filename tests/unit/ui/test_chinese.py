@@ -18,11 +18,11 @@ from lab.language.phrases import exactly, in_chinese, sentences
 from lab.paths import REFERENCE
 from lab.report.caption import caption
 from lab.report.five_steps import FAULTS, five_steps
-from lab.report.timeline_model import load
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
 from lab.scenario.scenario import Scenario
 from lab.story import say
+from lab.story.timeline import load
 from lab.story.verdict import reason
 from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.ladder_panel import rungs

@@ -15,7 +15,7 @@ from lab.evidence.fault_effect import Effect
 from lab.evidence.mechanism import Mechanism
 
 NEVER = -1
-FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
+RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
 OLDER = re.compile(r"the fence (\d+) is older than (\d+)")  # as a resource with a fence refuses a write
 NO_LEASE = ("LOAD", "MASTERS")  # what some journals name in place of a key: commands that set up a client
 
@@ -281,14 +281,6 @@ class Timeline(msgspec.Struct, kw_only=True):
         return name not in NO_LEASE and "redis.call" not in name
 
 
-FIELDS = {  # by which a page reads the arrays
-    name: kind.__struct_fields__
-    for name, kind in {
-        "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
-    }.items()
-}  # fmt: skip
-
-
 def load(path: Path) -> Timeline | None:
     """Return the timeline in a file, or None without the file."""
     return msgspec.json.decode(path.read_bytes(), type=Timeline) if path.exists() else None
@@ -298,19 +290,3 @@ def locks_nothing(folder: Path) -> bool:
     """Return whether the timeline in a folder shows that the run's stage has no lock. Without a timeline, nothing is shown."""
     picture = load(folder / "timeline.json")
     return picture is not None and bool(picture.held) and not picture.is_locked
-
-
-def story_span(picture: Timeline) -> tuple[int, int]:
-    """Return the span of what the picture is about: a loss, a fault, the claim's story, or else the first grants."""
-    if picture.focus != NEVER:
-        loss = picture.losses[picture.focus]
-        both = [picture.held[place] for place in (loss.culprit, loss.victim) if place != NEVER]
-        faults = [fault.at for fault in picture.faults if fault.request in {held.request for held in both}]
-        return min([held.got for held in both] + faults), max(max(held.until, held.wrote_at) for held in both)
-    if picture.focus_fault != NEVER:
-        fault = picture.faults[picture.focus_fault]
-        return fault.at, max(fault.at, min(fault.recovered, picture.end), fault.next_got)
-    if picture.about != (NEVER, NEVER):
-        return picture.about
-    grants = [held.until for held in picture.held[:FIRST_GRANTS]]
-    return 0, max(grants, default=picture.end)
