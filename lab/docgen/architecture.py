@@ -25,22 +25,28 @@ LETTERS = 38  # of a line of small text in a box
 
 
 @cache
-def layers() -> list[list[str]]:
-    """Return the folders and modules of ``lab`` by layer, the highest first, as the contract in pyproject.toml has them."""
+def contract() -> dict[str, list[str]]:
+    """Return the contract in pyproject.toml of which folder may import which."""
     contracts = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    found = next(contract["layers"] for contract in contracts if contract.get("containers") == ["lab"])
-    return [[name.strip() for name in layer.split("|")] for layer in found]
+    return next(one for one in contracts if one.get("containers") == ["lab"])
+
+
+def layers() -> list[list[str]]:
+    """Return the folders and modules of ``lab`` by layer, the highest first."""
+    return [[name.strip() for name in layer.split("|")] for layer in contract()["layers"]]
 
 
 @cache
 def uses() -> dict[str, set[str]]:
-    """Return what each folder or module of ``lab`` imports of the others."""
+    """Return what each folder or module of ``lab`` imports of the others. What the contract excuses is left out."""
     known = {name for layer in layers() for name in layer} | {OUTSIDE}
+    excused = {tuple(one.strip().split(".")[1] for one in pair.split("->")) for pair in contract().get("ignore_imports", [])}
     found: dict[str, set[str]] = {name: set() for name in known}
     for path in LAB.rglob("*.py"):
         part = path.relative_to(LAB).parts[0].removesuffix(".py")
         if part in known:
             found[part] |= {imported for imported in _imports(path) if imported in known} - {part}
+            found[part] -= {used for user, used in excused if user == part}
     return found
 
 
