@@ -6,6 +6,7 @@ Each part takes the words of its marker. A part that stands within a sentence re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from app.lock import Claim, Stage
@@ -13,12 +14,15 @@ from app.locks import part, stages
 from lab.docgen import figure_values
 from lab.docgen.figures import result
 from lab.errors import BadInput, choose_from
+from lab.language.choice import Language
+from lab.language.phrases import exactly
 from lab.paths import HOME
-from lab.report import matrix, reference
-from lab.report.caption import caption
+from lab.report import matrix, reference, steps_picture
 from lab.report.pages import lock_servers
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
+from lab.story import say, say_run
+from lab.story.say import ENGLISH
 from lab.text import counted
 
 FOLDER = HOME / "docs" / "ladder"
@@ -144,12 +148,16 @@ def _title(name: str) -> str:
     return chapter.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if chapter.exists() else f"`{name}`"
 
 
-def _picture(stage: str, scenario_name: str) -> str:
+def _picture(stage: str, scenario_name: str, language: Language = ENGLISH) -> str:
     one = figure_values.of(stage, scenario_name)
     title = reader.load(scenario_name).title
-    source = UP + one.shown.relative_to(HOME).as_posix()
-    text = f"{caption(figure_values.timeline(one))} {result(one).judgement.verdict}."
-    return f"![{stage}: {title}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
+    title = title if language is ENGLISH else exactly("title", [title]).get(title, title)
+    shown = one.folder / steps_picture.NAMES[language] if one.steps else one.shown
+    source = UP + shown.relative_to(HOME).as_posix()
+    mark = say.words(language)["mark"]
+    text = f"{say_run.caption(figure_values.timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
+    name = say.text("run", "title", language, stage=stage, what=title)
+    return f"![{name}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
 
 
 def _figure(stage: str, name: str, replicas: str = "3") -> str:
@@ -181,3 +189,5 @@ PARTS: dict[str, Callable[..., str]] = {
     "servers": _servers,
     "cell": _cell,
 }
+# made of facts in Chinese
+IN_CHINESE: dict[str, Callable[..., str]] = {"picture": partial(_picture, language=Language.CHINESE)}

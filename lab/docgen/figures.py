@@ -19,21 +19,22 @@ from lab.errors import BadInput, choose_from
 from lab.evidence.run_folder import load as load_record
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
+from lab.language.choice import Language
 from lab.paths import DOCS, REFERENCE
-from lab.report import timeline_focus, timeline_reader
+from lab.report import steps_picture, timeline_focus, timeline_reader
 from lab.report.chart import save
 from lab.report.charts import charts
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
-from lab.story.timeline import NEVER, DrawnGrant, Timeline
+from lab.story.steps import steps
+from lab.story.timeline import NEVER, DrawnGrant, Timeline, load
 
 LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"
 FACTS = ("run.json", "verdict.json", "series.json")
 DRAWN = "timeline.svg"
-STEPS = "five_steps.svg"
 
 
 class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,7 +59,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def shown(self) -> Path:
         """Return the path of the picture that the chapter shows."""
-        return self.folder / (STEPS if self.steps else DRAWN)
+        return self.folder / (steps_picture.NAMES[Language.ENGLISH] if self.steps else DRAWN)
 
     @property
     def command(self) -> list[str]:
@@ -165,7 +166,16 @@ def result(one: Illustration) -> Result:
         raise BadInput(f"the picture {one.name} has no run yet ({error}); `lab docs --rerun {one.name}` makes one") from None
 
 
-def draw(one: Illustration, folder: Path | None = None, name: str = DRAWN) -> Path:
+def draw(one: Illustration, folder: Path | None = None) -> Path:
     """Draw a picture from the kept facts into their folder, or into the given one. Returns its path."""
-    stem = Path(name).stem
+    stem = Path(DRAWN).stem
     return save(charts("one")[stem], [result(one)], (folder or one.folder) / stem)[0]
+
+
+def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:
+    """Draw the steps of the loss from the kept facts into a folder. Returns the path. Raises BadInput where nothing was lost."""
+    picture = load(one.folder / "timeline.json")
+    found = None if picture is None else steps(picture)
+    if found is None:
+        raise BadInput(f"docs/pictures.toml: the run of {one.name} lost nothing that has steps")
+    return steps_picture.draw(result(one), found, folder, language)

@@ -37,6 +37,7 @@ from lab.paths import HOME, REFERENCE
 from lab.report import hero_picture, matrix, pages
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
+from lab.report.steps_picture import NAMES
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
@@ -77,8 +78,9 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         for one in shelf
     }
     drawn |= {
-        one.folder / figures.STEPS: lambda folder, one=one: figures.draw(one, folder, figures.STEPS)  # type: ignore[misc]
+        one.folder / name: partial(figures.draw_steps, one, language)
         for one in shelf
+        for language, name in NAMES.items()
         if one.steps
     }
     heroes = {
@@ -256,4 +258,4 @@ PARTS: dict[str, Callable[..., str]] = {
     **growth_report.DOCUMENT_PARTS,
 }
 # the same parts for Chinese pages: some are made of facts in Chinese, the others are translated
-IN_CHINESE: dict[str, Callable[..., str]] = {**PARTS, **explored.IN_CHINESE}
+IN_CHINESE: dict[str, Callable[..., str]] = {**PARTS, **explored.IN_CHINESE, **chapters.IN_CHINESE}

@@ -8,14 +8,17 @@ Colours mean the same everywhere and are safe for the colour-blind (Okabe and It
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lab.evidence.run_folder import replace
+from lab.language.choice import Language
 from lab.report.run_data import Result
-from lab.text import counted, thousands
+from lab.story import say
+from lab.story.say import ENGLISH
+from lab.text import thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +29,7 @@ GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79
 COLOURS = {"counted": GREEN, "lost": RED, "duplicated": PURPLE, "failed": ORANGE, "unknown": GREY, "counter": BLUE}
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
 STYLES = ("-", "--", ":")
+CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves
 
 
@@ -115,20 +119,16 @@ def amount(number: int, noun: str) -> str:
     return f"{thousands(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def conditions(results: Sequence[Result]) -> str:
+def conditions(results: Sequence[Result], language: Language = ENGLISH) -> str:
     """Return the conditions of the runs in words. Conditions in which the runs differ are left out."""
-    scenarios = [result.record.scenario for result in results]
-    parts: list[tuple[str, Callable[[dict[str, object]], object]]] = [
-        ("{} requests", lambda one: thousands(int(str(one["requests"])))),
-        ("{} users", lambda one: "no" if one["rate"] else one["users"]),
-        ("{} arrivals/s", lambda one: one["rate"]),
-        ("{}", lambda one: counted(int(str(one["replicas"])), "replica")),
-        ("retry {} ms", lambda one: one["retry_ms"]),
-        ("work {} ms", lambda one: one["work_ms"]),
+    scenarios = [
+        {**one, "users": None if one["rate"] else one["users"]} for one in (result.record.scenario for result in results)
     ]
-    common = [
-        text.format(value(scenarios[0]))
-        for text, value in parts
-        if len({str(value(one)) for one in scenarios}) == 1 and value(scenarios[0]) not in (None, "no")
-    ]
-    return ", ".join([*dict.fromkeys(one["name"] for one in scenarios), *common])
+    common = [(name, scenarios[0][name]) for name in CONDITIONS if len({str(one[name]) for one in scenarios}) == 1]
+    words = [_condition(name, value, language) for name, value in common if value is not None]
+    return say.words(language)["mark"]["comma"].join([*dict.fromkeys(one["name"] for one in scenarios), *words])
+
+
+def _condition(name: str, value: float, language: Language) -> str:
+    shown = thousands(value) if isinstance(value, int) else value
+    return say.text("conditions", name, language, n=int(value), shown=shown)

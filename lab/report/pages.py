@@ -14,15 +14,15 @@ from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
-from lab.report import account, chart, repeats, run_data, timeline_reader
-from lab.report.caption import caption
+from lab.report import account, chart, repeats, run_data, steps_picture, timeline_reader
 from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
-from lab.report.five_steps import five_steps
 from lab.report.html import inline, page
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
 from lab.scenario.requirements import servers
+from lab.story import say_run
+from lab.story.steps import Steps, steps
 from lab.story.timeline import DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 from lab.story.verdict import headline, in_words, seen
 from lab.text import table
@@ -38,7 +38,7 @@ FIELDS = {  # by which a page reads the arrays
         "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
     }.items()
 }  # fmt: skip
-OWN_PLACE = ("timeline", "five_steps")  # charts with a place of their own on a run's page
+OWN_PLACE = ("timeline",)  # charts with a place of their own on a run's page
 
 
 def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
@@ -53,18 +53,16 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     replace(folder / "timeline.json", msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
     pictures = inline([path for name, path in drawn.items() if name not in OWN_PLACE])
-    about: dict[str, Any] = {
-        "judgement": judgement,
-        "account": account.account(result),
-        "caption": caption(picture),
-    }
+    found = steps(picture)
+    shown = [steps_picture.draw(result, found, folder, language) for language in steps_picture.NAMES] if found else []
+    about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": say_run.caption(picture)}
     about["violations"] = [(one, seen(one)) for one in judgement.violations]
     about["verdict"] = in_words(judgement)
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
-    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn), **_steps(picture, drawn))
+    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn), **_steps(found, shown))
     path = folder / "report.html"
     replace(path, text.encode())
-    return [path, *drawn.values()]
+    return [path, *drawn.values(), *shown]
 
 
 def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
@@ -192,10 +190,9 @@ def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
     }
 
 
-def _steps(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
+def _steps(found: Steps | None, shown: Sequence[Path]) -> dict[str, Any]:
     """Return what a page needs for the steps of the loss that the run is about; ``steps`` is None without such a loss."""
-    steps = five_steps(picture) if "five_steps" in drawn else None
-    return {"steps": steps, "drawn_steps": "".join(inline([drawn["five_steps"]])) if steps else ""}
+    return {"steps": say_run.page_of_steps(found) if found else None, "drawn_steps": "".join(inline(shown[:1]))}
 
 
 def _result(folder: Path) -> Result:

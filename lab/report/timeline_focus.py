@@ -10,7 +10,7 @@ from lab.evidence.mechanism import Mechanism
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.report.caption_liveness import claim_story
+from lab.story.from_findings import claim_story
 from lab.story.timeline import NEVER, DrawnLoss, Timeline
 
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story

@@ -19,11 +19,11 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants, Name
 from lab.judge.judgement import Judgement
-from lab.report.caption_liveness import claim_story
 from lab.report.timeline_counter import place_commands
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
 from lab.report.timeline_leases import assign_lives
 from lab.report.timeline_votes import assign_votes, voters_of, votes_of
+from lab.story.from_findings import claim_story
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
@@ -45,11 +45,11 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
         destroyed=sum(losses.destroyed for losses in findings.losses.values()),
     )
     if (story := claim_story(findings)) is not None:
-        picture.claim_story, picture.claim_title = story.words, story.title
+        picture.claim = story.happened
     focus = focus_of(judgement, findings)
     _Reader(picture, findings, focus, limit).read(History(folder, findings.left_out), folder / "losses.jsonl")
     if not picture.is_locked:
-        picture.claim_story = picture.claim_title = ""  # it is the story of a lock
+        picture.claim = ()  # it is the story of a lock
     _stack(picture.held, lambda grant: grant.replica, lambda grant: (grant.got, grant.until))
     _stack(picture.lives, lambda life: 0, lambda life: (life.born, life.gone if life.gone != NEVER else picture.end))
     picture.opens = opening(picture)

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from lab.evidence.mechanism import Mechanism
+
 
 class Kind(StrEnum):
     """What happened. The value is the code in files, and the name of its template in ``words/``."""
@@ -97,6 +99,82 @@ class Kind(StrEnum):
     FAILED = "failed"
     BLOCKED_BY_LEAVER = "blocked_by_leaver"
     SLOW_TRY = "slow_try"
+    # two holders of a judged run
+    NO_LOCK_BETWEEN = "no_lock_between"
+    OWN_LOCKS = "own_locks"
+    GRANTED_AS_WELL = "granted_as_well"
+    GRANTED_LOCALLY = "granted_locally"
+    CAME_IN = "came_in"
+    CAME_IN_AS_WELL = "came_in_as_well"
+    CAME_IN_INSIDE = "came_in_inside"
+    READ_INSIDE = "read_inside"
+    OVERWROTE_ANOTHER = "overwrote_another"
+    DESTROYED = "destroyed"
+    NO_GROWTH = "no_growth"
+    LEASE_ENDED = "lease_ended"
+    LEASE_HAD_ENDED = "lease_had_ended"
+    DELETED_LATE = "deleted_late"
+    DELETED_BY_ANOTHER = "deleted_by_another"
+    CAUSE = "cause"
+    # a fault, and what follows from it
+    FAULT = "fault"
+    FAULT_ANYWHERE = "fault_anywhere"
+    RENEWAL_FAILED = "renewal_failed"
+    HELD_AT_FAULT = "held_at_fault"
+    HELD_AT_DEATH = "held_at_death"
+    NEXT_GOT = "next_got"
+    NEXT_GOT_AFTER_DEATH = "next_got_after_death"
+    GOT_MEANWHILE = "got_meanwhile"
+    NOBODY_GOT = "nobody_got"
+    NOBODY_GOT_AFTER_DEATH = "nobody_got_after_death"
+    GAVE_UP = "gave_up"
+    GAVE_UP_BEFORE = "gave_up_before"
+    GAVE_WORK_UP = "gave_work_up"
+    SECOND_WRITE_REFUSED = "second_write_refused"
+    FENCE_OLDER = "fence_older"
+    FENCE_OF_ANOTHER = "fence_of_another"
+    OTHERS_REFUSED = "others_refused"
+    # what a run wrote and lost
+    WRITTEN = "written"
+    NOTHING_WRITTEN = "nothing_written"
+    COUNTED_TWICE = "counted_twice"
+    LOST_BY_IT = "lost_by_it"
+    RUN_LOST = "run_lost"
+    NOTHING_LOST = "nothing_lost"
+    NONE_LOST = "none_lost"
+    SOME_LOST = "some_lost"
+    BROUGHT_BACK = "brought_back"
+    HELD_BEYOND_TTL = "held_beyond_ttl"
+    # what the grants in view have in common
+    AT_ONCE = "at_once"
+    RENEWALS_KEPT = "renewals_kept"
+    LOCKS_AT_ONCE = "locks_at_once"
+    IN_TURN = "in_turn"
+    GOT_WITHIN = "got_within"
+    GOT_WITHIN_FROM = "got_within_from"
+    # how the claim under test fared, where it is not by a loss
+    OVERTAKEN = "overtaken"
+    NOT_OVERTAKEN = "not_overtaken"
+    HANDED_OVER = "handed_over"
+    LONGEST_HANDOVER = "longest_handover"
+    REPEATED = "repeated"
+    NOT_REPEATED = "not_repeated"
+    WRITTEN_TOO_OFTEN = "written_too_often"
+    INNER_FREED = "inner_freed"
+    WAITED_FOR_ITSELF = "waited_for_itself"
+    WAITED_FOR_ITSELF_IN_VAIN = "waited_for_itself_in_vain"
+    REENTERED = "reentered"
+    LEFT_LOCK = "left_lock"
+    NONE_ENTERED = "none_entered"
+    GOT_LEFT_LOCK = "got_left_lock"
+    ENTERED_LEFT_LOCK = "entered_left_lock"
+    ALL_ENTERED = "all_entered"
+    DEADLOCK = "deadlock"
+    NO_DEADLOCK = "no_deadlock"
+    HELD_AND_GAVE_UP = "held_and_gave_up"
+    ALL_GAVE_UP = "all_gave_up"
+    WAITED_IN_VAIN = "waited_in_vain"
+    WAITED_FOR_FREE = "waited_for_free"
 
 
 WRITES = (Kind.WROTE, Kind.OVERWROTE)
@@ -108,7 +186,7 @@ class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
 
     kind: Kind
     # when, in milliseconds from the beginning
-    at_ms: int = 0
+    at_ms: float = 0
     # who did it: the letter of a client, or the name of a request; empty for the clock and the store, and where it is not known
     actor: str = ""
     # whom else it is about: whose lock, vote or write it is; who waits
@@ -130,6 +208,22 @@ class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = ""
     # whether another thread than that of the request did it
     background: bool = False
+    # how many requests, increments, writes, hand-overs; and of how many
+    number: int = 1
+    of: int = 0
+    # how long it took, or lasted; the time to live of the lock that it is about
+    for_ms: float = 0
+    ttl_ms: float = 0
+    # the replica of the other
+    other_place: str = ""
+    # the key that is waited for
+    wanted: str = ""
+    # of a loss, why two were inside at once
+    cause: Mechanism | None = None
+    # of a fault, what it does: a code of ``Effect``
+    effect: str = ""
+    # whether the stage has a lock that a request can hold
+    locked: bool = True
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True):

@@ -54,8 +54,8 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
 class _Picture:
     def __init__(self, story: Story, language: Language) -> None:
         self.story, self.language = story, language
-        self.title = _wrapped(say.title(story, language), TITLE_LETTERS)
-        self.sentences = _wrapped(say.sentences(story, language), SENTENCE_LETTERS)
+        self.title = wrapped(say.title(story, language), TITLE_LETTERS)
+        self.sentences = wrapped(say.sentences(story, language), SENTENCE_LETTERS)
         self.clients = len(story.start)
         self.lock_x = EDGE + NUMBER + LANE * self.clients
         self.servers = _Servers(story, self.lock_x) if story.servers > 1 and story.has_lock else None
@@ -185,7 +185,7 @@ class _Picture:
         for name, words in named:
             yield f'<rect class="{name}" x="{x}" y="{y}" width="14" height="14"/>'
             yield label(x + 20, y + 12, words, "soft small")
-            x += 20 + int(6.6 * _letters(words)) + 18
+            x += 20 + int(6.6 * letters_of(words)) + 18
 
     def _says(self, name: str, **places: object) -> str:
         return say.text("lanes", name, self.language, **places)  # type: ignore[arg-type]
@@ -204,7 +204,7 @@ class _Picture:
     def _broken(self, scene: Scene) -> list[str]:
         """Return the lines that state what an event breaks."""
         room = int((WIDTH - EDGE - self.text_x) / BOLD_LETTER)
-        return [line for one in scene.breaks for line in _wrapped(say.capital(say.broken(one, self.language)), room)]
+        return [line for one in scene.breaks for line in wrapped(say.capital(say.broken(one, self.language)), room)]
 
 
 class _Servers:
@@ -265,18 +265,18 @@ def shortened(text: str, letters: int) -> str:
     return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
-def _letters(text: str) -> int:
+def letters_of(text: str) -> int:
     """Return how wide a text is, in letters: a Chinese sign is as wide as two."""
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
 
 
-def _wrapped(text: str, letters: int) -> list[str]:
+def wrapped(text: str, letters: int) -> list[str]:
     """Return the lines of a text. In Chinese, a line may end after each sign."""
-    if _letters(text) == len(text):
+    if letters_of(text) == len(text):
         return textwrap.wrap(text, letters)
     lines, line = [], ""
     for sign in text:
-        if _letters(line + sign) > letters and sign not in CLOSING:
+        if letters_of(line + sign) > letters and sign not in CLOSING:
             lines.append(line)
             line = ""
         line += sign

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from lab.evidence.mechanism import Mechanism
 from lab.language.choice import Language
 from lab.story.happening import LOSSES, Happening, Kind, Scene, Story
+from lab.text import thousands
 
 WORDS = Path(__file__).with_name("words")
 ENGLISH = Language.ENGLISH
@@ -56,10 +57,19 @@ def mechanism(one: Mechanism, language: Language = ENGLISH) -> str:
 
 def clause(one: Happening, language: Language = ENGLISH, form: str = "long") -> str:
     """Return a happening in the words of a form, with the places filled."""
+    return filled(template(one, language, form), one, language)
+
+
+def filled(made: str, one: Happening, language: Language, decimals: int = 2) -> str:
+    """Return a template with its places filled. decimals: of the seconds in a moment of a run."""
+    return made.format_map(_places(one, language) | _places_of_run(one, language, decimals))
+
+
+def template(one: Happening, language: Language, form: str) -> str:
+    """Return the words of a form, before its places are filled."""
     there: Mapping[str, str] = words(language)["kind"][one.kind]
-    several = len(one.others) > 1 or len(one.servers) > 1 or (one.kind in LOSSES and one.value > 1)
-    made = (there.get(f"{form}_several") if several else None) or there[form]
-    return made.format_map(_places(one, language))
+    several = len(one.others) > 1 or len(one.servers) > 1 or one.number != 1 or (one.kind in LOSSES and one.value > 1)
+    return (there.get(f"{form}_several") if several else None) or there[form]
 
 
 def has(one: Happening, form: str) -> bool:
@@ -75,7 +85,7 @@ def _places(one: Happening, language: Language) -> dict[str, object]:
         "others": listed(one.others, language),
         "value": one.value,
         "over": one.over,
-        "ms": one.at_ms,
+        "ms": f"{one.at_ms:.10g}",
         "s": seconds(one.at_ms),
         "code": one.code,
         "servers": _servers(numbers, language) if numbers else "",
@@ -84,6 +94,55 @@ def _places(one: Happening, language: Language) -> dict[str, object]:
         "thread": of_fault["background"] if one.background else "",
         "worked": words(language)["why"][one.why]["worked"] if one.why else "",
     }
+
+
+def _places_of_run(one: Happening, language: Language, decimals: int) -> dict[str, object]:
+    there = words(language)
+    named: dict[str, object] = {
+        "place": one.place,
+        "other_place": one.other_place,
+        "others": listed(one.others, language),
+        "value": one.value,
+        "n": thousands(one.number),
+        "of": thousands(one.of),
+        "at": f"+{one.at_ms / 1000:.{decimals}f} s",
+        "for_ms": milliseconds(one.for_ms),
+        "for_s": f"{one.for_ms / 1000:.1f}",
+        "from_s": f"{one.at_ms / 1000:.2f}",
+        "ttl_ms": thousands(one.ttl_ms),
+        "fault": fault(one.fault, language),
+        "cause": mechanism(one.cause, language) if one.cause is not None else "",
+    }
+
+    def piece(name: str, is_there: object) -> str:
+        return str(there["piece"][name]).format_map(named) if is_there else ""
+
+    return named | {
+        "got": piece("got" if one.locked else "entered", True),
+        "held": piece("held" if one.locked else "worked", True),
+        "lease": piece("lease_timed" if one.ttl_ms else "lease", True),
+        "lasting": piece("lasting", one.for_ms),
+        "time": piece("time", one.for_ms),
+        "votes": piece("votes", one.of),
+        "in_others": piece("in_others", one.others),
+        "key": _key(one.key, language),
+        "wanted": _key(one.wanted, language),
+    }
+
+
+def _key(name: str, language: Language) -> str:
+    there = words(language)["piece"]
+    return str(there["key"]).format(key=name) if name else str(there["a_key"])
+
+
+def fault(name: str, language: Language = ENGLISH) -> str:
+    """Return the name of a fault in words. A fault of another lab has that of its file."""
+    return str(words(language)["fault"].get(name, name.replace("_", " ")))
+
+
+def milliseconds(ms: float) -> str:
+    """Return a duration of a run, without its unit."""
+    return thousands(ms) if ms >= 10 else f"{ms:.2g}"
 
 
 def _servers(numbers: Sequence[str], language: Language) -> str:
@@ -99,7 +158,7 @@ def listed(names: Sequence[str], language: Language = ENGLISH) -> str:
     return f"{marks['names_comma'].join(others)}{marks['names_and']}{last}" if others else last
 
 
-def seconds(ms: int) -> str:
+def seconds(ms: float) -> str:
     """Return a time in seconds, without its unit."""
     return f"{ms / 1000:g}"
 

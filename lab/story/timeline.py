@@ -13,6 +13,7 @@ import msgspec
 
 from lab.evidence.fault_effect import Effect
 from lab.evidence.mechanism import Mechanism
+from lab.story.happening import Happening
 
 NEVER = -1
 RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
@@ -233,10 +234,8 @@ class Timeline(msgspec.Struct, kw_only=True):
     # the place of the loss, or of the fault, that the picture opens on; NEVER without one
     focus: int = NEVER
     focus_fault: int = NEVER
-    # the story of the claim under test, where it can be given without a loss or a fault; and its span
-    claim_story: str = ""
-    # that story in a few words
-    claim_title: str = ""
+    # how the claim under test fared, where it can be stated without a loss or a fault; and its span
+    claim: tuple[Happening, ...] = ()
     about: tuple[int, int] = (NEVER, NEVER)
     # how many grants the run had, also those that are not in the picture
     grants: int = 0

@@ -15,10 +15,9 @@ from app.locks import stages
 from lab.judge.judgement import Judgement
 from lab.language.choice import Language
 from lab.language.phrases import exactly, sentences
-from lab.report import timeline_title
-from lab.report.five_steps import FiveSteps
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
+from lab.story import say, say_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import questions
@@ -49,7 +48,7 @@ def offered() -> Chinese:
         **exactly("idea", (one.story.idea for one in stages().values())),
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
-        **exactly("fault", (name.replace("_", " ") for name in faults())),
+        **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
         **sentences("refusal", (BUSY, UNDER_WAY, FULL)),
     }
 
@@ -70,24 +69,18 @@ def of_result(judgement: Judgement, counted: str) -> Chinese:
     return both | sentences("answer", [counted])
 
 
-def of_story(caption: str, story: FiveSteps | None) -> Chinese:
-    """Return what the page says of a picture: its caption, or the steps of its loss."""
-    steps = [story.heading, story.a, story.b, *(step.sentence for step in story.steps)] if story else []
-    return sentences("caption", [caption]) | sentences("drawn", steps)
-
-
-def of_drawing(path: Path, picture: Timeline, story: FiveSteps | None) -> list[str]:
-    """Return all texts of a drawing in its order, in Chinese. A title or a sentence of several lines is wrapped again.
+def of_drawing(path: Path, picture: Timeline) -> list[str]:
+    """Return all texts of a timeline's drawing in its order, in Chinese. A title of several lines is wrapped again.
 
     path: that of the drawing, an SVG file; without it there are no texts.
     """
     svg = path.read_text(encoding="utf-8") if path.is_file() else ""
     found = [unescape(re.sub("<[^>]*>", "", text)).replace("\xa0", " ") for text in DRAWN_TEXT.findall(svg)]
-    wrapped = [story.finding, *(step.sentence for step in story.steps)] if story else [timeline_title.finding(picture)]
-    chinese = sentences("drawn", [*found, *wrapped])
+    title = say_run.title(picture)
+    chinese = sentences("drawn", found) | {title: say_run.title(picture, Language.CHINESE)}
     shown: list[str] = []
     while len(shown) < len(found):
-        lines = _lines(found[len(shown) :], wrapped)
+        lines = _lines(found[len(shown) :], [title])
         shown += _in_lines(chinese[" ".join(lines)], len(lines)) if " ".join(lines) in chinese else lines
     return shown
 

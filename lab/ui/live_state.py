@@ -11,12 +11,13 @@ from typing import Any
 
 import msgspec
 
+from lab.language.choice import Language
 from lab.pipeline import Conducted
-from lab.report.caption import caption
-from lab.report.five_steps import FiveSteps, five_steps
 from lab.scenario.reader import load
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
+from lab.story import say_run
+from lab.story.steps import steps
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import chinese, questions
@@ -145,12 +146,9 @@ class LiveState:
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
-        words, story = caption(picture), five_steps(picture)
-        drawing = done.folder.path / ("timeline.svg" if story is None else "five_steps.svg")
-        facts = {"caption": words, "run": done.folder.name, "steps": _steps(story)}
-        self._show_pictures(
-            facts | {"chinese": chinese.of_story(words, story), "drawing": chinese.of_drawing(drawing, picture, story)}
-        )
+        said = {language.value: _of_picture(picture, language) for language in Language}
+        drawing = [] if steps(picture) else chinese.of_drawing(done.folder.path / "timeline.svg", picture)
+        self._show_pictures({"run": done.folder.name, "said": said, "drawing": drawing})
 
     def _show_pictures(self, drawn: dict[str, Any]) -> None:
         with self._mutex:
@@ -200,9 +198,7 @@ class LiveState:
         self.news.publish(kind="look", **look)
 
 
-def _steps(story: FiveSteps | None) -> dict[str, Any] | None:
-    """Return the steps of the loss that the run is about, as the page shows them; None without such a loss."""
-    if story is None:
-        return None
-    said = [{"clock": step.clock, "sentence": step.sentence} for step in story.steps]
-    return {"heading": story.heading, "a": story.a, "b": story.b, "said": said}
+def _of_picture(picture: Timeline, language: Language) -> dict[str, Any]:
+    """Return what the page says of a run's picture: its caption; and the steps of the loss that it is about, if there is one."""
+    found = steps(picture)
+    return {"caption": say_run.caption(picture, language), "steps": say_run.page_of_steps(found, language) if found else None}

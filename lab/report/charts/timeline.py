@@ -20,7 +20,7 @@ from lab.report.still.messages import draw_messages
 from lab.report.still.pen import Pen
 from lab.report.still.rows import Rows
 from lab.report.still.run_parts import draw_asked, draw_counter, draw_faults, draw_loss, draw_stops, draw_waiting
-from lab.report.timeline_title import finding
+from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline, load
 from lab.text import thousands
 

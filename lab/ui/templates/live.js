@@ -273,24 +273,24 @@
     $("caption").hidden = Boolean(steps); // the steps say the same
     $("steps").querySelector(".said").replaceChildren(...(steps?.said ?? []).map((step) => {
       const line = cell("li", "");
-      line.append(cell("span", step.clock, "soft"), ` ${local(step.sentence)}`);
+      line.append(cell("span", step.clock, "soft"), ` ${step.sentence}`);
       return line;
     }));
-    $("timeline").querySelector("figure").setAttribute("aria-label", steps ? local(steps.heading) : say("timeline"));
-    showSteps(0, steps ? say("steps_who", { heading: local(steps.heading), a: local(steps.a), b: local(steps.b) }) : "");
+    $("timeline").querySelector("figure").setAttribute("aria-label", steps ? steps.heading : say("timeline"));
+    showSteps(0, steps ? say("steps_who", steps) : "");
   }
   async function drawn(message) {
     const home = `/runs/${encodeURIComponent(message.drawn.run)}`;
-    Object.assign(chinese, message.drawn.chinese);
-    $("caption").textContent = local(message.drawn.caption);
-    lossSteps(message.drawn.steps);
+    const { caption, steps } = message.drawn.said[language];
+    $("caption").textContent = caption;
+    lossSteps(steps);
     $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
     $("to-run").href = `${home}/report.html`;
-    const answer = await fetch(`${home}/${message.drawn.steps ? "five_steps" : "timeline"}.svg`);
+    const answer = await fetch(`${home}/${steps ? language === "zh" ? "five_steps.zh" : "five_steps" : "timeline"}.svg`);
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");
-    if (language === "zh") [...picture.querySelectorAll("text")].forEach((one, place) => { one.textContent = message.drawn.drawing?.[place] ?? one.textContent; });
+    if (language === "zh" && !steps) [...picture.querySelectorAll("text")].forEach((one, place) => { one.textContent = message.drawn.drawing?.[place] ?? one.textContent; });
     $("timeline").querySelector("figure").replaceChildren(document.importNode(picture, true));
   }
   const HANDLERS = {

@@ -17,7 +17,7 @@ from lab.report import pages, reference
 from lab.report.chart import FEW
 from lab.report.charts import charts
 from lab.report.run_labels import with_labels
-from lab.report.timeline_title import finding
+from lab.story.say_run import title as finding
 from lab.story.timeline import load
 from tests.builders import made_run
 from tests.every import every
@@ -35,12 +35,16 @@ def test_run_has_charts_and_a_page(one):
     """A run is drawn into its folder, with every chart and a page."""
     page, *pictures = pages.report_run(one)
 
-    assert [picture.stem for picture in pictures] == [name for name in charts("one") if name != "crowd"]  # nobody waited
+    own = ["five_steps.svg", "five_steps.zh.svg"]
+    assert [path.name for path in pictures] == [f"{name}.svg" for name in charts("one") if name != "crowd"] + own  # nobody waited
     assert_self_contained(page)
     text = page.read_text(encoding="utf-8")
     assert "An &lt;idea&gt;." in text
     assert "ADMITTED" in text
     assert "made by hand" in text
+    assert text.count('id="five-steps"') == 1
+    assert re.search(r'<ol class="said">(.*?)</ol>', text, re.DOTALL)[1].count("<li>") == 6
+    assert text.count('id="five-steps-step-6-1"') == 1
 
 
 def test_run_without_an_idea_has_a_page(one):

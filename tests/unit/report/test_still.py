@@ -16,7 +16,8 @@ from lab.report.still.cast import cast, named_in
 from lab.report.still.lock_servers import FOR_EVER
 from lab.report.still.pen import LETTERS, NEXT_TOS_PT, WIDTH_PT, Pen, points
 from lab.report.still.run_parts import waiting_steps
-from lab.report.timeline_title import LONGEST, finding
+from lab.story.say_run import LONGEST
+from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline, load
 from tests.builders import MS, picture_of
 from tests.every import every

@@ -13,7 +13,6 @@ from lab.judge.verdict import judge
 from lab.report import chart, run_data
 from lab.report.charts import charts
 from lab.report.pages import keep
-from lab.report.timeline_title import finding
 from tests.builders import MS, Made, outlived, picture_of
 
 
@@ -87,13 +86,3 @@ def test_evidence_without_an_order_is_marked(made, drawn):
     made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
 
     assert "the counter held a number that no write in the picture had left" in drawn(final=8)
-
-
-def test_title_of_a_late_picture(made):
-    """A picture that opens in the middle of the run states from when on."""
-    for number in range(40):
-        made.increment(f"r{number}", number, number, at=(100 * number, 100 * number + 1, 100 * number + 2, 100 * number + 3))
-    picture = picture_of(made, final=40)
-    picture.opens = (2_490_000, 2_810_000)
-
-    assert finding(picture) == "mine: 4 requests got the lock within 320 ms from 2.49 s on; the run lost no increment"

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from lab.evidence.history import KeyEvent
 from lab.report.charts.timeline import compose
-from lab.report.timeline_title import finding
 from lab.report.timeline_votes import answers, majority_end, voters_of
+from lab.story.say_run import title as finding
 from lab.story.timeline import NEVER
 from tests.builders import MS, Made, picture_of
 

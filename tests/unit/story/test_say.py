@@ -8,6 +8,7 @@ from string import Formatter
 import pytest
 from msgspec.structs import replace
 
+from lab.evidence.fault_effect import Effect
 from lab.evidence.mechanism import Mechanism
 from lab.explore.questions import single_faults
 from lab.explore.search.budget import NONE, Budget
@@ -16,12 +17,18 @@ from lab.explore.search.tokens import ORDINALS, name_of
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
 from lab.language.choice import Language
-from lab.story import say
+from lab.paths import REFERENCE
+from lab.scenario.faults import faults
+from lab.story import from_run, say, say_run
 from lab.story.happening import Happening, Kind
+from lab.story.steps import IN_RELEASE, steps
+from lab.story.timeline import load
+from tests.every import every
 from tests.stories import LOST
 
 ENGLISH, CHINESE = Language
 CODE = "SET L"
+COST = Happening(Kind.NOTHING_LOST)
 PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 
 
@@ -60,13 +67,17 @@ def test_each_kind_has_words():
     assert {name.removesuffix("_several") for name in say.words(ENGLISH)["fact"]} == {one.value for one in Code}
     assert {f"happened_{one}" for one in Verdict} <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
+    assert set(say.words(ENGLISH)["fault"]) == set(faults())
+    assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE} <= {effect.value for effect in Effect}
 
 
 @pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize("kind", Kind)
 def test_each_kind_is_said(kind, language):
     """Each form of each kind can be filled: a place that nothing fills is an error."""
-    one = Happening(kind, 3000, "A", ("B",), value=2, over=1, servers=(1, 2, 3), why="expired", code=CODE, fault="lost_reply")
+    one = Happening(
+        kind, 3000, "A", ("B",), value=2, over=1, servers=(1, 2, 3), why="expired", code=CODE, fault="lost_reply", of=3
+    )
 
     for form in say.words(language)["kind"][kind]:
         assert say.clause(one, language, form)
@@ -82,6 +93,36 @@ def test_tokens():
     """A token has the name that commands have."""
     assert [say.token("B", number) for number in range(1, 7)] == [name_of("B", number) for number in range(1, 7)]
     assert len(say.words(ENGLISH)["token"]) == len(ORDINALS)
+
+
+@every("language", Language)
+@every("folder", lambda: sorted((REFERENCE / "chapters").glob("*/timeline.json")))
+def test_each_kept_run_is_said(folder, language):
+    """The caption, the title and the steps of each kept run have no open place, and no prose of the other language."""
+    picture = load(folder)
+    found = steps(picture)
+    said = [say_run.caption(picture, language), say_run.title(picture, language)]
+    said += [one["sentence"] for one in say_run.page_of_steps(found, language)["said"]] if found else []
+
+    assert [one for one in said if re.search(r"[{}]|  | [;.,]", one)] == []
+    assert language is ENGLISH or [one for one in said if PROSE.search(one)] == []
+
+
+def test_moments_have_decimals_enough():
+    """Moments have as many decimals as they need to differ, and no more."""
+    moments = [[], [1], [10, 30], [10, 12], [10, 10.2], [10, 10.00001, 500]]
+
+    assert [say_run.decimals_of(one) for one in moments] == [2, 2, 2, 3, 4, 2]
+
+
+def test_title_that_has_no_room():
+    """What a run lost is left out of a title that is too long with it."""
+    picture = load(REFERENCE / "chapters" / "etcd_fenced-frozen_holder" / "timeline.json")
+    title = say_run.title(picture)
+    with_cost = say.text("run", "cost", title=title, cost=say.clause(COST, form="title"))
+
+    assert from_run.title(picture)[-1] == COST
+    assert len(title) <= say_run.LONGEST < len(with_cost)
 
 
 def test_sentences_of_a_schedule():

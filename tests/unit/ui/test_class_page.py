@@ -19,6 +19,7 @@ import pytest
 
 from app.locks import stages
 from lab.errors import BadInput
+from lab.language.choice import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
 from lab.ui.ladder_panel import next_rung
@@ -134,7 +135,7 @@ def test_begin_goes_on_from_the_start(state, tmp_path):
 def test_pictures_do_not_call_the_class_back(state, tmp_path):
     """Pictures that are drawn when the class is asked the next question change no page."""
     state.ask("lua", "rush")
-    state._show_pictures({"caption": "", "run": "r"})
+    state._show_pictures({"said": {}, "run": "r"})
 
     assert state.snapshot()["phase"] == "waiting"
 
@@ -142,20 +143,18 @@ def test_pictures_do_not_call_the_class_back(state, tmp_path):
 def test_verdict_comes_with_the_steps_of_the_loss(state, made):
     """The page shows the loss of this run step by step; a run without a loss has no steps."""
     lossless = picture_of(made.increment("r9", 0, 0, at=(1, 2, 3, 4)), final=1)
-    steps = []
+    said = []
     for picture in (picture_of(outlived(Made(made.folder / "lost")), final=1, ttl_ms=300), lossless):
         (made.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
         state._now = {"phase": "judged"}
         state.drawn(SimpleNamespace(folder=SimpleNamespace(path=made.folder, name="r")))
-        steps.append(state.snapshot()["drawn"]["steps"])
+        said.append(state.snapshot()["drawn"]["said"])
 
-    assert steps[1] is None
-    assert (steps[0]["heading"], steps[0]["a"], steps[0]["b"]) == (
-        "This loss in five steps",
-        "r0 at replica-1",
-        "r1 at replica-2",
-    )
-    assert steps[0]["said"][-1] == {"clock": "0.760 s", "sentence": "B writes 1 over 1: the counter does not grow."}
+    assert [said[1][language]["steps"] for language in Language] == [None, None]
+    english, chinese = (said[0][language]["steps"] for language in Language)
+    assert len(english["said"]) == len(chinese["said"]) == 5
+    assert [one["clock"] for one in english["said"]] == [one["clock"] for one in chinese["said"]]
+    assert english["heading"] != chinese["heading"]
 
 
 def test_next_rung_fits_the_scenario():

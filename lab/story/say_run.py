@@ -1,0 +1,132 @@
+"""Say what a judged run is about, in a language: in the caption of its picture, in the title, and in the steps of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from lab.language.choice import Language
+from lab.story import from_run, say
+from lab.story.happening import Happening, Kind
+from lab.story.say import ENGLISH
+from lab.story.steps import Event, Step, Steps
+from lab.story.timeline import Timeline
+
+LONGEST = 110  # letters: a longer title leaves out what the run lost
+COSTS = (Kind.RUN_LOST, Kind.NOTHING_LOST)
+AT = "{at}"
+# decimals of a second, and the least distance in milliseconds of two moments that differ in them
+DECIMALS = {2: 10, 3: 1, 4: 0.1, 5: 0.01}
+
+
+def caption(picture: Timeline, language: Language = ENGLISH) -> str:
+    """Return the caption of a picture."""
+    happened = from_run.caption(picture)
+    decimals = decimals_of([one.at_ms for part in happened for one in part if _has_moment(one)])
+    mark = say.words(language)["mark"]
+    gap: str = mark["gap"]
+    return gap.join(_joined(part, "caption", "steps", language, decimals) + mark["end"] for part in happened)
+
+
+def title(picture: Timeline, language: Language = ENGLISH) -> str:
+    """Return the title of a picture: what it shows, and what the run lost, where there is room."""
+    *happened, last = from_run.title(picture)
+    if last.kind not in COSTS:
+        happened.append(last)
+    what = _joined(happened, "title", "titles", language)
+    made = say.text("run", "title", language, stage=picture.stage, what=what)
+    cost = say.text("run", "cost", language, title=made, cost=say.clause(last, language, "title"))
+    return cost if last.kind in COSTS and len(cost) <= LONGEST else made
+
+
+def decimals_of(moments_ms: Sequence[float], fewest: int = 2) -> int:
+    """Return how many decimals of a second moments need to differ."""
+    gaps = [later - sooner for sooner, later in pairwise(sorted(moments_ms))]
+    gap = min((gap for gap in gaps if gap >= min(DECIMALS.values())), default=max(DECIMALS.values()))
+    return next(decimals for decimals, least in DECIMALS.items() if gap >= least and decimals >= fewest)
+
+
+def _has_moment(one: Happening) -> bool:
+    """Return whether a caption states when it happened. A fault needs no decimals of its own: it begins at a command."""
+    return one.kind is not Kind.FAULT and AT in say.template(one, ENGLISH, "caption")
+
+
+def _joined(happened: Sequence[Happening], form: str, mark: str, language: Language, decimals: int = 2) -> str:
+    """Return happenings as one sentence without its end. Its first letter is a capital, if it does not begin with a name."""
+    there = say.words(language)
+    shown = [one for one in happened if say.has(one, form)]
+    made = ""
+    for number, one in enumerate(shown):
+        template = say.template(one, language, form)
+        if number:
+            before, own = there["kind"][shown[number - 1].kind], there["kind"][one.kind]
+            made += own.get("before", before.get("after", there["mark"][mark]))
+        elif form == "caption":
+            template = say.capital(template)
+        made += say.filled(template, one, language, decimals)
+    return made
+
+
+def of_a_step(step: Step, language: Language = ENGLISH) -> str:
+    """Return the sentence of a step: what one holder does, or what happens to it."""
+    first, *others = (event.what for event in step)
+    mark = say.words(language)["mark"]
+    if step[0].actor is None:
+        return f"{_of_nobody(first, language)}{mark['end']}"
+    does = [say.clause(one, language) for one in others]
+    end = f"{mark['comma'] if does[:-1] else ''}{mark['comma'].join(does[:-1])}{mark['and']}{does[-1]}" if does else ""
+    return f"{say.alone(first, language)}{end}{mark['end']}"
+
+
+def _of_nobody(one: Happening, language: Language) -> str:
+    """Return an event that is no holder's; a fault by its effect."""
+    effect: str = say.words(language)["effect"].get(one.effect, "")
+    if not effect and not say.has(one, "alone"):
+        return say.alone(one, language)
+    return say.filled(say.capital(effect or say.template(one, language, "alone")), one, language)
+
+
+def at_mark(event: Event, language: Language = ENGLISH) -> str:
+    """Return the words at the mark of an event."""
+    return say.clause(event.what, language, "mark" if say.has(event.what, "mark") else "long")
+
+
+def clocks(found: Steps) -> list[str]:
+    """Return the moment of each step, with as many decimals as they need to differ."""
+    moments_ms = [step[0].what.at_ms for step in found.steps]
+    decimals = decimals_of(moments_ms, fewest=3)
+    return [f"{at_ms / 1000:.{decimals}f} s" for at_ms in moments_ms]
+
+
+def heading(found: Steps, language: Language = ENGLISH) -> str:
+    """Return how many steps a loss has."""
+    return say.text("steps", "heading", language, number=_number(found, language))
+
+
+def title_of_steps(found: Steps, language: Language = ENGLISH) -> str:
+    """Return the title of the picture of a loss."""
+    what = say.clause(found.harm, language, "title")
+    return say.text("steps", "title", language, stage=found.stage, number=_number(found, language), what=what)
+
+
+def _number(found: Steps, language: Language) -> str:
+    return say.text("steps", f"number_{len(found.steps)}", language)
+
+
+def named(who: tuple[str, str], language: Language = ENGLISH) -> str:
+    """Return a request with its replica."""
+    request, replica = who
+    return say.text("steps", "named", language, request=request, replica=replica)
+
+
+def page_of_steps(found: Steps, language: Language = ENGLISH) -> dict[str, Any]:
+    """Return what a page says of the steps of a loss."""
+    happened = [of_a_step(step, language) for step in found.steps]
+    return {
+        "heading": heading(found, language),
+        "a": named(found.a, language),
+        "b": named(found.b, language),
+        "cause": say.mechanism(found.harm.cause, language) if found.harm.cause is not None else "",
+        "said": [{"clock": clock, "sentence": one} for clock, one in zip(clocks(found), happened, strict=True)],
+    }

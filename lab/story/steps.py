@@ -1,0 +1,237 @@
+"""A loss in at most six steps, as happenings: two holders, the lock, and the counter.
+
+Holder A got the lock first, and holder B later. Everything comes from the run's timeline: the loss, the grants of the two, the
+faults, and what the lock's store reported. So a kept run has its steps as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from lab.evidence.fault_effect import AT_THE_STORE, Effect
+from lab.evidence.mechanism import Mechanism
+from lab.story.from_fault import began
+from lab.story.from_loss import destroyed, ended
+from lab.story.happening import Happening, Kind
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline
+
+MOST = 6  # steps
+# a third request lost its own lock before its release
+LATE_RELEASE = (Mechanism.DELETED_BY_ANOTHER, Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)
+# one of the two was granted nothing, and the timeline does not have which of them
+NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_REFUSED, Mechanism.NEVER_ASKED_STORE)
+HARM = (Kind.DESTROYED, Kind.NO_GROWTH)
+# effects whose words name a request, and a replica
+OF_A_REQUEST = (Effect.PROCESS_STOPS, Effect.REQUEST_WAITS, Effect.WRITE_DELAYED)
+OF_A_REPLICA = (Effect.RENEWAL_FAILS, Effect.CUT_OFF, Effect.SESSION_ENDS, Effect.STORE_SPLIT)
+IN_RELEASE = "request_waits_in_release"
+# of too many events, those with the largest rank are left out first
+WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)
+
+
+class Line(StrEnum):
+    """A lifeline, from the left to the right."""
+
+    A = "A"
+    LOCK = "lock"
+    B = "B"
+    COUNTER = "counter"
+
+
+class Event(NamedTuple):
+    """One event, at one lifeline or from one lifeline to another."""
+
+    what: Happening
+    source: Line
+    # the same as the source for an event at one lifeline
+    target: Line
+    rank: int
+    # whether A or B does it
+    is_own: bool = True
+
+    @property
+    def is_harm(self) -> bool:
+        """Return whether it is the write that destroyed increments."""
+        return self.what.kind in HARM
+
+    @property
+    def loses_lock(self) -> bool:
+        """Return whether A has lost its lock by then."""
+        return self.rank == AT_THE_LOCK
+
+    @property
+    def actor(self) -> Line | None:
+        """Return the holder that does it; None if neither does."""
+        return Line(self.what.actor) if self.is_own else None
+
+
+# an event, or several of one holder with nothing in between
+Step = tuple[Event, ...]
+
+
+class Steps(NamedTuple):
+    """The steps of one loss."""
+
+    stage: str
+    # the requests A and B, each with its replica
+    a: tuple[str, str]
+    b: tuple[str, str]
+    # whether the stage has a lock, and whether each replica has its own
+    locked: bool
+    local: bool
+    # the request that destroyed increments, what it wrote and what it replaced; with the cause
+    harm: Happening
+    steps: tuple[Step, ...]
+
+
+def steps(picture: Timeline) -> Steps | None:
+    """Return the steps of the loss that the run is about; None if the run lost nothing by a conflict of two known requests."""
+    loss = _loss(picture)
+    return None if loss is None else _Story(picture, loss).steps()
+
+
+def _loss(picture: Timeline) -> DrawnLoss | None:
+    """Return the loss on which the timeline opens, if its evidence is clear; else the first by a fault; else the first."""
+    if picture.lost <= 0:
+        return None
+    clear = [loss for loss in picture.losses if _is_clear(picture, loss)]
+    if picture.focus != NEVER and (focus := picture.losses[picture.focus]) in clear:
+        return focus
+    faulty = {fault.request for fault in picture.faults}
+    by_fault = [loss for loss in clear if {picture.held[loss.culprit].request, picture.held[loss.victim].request} & faulty]
+    return next(iter([*by_fault, *clear]), None)
+
+
+def _is_clear(picture: Timeline, loss: DrawnLoss) -> bool:
+    """Return whether both requests are known, and the evidence has the order of their writes."""
+    if (
+        loss.victim == NEVER or picture.mechanisms[loss.mechanism] == Mechanism.WROTE_OVER_UNREAD
+    ):  # moments of several clocks have no order
+        return False
+    culprit, victim = picture.held[loss.culprit], picture.held[loss.victim]
+    has_numbers = None not in (culprit.wrote, culprit.overwrote, victim.wrote)
+    return has_numbers and victim.wrote_moment < culprit.wrote_moment
+
+
+class _Story:
+    """The events of one loss."""
+
+    def __init__(self, picture: Timeline, loss: DrawnLoss) -> None:
+        self.picture = picture
+        self.mechanism = picture.mechanisms[loss.mechanism]
+        self.culprit, self.victim = picture.held[loss.culprit], picture.held[loss.victim]
+        self.a, self.b = sorted((self.victim, self.culprit), key=lambda held: held.got)
+        self.lines = {self.b.request: Line.B, self.a.request: Line.A}
+        self.is_local = self.mechanism is Mechanism.PROCESS_LOCAL
+        lease = picture.lives[self.a.lease] if self.a.lease != NEVER else None
+        thief = lease.by if lease is not None and lease.how == "del" else NEVER
+        # the request that deleted A's lock, if it is neither A nor B
+        self.thief = picture.held[thief] if thief not in (NEVER, loss.culprit, loss.victim) else None
+
+    def steps(self) -> Steps:
+        """Return the steps."""
+        at_the_lock = list(self._lost_lock())
+        events = [*self._holders(bool(at_the_lock)), *at_the_lock, *self._faults()]
+        events.sort(key=lambda event: event.what.at_ms)
+        while len(grouped := _grouped(events)) > MOST:
+            events.remove(max(events, key=lambda event: event.rank))
+        harm = destroyed(self.culprit, self.culprit.request, cause=self.mechanism)
+        a, b = ((held.request, self.picture.replicas[held.replica]) for held in (self.a, self.b))
+        return Steps(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, tuple(map(tuple, grouped)))
+
+    def _holders(self, lock_was_lost: bool) -> Iterator[Event]:
+        """Yield what A and B do."""
+        for line, held in ((Line.A, self.a), (Line.B, self.b)):
+            if self.picture.is_locked:
+                yield self._got(line, held, lock_was_lost)
+            if held.read is not None:
+                rank = READ if held is self.culprit else VICTIMS_READ
+                yield Event(Happening(Kind.READ, held.read_moment / 1000, line, value=held.read), Line.COUNTER, line, rank)
+            yield Event(self._wrote(line, held), line, Line.COUNTER, WRITE)
+
+    def _got(self, line: Line, held: DrawnGrant, lock_was_lost: bool) -> Event:
+        as_well = held is self.b and self.a.until > self.b.got and not lock_was_lost
+        if self.mechanism in NOT_GRANTED:
+            kind = Kind.CAME_IN_AS_WELL if as_well else Kind.CAME_IN
+        elif self.is_local:
+            kind = Kind.GRANTED_LOCALLY
+        else:
+            kind = Kind.GRANTED_AS_WELL if as_well else Kind.GRANTED
+        got = Happening(kind, held.got / 1000, line, place=self.picture.replicas[held.replica])
+        return Event(got, line if self.mechanism in NOT_GRANTED else Line.LOCK, line, GOT)
+
+    def _wrote(self, line: Line, held: DrawnGrant) -> Happening:
+        if held is not self.culprit:
+            return Happening(Kind.WROTE, held.wrote_moment / 1000, line, value=held.wrote or 0)
+        # one more than the counter goes back by: its own increment is none of those that it destroys
+        back = (held.overwrote or 0) - (held.wrote or 0)
+        return destroyed(held, line, *((Kind.DESTROYED, back + 1) if back > 0 else (Kind.NO_GROWTH,)))
+
+    def _lost_lock(self) -> Iterator[Event]:
+        """Yield how A lost its lock before B got it, where the evidence has the moment.
+
+        The lab receives an event of the store some time after the fact, so it may seem to come after the grant to B.
+        """
+        a, lease = self.a, self.picture.lives[self.a.lease] if self.a.lease != NEVER else None
+        if lease is not None and lease.gone != NEVER and lease.gone <= self.b.got + RECEIVED_WITHIN_US:
+            over = min(lease.due, lease.gone) if lease.due != NEVER else lease.gone
+            if lease.how == "expired" and over < a.until:
+                yield self._at_the_lock(Happening(Kind.LEASE_ENDED, ended(lease), Line.A, ttl_ms=self.picture.ttl / 1000))
+                return
+            if self.thief is not None and lease.gone < a.until:
+                kind = Kind.DELETED_LATE if self.mechanism in LATE_RELEASE else Kind.DELETED_OTHERS
+                yield self._at_the_lock(Happening(kind, lease.gone, self.thief.request, (Line.A,)))
+                return
+        for fault in self._faults_of((a.request, self.b.request)) if not self.is_local else ():
+            if a.got <= fault.at < fault.next_got < min(a.until, self.b.got) and fault.next_request not in (a.request, ""):
+                after_ms = (fault.next_got - fault.at) / 1000
+                got = Happening(Kind.GOT_MEANWHILE, fault.next_got, fault.next_request, (Line.A,), for_ms=after_ms)
+                yield self._at_the_lock(got)
+                return
+
+    def _at_the_lock(self, what: Happening) -> Event:
+        """Return what happened at the lock, at a moment in microseconds: before B got it."""
+        before_b = replace(what, at_ms=min(what.at_ms, self.b.got - 0.5) / 1000)
+        return Event(before_b, Line.LOCK, Line.LOCK, AT_THE_LOCK, is_own=False)
+
+    def _faults_of(self, requests: Sequence[str]) -> list[DrawnFault]:
+        return [fault for fault in self.picture.faults if fault.request and fault.request in requests]
+
+    def _faults(self) -> Iterator[Event]:
+        """Yield the faults in A, B or the thief, those of the lock's store, and those of A's renewals."""
+        thief = self.thief.request if self.thief is not None else ""
+        own = self._faults_of((self.a.request, self.b.request, thief))
+        for fault in self.picture.faults:
+            if fault.at >= self.culprit.wrote_moment:
+                continue
+            of_store = fault.effect in AT_THE_STORE or fault.effect is Effect.STORE_SPLIT
+            of_renewal = fault.effect is Effect.RENEWAL_FAILS and fault.replica == self.a.replica
+            if fault in own or (fault.at >= self.a.got and (of_store or of_renewal)):
+                yield self._fault(fault, of_store, FAULT if fault in own else OTHER_FAULT)
+
+    def _fault(self, fault: DrawnFault, of_store: bool, rank: int) -> Event:
+        elsewhere = Line.A if fault.effect is Effect.RENEWAL_FAILS else Line.LOCK
+        line = Line.LOCK if of_store else self.lines.get(fault.request, elsewhere)
+        who = self.lines.get(fault.request, fault.request)
+        in_release = fault.effect is Effect.REQUEST_WAITS and fault.failpoint.partition(".")[0] == "release"
+        unknown = (fault.effect in OF_A_REQUEST and not who) or (fault.effect in OF_A_REPLICA and fault.replica == NEVER)
+        what = began(self.picture, fault)
+        kind = Kind.FAULT if who else Kind.FAULT_ANYWHERE
+        effect = "" if unknown else IN_RELEASE if in_release else fault.effect.value
+        return Event(replace(what, kind=kind, actor=who, effect=effect), line, line, rank, is_own=False)
+
+
+def _grouped(events: Sequence[Event]) -> list[list[Event]]:
+    """Put events of one holder with nothing in between into one group. The write that destroys has a group of its own."""
+    groups: list[list[Event]] = []
+    for event in events:
+        before = groups[-1][-1] if groups else None
+        if before is not None and event.actor is not None and event.actor is before.actor and not event.is_harm:
+            groups[-1].append(event)
+        else:
+            groups.append([event])
+    return groups

@@ -1,0 +1,151 @@
+"""How each claim fares that breaks without a loss, as facts, from histories made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lab.judge.examples import Wait, deadlock
+from lab.story.from_findings import claim_story
+from lab.story.happening import Happening, Kind
+from tests.builders import Made
+
+
+def happened(made: Made, final: int, tests: str, **about: Any) -> tuple[Happening, ...]:
+    one = claim_story(made.analyse(final=final, tests=tests, **about))
+    assert one is not None
+    return one.happened
+
+
+def waits(made: Made, request: str, asked_ms: int, got_ms: int, number: int) -> Made:
+    """An increment that was asked for before the lock was got."""
+    return made.increment(request, number, number, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms)
+
+
+def left(made: Made, next_ms: int) -> Made:
+    """A request that fails and leaves its lock behind, and the next one."""
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="")
+    made.key_event("hincrby", 1)
+    made.fault("fail_command", "left", 4, 4, "release.before_last")
+    return made.increment("next", 1, 1, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3))
+
+
+def test_most_overtaken_request(made):
+    """The request that was overtaken most is named, with how often."""
+    waits(waits(waits(made, "b", 40, 45, 0), "c", 50, 55, 1), "a", 10, 100, 2)
+
+    (one,) = happened(made, 3, "fair")
+
+    assert (one.kind, one.actor, one.place, one.for_ms, one.number, one.of) == (Kind.OVERTAKEN, "a", "replica-1", 90, 2, 3)
+
+
+def test_that_nobody_was_overtaken(made):
+    waits(waits(made, "a", 10, 20, 0), "b", 30, 40, 1)
+
+    assert happened(made, 2, "fair") == (Happening(Kind.NOT_OVERTAKEN, number=2),)
+
+
+def test_longest_idle_lock(made):
+    """How long a free lock stayed unused, and which request took it late."""
+    waits(waits(waits(made, "a", 10, 20, 0), "b", 11, 30, 1), "c", 12, 90, 2)
+
+    half, longest = happened(made, 3, "prompt_handover")
+
+    assert (half.kind, half.number, half.for_ms) == (Kind.HANDED_OVER, 2, 57)
+    assert (longest.kind, longest.actor, longest.others, longest.for_ms) == (Kind.LONGEST_HANDOVER, "c", ("b",), 57)
+
+
+def test_waiter_that_slept_on(made):
+    """The waiter that waited for a release which had happened."""
+    waits(made, "a", 0, 5, 0).gave_up("b", 4010)
+
+    (one,) = happened(made, 1, "loses_no_wakeup", wait_ms=4000)
+
+    assert (one.kind, one.actor, one.place) == (Kind.WAITED_FOR_FREE, "b", "replica-1")
+
+
+def test_lock_that_was_left(made):
+    """The request that failed, and what became of the lock that it left."""
+    left(made, 350).key_event("expired", 345)
+
+    one, none, other = happened(made, 2, "reenters_only_its_own", ttl_ms=300, reports_keys=True)
+
+    assert (one.kind, one.actor, none.kind, none.number) == (Kind.LEFT_LOCK, "left", Kind.NONE_ENTERED, 0)
+    assert (other.kind, other.actor, other.for_ms) == (Kind.GOT_LEFT_LOCK, "next", 346)
+
+
+def test_lock_that_was_entered(made):
+    left(made, 20).key_event("hincrby", 20)
+
+    one, other, number = happened(made, 2, "reenters_only_its_own", ttl_ms=300, reports_keys=True)
+
+    assert [(each.kind, each.actor) for each in (one, other)] == [(Kind.LEFT_LOCK, "left"), (Kind.ENTERED_LEFT_LOCK, "next")]
+    assert (number.kind, number.number, number.others) == (Kind.ALL_ENTERED, 1, ("left",))
+
+
+def test_work_done_how_often(made):
+    """The request that did its work again, and how often."""
+    made.increment("a", 0, 0, at=(10, 11, 12, 13)).increment("b", 1, 1, at=(20, 21, 22, 23))
+    for turn in (2, 3):
+        start = 20 * turn
+        made.increment("b", turn, turn, at=(start, start + 1, start + 2, start + 3), turn=turn, outcome=None)
+
+    assert happened(made, 4, "counts_once") == (
+        Happening(Kind.REPEATED, actor="b", number=3),
+        Happening(Kind.WRITTEN_TOO_OFTEN, number=2),
+    )
+
+
+def test_who_waited_for_itself_and_gave_up(made):
+    made.gave_up("b", 700, wanted="lab:run:mine:lock").gave_up("a", 800, wanted="lab:run:mine:lock", holding="lab:run:mine:lock")
+
+    (one,) = happened(made, 0, "reentrant", nested="same")
+
+    assert (one.kind, one.actor, one.key, one.for_ms) == (Kind.WAITED_FOR_ITSELF_IN_VAIN, "a", "lock", 800)
+
+
+@pytest.mark.parametrize(("got_ms", "kind", "for_ms"), [(330, Kind.WAITED_FOR_ITSELF, 320), (15, Kind.REENTERED, 5)])
+def test_reentry_that_succeeds(made, got_ms, kind, for_ms):
+    """The request that asked for its own lock again and got it: after its own lease, or at once."""
+    waits(made, "a", 10, got_ms, 0)
+
+    (one,) = happened(made, 1, "reentrant", nested="same", ttl_ms=300)
+
+    assert (one.kind, one.actor, one.for_ms, one.ttl_ms) == (kind, "a", for_ms, 300)
+
+
+def test_deadlock_of_two_locks(made):
+    """Which request held which lock, and for which lock it waited."""
+    made.gave_up("a", 700, wanted="run:x", holding="run:y").gave_up("b", 800, wanted="run:y", holding="run:x")
+
+    both, *each, number = happened(made, 0, "breaks_deadlock", nested="crossed")
+
+    assert (both.kind, both.actor, both.others, both.for_ms) == (Kind.DEADLOCK, "a", ("b",), 700)
+    assert [(one.actor, one.key, one.wanted, one.for_ms) for one in each] == [("a", "y", "x", 700), ("b", "x", "y", 800)]
+    assert number == Happening(Kind.ALL_GAVE_UP, number=2)
+
+
+def test_that_everybody_got_out_of_it(made):
+    waits(made, "a", 10, 330, 0)
+
+    (one,) = happened(made, 1, "breaks_deadlock", nested="crossed")
+
+    assert (one.kind, one.actor, one.for_ms) == (Kind.NO_DEADLOCK, "a", 320)
+
+
+def test_deadlock_needs_two_crossing():
+    """A deadlock needs two requests that cross at the same time."""
+    one = Wait("a", "replica-1", 0, 10, got=False, wanted="x", holding="y")
+
+    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="x")]) is not None
+    assert deadlock([one, Wait("b", "replica-1", 11, 15, got=False, wanted="y", holding="x")]) is None
+    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="")]) is None
+    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="x", holding="y")]) is None
+
+
+def test_claim_with_losses_has_no_story(made):
+    """A claim that its losses explain needs no other story."""
+    waits(made, "a", 10, 20, 0)
+
+    assert claim_story(made.analyse(final=1, tests="exclusive")) is None

@@ -1,0 +1,179 @@
+"""A loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
+
+from __future__ import annotations
+
+from lab.paths import REFERENCE
+from lab.story.happening import Kind
+from lab.story.steps import MOST, WRITE, Line, Steps, steps
+from lab.story.timeline import NEVER, load
+from tests.builders import outlived, picture_of
+from tests.every import every
+
+KEPT = sorted((REFERENCE / "chapters").glob("*/timeline.json"))
+
+
+def happened(found: Steps) -> list[list[tuple[Kind, str]]]:
+    """What happens in each step, and who does it."""
+    return [[(event.what.kind, event.what.actor) for event in step] for step in found.steps]
+
+
+def kinds(found: Steps) -> list[list[Kind]]:
+    return [[event.what.kind for event in step] for step in found.steps]
+
+
+def test_the_ttl_ran_out(made):
+    """The canonical loss has five steps: the lease ends between the grant to A and the grant to B."""
+    found = steps(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end"))
+
+    assert happened(found) == [
+        [(Kind.GRANTED, "A"), (Kind.READ, "A")],
+        [(Kind.LEASE_ENDED, "A")],
+        [(Kind.GRANTED, "B"), (Kind.READ, "B")],
+        [(Kind.WROTE, "A")],
+        [(Kind.NO_GROWTH, "B")],
+    ]
+    assert [round(step[0].what.at_ms) for step in found.steps] == [0, 300, 321, 450, 760]
+    assert (found.a, found.b, found.locked, found.local) == (("r0", "replica-1"), ("r1", "replica-2"), True, False)
+    assert (found.harm.actor, found.harm.value, found.harm.over) == ("r1", 1, 1)
+
+
+def test_news_of_the_store_may_be_late(made):
+    """The store reports that A's key is gone when B has its own already: the lock was lost before."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 380)
+    made.increment("r0", 0, 0, at=(10, 11, 360, 361))
+    made.increment("r1", 0, 1, at=(331, 332, 470, 471), replica="replica-2")
+
+    found = steps(picture_of(made, final=1, ttl_ms=300, tests="held_to_the_end"))
+
+    assert happened(found)[1:3] == [[(Kind.LEASE_ENDED, "A")], [(Kind.GRANTED, "B"), (Kind.READ, "B")]]
+
+
+def test_a_stale_write_sets_the_counter_back(made):
+    """A is stopped after its read; B comes in after others, and A writes over what they wrote."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 311)
+    made.fault("freeze", "stale", 30, 930)
+    made.increment("stale", 0, 2, at=(10, 20, 950, 951))
+    made.increment("a", 0, 0, at=(400, 410, 420, 421), replica="replica-2")
+    made.increment("b", 1, 1, at=(440, 450, 460, 461), replica="replica-3")
+
+    found = steps(picture_of(made, final=1, ttl_ms=300, tests="survives_a_freeze"))
+
+    assert kinds(found) == [
+        [Kind.GRANTED, Kind.READ],
+        [Kind.FAULT],
+        [Kind.LEASE_ENDED],
+        [Kind.GRANTED, Kind.READ, Kind.WROTE],
+        [Kind.DESTROYED],
+    ]
+    fault, harm = found.steps[1][0].what, found.steps[-1][0].what
+    assert (fault.actor, fault.effect, fault.for_ms) == ("A", "process_stops", 900)
+    assert (harm.actor, harm.value, harm.over, harm.number) == ("A", 1, 2, 2)
+
+
+def test_a_thief_is_named(made):
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
+    made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
+    made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
+    made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
+    made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
+
+    found = steps(picture_of(made, final=2, ttl_ms=300, tests="releases_only_its_own"))
+
+    assert [(Kind.DELETED_LATE, "r0")] in happened(found)
+
+
+def test_without_a_lock_nobody_gets_it(made):
+    made.increment("a", 0, 0, at=(10, 20, 60, 61), key="").increment("b", 0, 1, at=(30, 40, 80, 81), key="")
+
+    found = steps(picture_of(made, final=1, store=None))
+
+    assert not found.locked
+    assert happened(found) == [[(Kind.READ, "A")], [(Kind.READ, "B")], [(Kind.WROTE, "A")], [(Kind.NO_GROWTH, "B")]]
+
+
+def test_locks_of_two_replicas(made):
+    made.increment("a", 0, 0, at=(10, 20, 60, 61), key="own")
+    made.increment("b", 0, 1, at=(30, 40, 80, 81), key="own", replica="replica-2")
+
+    found = steps(picture_of(made, final=1, store=None))
+
+    assert found.local
+    assert [(step[0].what.kind, step[0].what.place) for step in found.steps[:2]] == [
+        (Kind.GRANTED_LOCALLY, "replica-1"),
+        (Kind.GRANTED_LOCALLY, "replica-2"),
+    ]
+
+
+def test_two_holders_at_once(made):
+    """Where nothing ended A's tenure, B gets the lock as well."""
+    made.key_event("set", 10).key_event("set", 30)
+    made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
+
+    assert [(Kind.GRANTED_AS_WELL, "B"), (Kind.READ, "B")] in happened(steps(picture_of(made, final=1)))
+
+
+def test_order_is_that_of_time(made):
+    """What A and B do in turns is not put together, and too many events are left out, never the writes."""
+    made.key_event("set", 10).key_event("set", 12)
+    made.fault("slow", "a", 24, 25).fault("freeze", "b", 34, 35, replica="replica-2")
+    made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(12, 30, 80, 81), replica="replica-2")
+
+    found = steps(picture_of(made, final=1))
+
+    events = [event for step in found.steps for event in step]
+    assert len(found.steps) <= MOST
+    assert [event.what.at_ms for event in events] == sorted(event.what.at_ms for event in events)
+    assert sum(event.rank == WRITE for event in events) == 2
+
+
+def test_nothing_lost_has_no_steps(made):
+    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+
+    assert steps(picture_of(made, final=2)) is None
+
+
+def test_unknown_victim_has_no_steps(made):
+    """A loss whose victim the evidence does not name has no steps, nor has a loss that later writes brought back."""
+    picture = picture_of(outlived(made), final=1, ttl_ms=300)
+    for loss in picture.losses:
+        loss.victim = NEVER
+    brought_back = picture_of(made, final=1, ttl_ms=300)
+    brought_back.lost = 0
+
+    assert steps(picture) is steps(brought_back) is None
+
+
+def test_the_loss_of_the_fault_comes_first(made):
+    """Without a loss in focus, a loss in whose request the fault was injected is taken."""
+    made.key_event("set", 10)
+    made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
+    made.fault("slow", "c", 105, 130)
+    made.increment("c", 1, 1, at=(100, 110, 160, 161)).increment("d", 1, 2, at=(130, 140, 180, 181), replica="replica-2")
+    picture = picture_of(made, final=2)
+    picture.focus = NEVER
+
+    assert steps(picture).harm.actor == "d"
+
+
+def kept() -> dict[str, Steps]:
+    found = {path.parent.name: steps(load(path)) for path in KEPT}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def test_each_kept_loss_has_steps():
+    with_loss = {path.parent.name for path in KEPT if (picture := load(path)).lost and picture.losses}
+
+    assert set(kept()) == with_loss != set()
+
+
+@every("name", kept)
+def test_steps_of_a_kept_run(name):
+    """At most six steps in the order of time; the last one is the write that destroyed."""
+    found = kept()[name]
+    events = [event for step in found.steps for event in step]
+
+    assert 3 <= len(found.steps) <= MOST
+    assert [event.what.at_ms for event in events] == sorted(event.what.at_ms for event in events)
+    assert [event.is_harm for event in events] == [False] * (len(events) - 1) + [True]
+    assert (events[-1].what.value, events[-1].what.over) == (found.harm.value, found.harm.over)
+    assert {Line.A, Line.B} <= {event.actor for event in events}
