@@ -20,11 +20,10 @@ EXCEPTIONS = {
     "lab/explore/store/real_mariadb.py": "MariaDB's report of its locks",
     "lab/play/page.py": "HTML",
     "lab/report/hero_picture.py": "SVG",
-    "lab/report/timeline_model.py": "the refusal of a resource, as the stage's error has it in the journal",
+    "lab/story/timeline.py": "the refusal of a resource, as the stage's error has it in the journal",
     "lab/run/environment.py": "/proc/cpuinfo",
     "lab/scenario/reader.py": "the error of the TOML parser",
     "lab/servers/stores/zookeeper.py": "ZooKeeper's answer to a command of four letters",
-    "tests/unit/report/test_caption_liveness.py": "the words are what it tests",
 }
 
 
