@@ -101,12 +101,14 @@ class _Pass:
             *([self.leavers.released] if is_left else []),
             *([self.long_holds.released] if run.ttl_ms else []),
             *([self.nested_waits.released] if run.nested else []),
+            findings.trace.released,
         ]
 
     def read_events(self, history: History) -> None:
         """Read the journals, and report each event."""
         # local names: this loop takes four turns for each increment
         open_grants, admits, add, at = self.grants.open, self.integrity.admits, self.grants.add, self.at
+        at_ns = 0
         for at_ns, replica, event in history.stamped():
             name = replica, event.request, event.turn
             grant = open_grants.get(name)
@@ -114,6 +116,7 @@ class _Pass:
                 grant = add(name, event, grant)
                 if (handle := at.get(type(event))) is not None:
                     handle(replica, event, grant)
+        self.findings.last_ns = at_ns
 
     def _got(self, replica: str, event: Got, grant: Grant | None) -> None:
         self.findings.sent += event.commands
@@ -146,6 +149,7 @@ class _Pass:
 
     def _gave_up(self, replica: str, event: GaveUp, grant: Grant | None) -> None:
         self.findings.sent += event.commands
+        self.findings.trace.gave_up(replica, event)
         self.faults.gave_up(replica, event)
         self.waits.gave_up(replica, event)
         self.leavers.gave_up(replica, event)
@@ -154,6 +158,7 @@ class _Pass:
         self.idle_times.gave_up(replica, event)
 
     def _renewed(self, replica: str, event: Renewed, grant: Grant | None) -> None:
+        self.findings.trace.renewed(replica, event)
         self.leases.renewed(event)
         self.overlaps.renewed(replica, event)
         self.faults.renewed(replica, event)
@@ -162,8 +167,7 @@ class _Pass:
         self.writes.refused(grant, event)
 
     def _started(self, replica: str, event: Started, grant: Grant | None) -> None:
-        self.findings.starts[replica] += 1
-        self.overlaps.started(replica, event.started_ns)
+        self.findings.started_ns[replica].append(event.started_ns)
 
     def _stalled(self, replica: str, event: Stalled, grant: Grant | None) -> None:
         self.stalls.stalled(replica, event)
@@ -179,6 +183,7 @@ class _Pass:
         self.nested_waits.close()
         self.overlaps.close()
         self.attribution.close()
+        self.findings.trace.close(self.grants.open.values())
         self.findings.losses = self.attribution.losses
         self.writes.close(self.grants.open.values())
 

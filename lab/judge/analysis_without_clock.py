@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 
-from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Wrote
+from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Started, Wrote
 from lab.evidence.history import History
 from lab.evidence.mechanism import Mechanism
 from lab.judge.attribution import OnLoss
@@ -59,6 +59,7 @@ class _ClocklessPass:
         if not self.integrity.admits(replica, event, grant):
             return
         findings, grant = self.findings, self.grants.add(name, event, grant)
+        findings.last_ns = max(findings.last_ns, event.at_ns)
         match event:
             case Got():
                 findings.sent += event.commands
@@ -72,13 +73,18 @@ class _ClocklessPass:
                 findings.not_owner += event.result == "not_owner"
                 if grant is not None:
                     self.writes.released(grant)
+                    findings.trace.released(grant)
             case GaveUp():
                 findings.gave_up += 1
                 findings.sent += event.commands
+                findings.trace.gave_up(replica, event)
             case Refusal():
                 self.writes.refused(None, event)
             case Renewed():
                 findings.renewals += 1
+                findings.trace.renewed(replica, event)
+            case Started():
+                findings.started_ns[replica].append(event.started_ns)
 
     def close(self) -> None:
         """Follow the values from writer to writer: all journals have been read."""
@@ -97,3 +103,4 @@ class _ClocklessPass:
         measures["turned_away"] = self.findings.gave_up
         measures["tries"] = len(self.findings.waits_ns) + self.findings.gave_up
         self.writes.close(self.grants.open.values())
+        self.findings.trace.close(self.grants.open.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from lab.judge.ledger import Account
 from lab.judge.losses import Losses
 from lab.judge.net_losses import net_losses
 from lab.judge.stall import Stall
+from lab.judge.trace import Trace
 from lab.judge.unseen import Unseen
 
 # by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
@@ -172,8 +173,8 @@ class Findings:
     renewals: int = 0
     # requests that got no lock
     gave_up: int = 0
-    # how often a process of each replica started
-    starts: Counter[str] = field(default_factory=Counter)
+    # by replica: when its processes started
+    started_ns: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     # why requests gave up, and how often each: the first few reasons
     whys: Counter[str] = field(default_factory=Counter)
     # commands that the replicas sent to the lock's store to acquire and release; a script is one command
@@ -221,6 +222,9 @@ class Findings:
     value_by_bin: dict[int, int] = field(default_factory=dict)
     # how many requests waited, were inside, or were on the way
     concurrency: Concurrency = field(default_factory=Concurrency)
+    # what a picture can show; and when the last event of a journal was
+    trace: Trace = field(default_factory=Trace)
+    last_ns: int = 0
 
     @property
     def requests(self) -> int:

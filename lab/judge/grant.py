@@ -29,17 +29,15 @@ class LostLock:
     by_scenario: bool
 
 
-# A Struct is made in C, in less time than a class of Python. Not with gc=False: grants refer to each other in long chains, and
-# the end of such a chain would then overflow the stack.
-class Grant(msgspec.Struct, eq=False):
-    """A grant and the write under it, as far as the journals have been read. Before its event a time is 0, and a number None.
+class GrantRecord(msgspec.Struct, eq=False, array_like=True):
+    """What the journals record of a grant, and of the write under it. Before its event a time is 0, and a number None.
 
     The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With
     a later end, correct locks would seem to overlap: the next holder can have the lock before the answer to the release is back.
     A request that nests two locks holds the outer one from ``outer_got_ns`` to ``outer_releasing_ns``.
     """
 
-    # the journal's own facts of the acquire; app/journal.py explains each
+    # of the acquire; app/journal.py explains each
     replica: str
     request: str
     turn: int
@@ -47,43 +45,58 @@ class Grant(msgspec.Struct, eq=False):
     asked_ns: int
     got_ns: int
     commands: int
-    told_no: bool
-    outer_key: str
-    outer_got_ns: int
-    # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
-    lease_from_ns: int
-    outer_lease_from_ns: int
-    # when the first command of an acquire of several commands set something; 0 without one
-    held_from_ns: int
-    # when the command that set the key itself was sent, where a later command of the acquire followed; 0 where it is not known
-    key_set_ns: int
-    # when the first of several commands that set the key was sent, whatever was refused since; 0 without one
-    first_vote_ns: int = 0
-    # the journal's facts of the work
+    fence: int = 0
+    outer_got_ns: int = 0
+    # when the last command of the acquire was sent, or the lock was got, where a journal does not have it
+    sent_ns: int = 0
+    # of the work
     reading_ns: int = 0
     read_ns: int = 0
     writing_ns: int = 0
     wrote_ns: int = 0
     read: int | None = None
-    value: int | None = None
     wrote: int | None = None
     overwrote: int | None = None
     part: str = ""
-    refused: bool = False
-    sold_out: bool = False
-    # the journal's facts of the release
+    # when the resource refused a write
+    refused_ns: int = 0
+    # of the release
     releasing_ns: int = 0
     released_ns: int = 0
     result: str = ""
-    release_commands: int = 0
     answer: str = ""
-    command: str = ""
     outer_releasing_ns: int = 0
-    # when the last command of the acquire was sent, or the lock was got, where a journal does not have it
-    sent_ns: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether its release is on record."""
+        return self.result != ""
+
+
+# A Struct is made in C, in less time than a class of Python. Not with gc=False: grants refer to each other in long chains, and
+# the end of such a chain would then overflow the stack.
+class Grant(GrantRecord, eq=False):
+    """A grant and the write under it, as far as the journals have been read, and what the judge adds."""
+
+    # more facts of the journals
+    told_no: bool = False
+    outer_key: str = ""
+    # when the first command of an acquire of several commands set something; 0 without one
+    held_from_ns: int = 0
+    # when the command that set the key itself was sent, where a later command of the acquire followed; 0 where it is not known
+    key_set_ns: int = 0
+    # when the first of several commands that set the key was sent, whatever was refused since; 0 without one
+    first_vote_ns: int = 0
     # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
     agreed: bool | None = None
-    # what the judge adds: from when its lease counted at its grant, before any renewal
+    value: int | None = None
+    sold_out: bool = False
+    release_commands: int = 0
+    command: str = ""
+    # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
+    lease_from_ns: int = 0
+    outer_lease_from_ns: int = 0
+    # from when its lease counted at its grant, before any renewal
     granted_from_ns: int = 0
     # whether the store had answered no command of this request by then, nor one that its process sent
     # outside all requests
@@ -109,6 +122,7 @@ class Grant(msgspec.Struct, eq=False):
     @classmethod
     def begun(cls, replica: str, got: Got) -> Grant:
         """Return the grant that begins with this event."""
+        sent_ns = got.sent_ns or got.got_ns
         return cls(
             replica,
             got.request,
@@ -117,16 +131,17 @@ class Grant(msgspec.Struct, eq=False):
             got.asked_ns,
             got.got_ns,
             got.commands,
-            got.told_no,
-            got.outer_key,
+            got.fence,
             got.outer_got_ns,
-            got.sent_ns or got.got_ns,
-            got.outer_sent_ns or got.outer_got_ns,
-            got.held_from_ns,
-            got.key_set_ns,
-            got.first_vote_ns,
-            sent_ns=got.sent_ns or got.got_ns,
+            sent_ns,
+            told_no=got.told_no,
+            outer_key=got.outer_key,
+            held_from_ns=got.held_from_ns,
+            key_set_ns=got.key_set_ns,
+            first_vote_ns=got.first_vote_ns,
             agreed=got.agreed,
+            lease_from_ns=sent_ns,
+            outer_lease_from_ns=got.outer_sent_ns or got.outer_got_ns,
         )
 
     def writing(self, event: Writing) -> None:
@@ -160,11 +175,6 @@ class Grant(msgspec.Struct, eq=False):
         return self.left_lease_from_ns or self.lease_from_ns
 
     @property
-    def is_over(self) -> bool:
-        """Return whether its release is on record."""
-        return self.result != ""
-
-    @property
     def release_unanswered(self) -> bool:
         """Return whether the store answered no command of its release, or not the last one."""
         return not self.release_commands or not self.answer or self.answer.startswith("error:")
@@ -172,7 +182,7 @@ class Grant(msgspec.Struct, eq=False):
     @property
     def unconfirmed(self) -> bool:
         """Return whether a write was intended and never confirmed: nobody knows whether it was applied."""
-        return self.reading_ns != 0 and self.wrote is None and not self.refused and not self.sold_out
+        return self.reading_ns != 0 and self.wrote is None and not self.refused_ns and not self.sold_out
 
     @property
     def destroyed(self) -> int:
@@ -221,7 +231,7 @@ class Grants:
             if grant.wrote is None and event.turn:
                 self.unwritten[name] = grant
         elif isinstance(event, Refusal):
-            grant.refused = True
+            grant.refused_ns = event.refused_ns
         elif isinstance(event, SoldOut):
             grant.sold_out = True
         return grant

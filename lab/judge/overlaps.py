@@ -80,8 +80,6 @@ class Overlaps:
         self.parts_of_several_keys: set[str] = set()
         # the key of a conflict that the store never reported, although it reports others
         self.strange_key = ""
-        # by replica: when its processes started
-        self.started_ns: dict[str, list[int]] = {}
         # whether any request sent a command before its grant, as far as the lab sees
         self.asks_are_seen = False
         # releases that showed two requests of one process inside at once
@@ -220,10 +218,6 @@ class Overlaps:
         ends_ns = [record.began_ns for record in ended if record.replica == grant.replica and record.began_ns <= grant.sent_ns]
         return max([session.renewed_ns if session is not None else grant.asked_ns, *ends_ns])
 
-    def started(self, replica: str, started_ns: int) -> None:
-        """Take note of a new process: the holders of the process before it are dead."""
-        self.started_ns.setdefault(replica, []).append(started_ns)
-
     def released(self, grant: Grant) -> None:
         """Look for a grant of the same key in the time in which this holder was entitled to it, or believed to hold it."""
         self.number_released += 1
@@ -255,7 +249,7 @@ class Overlaps:
         """
         killed = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.PROCESS_DIES)
         deaths = [record.at_ns for record in killed if record.replica == grant.replica and record.at_ns >= grant.got_ns]
-        followed = any(started_ns > grant.got_ns for started_ns in self.started_ns.get(grant.replica, ()))
+        followed = any(started_ns > grant.got_ns for started_ns in self.findings.started_ns.get(grant.replica, ()))
         if not deaths and not followed:
             return 0
         return max(grant.got_ns, grant.read_ns, grant.wrote_ns) if grant.read_ns or not deaths else min(deaths)

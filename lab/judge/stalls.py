@@ -43,7 +43,7 @@ class Stalls:
     def close(self) -> None:
         """Where all replicas stood still at once, no stall was of their own making: the machine was frozen, or a container."""
         stalls = self.findings.stalls
-        replicas = {*self.findings.starts, *(stall.replica for stall in stalls)}
+        replicas = {*self.findings.started_ns, *(stall.replica for stall in stalls)}
         for number, stall in enumerate(stalls):
             together = {other.replica for other in stalls if other.since_ns < stall.until_ns and stall.since_ns < other.until_ns}
             if stall.own and len(replicas) > 1 and together == replicas:

@@ -249,7 +249,7 @@ def _what_was_missing(findings: Findings) -> Iterator[Fact]:
     else:
         yield Fact(Code.NOT_SERVED_UNKNOWN, refused, of=findings.requests)
         # a stage can end the process that serves its requests
-        if (ended := findings.starts.total() - len(findings.starts) - len(findings.faults)) > 0:
+        if (ended := sum(map(len, findings.started_ns.values())) - len(findings.started_ns) - len(findings.faults)) > 0:
             yield Fact(Code.PROCESSES_ENDED, ended)
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.judge.grant import Grant
+from lab.judge.grant import GrantRecord
 from lab.report.timeline_order import Command, order_of
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
-Pair = tuple[Grant, DrawnGrant]
+Pair = tuple[GrantRecord, DrawnGrant]
 
 
-def place_commands(picture: Timeline, grants: Sequence[Grant], origin_ns: int, start: int | None) -> None:
+def place_commands(picture: Timeline, grants: Sequence[GrantRecord], origin_ns: int, start: int | None) -> None:
     """Find the moments of all reads and writes, and the numbers of the counter between them.
 
     grants: those of the picture, in the same order. start: the first number of the counter; None if the picture lacks its

@@ -1,23 +1,23 @@
-"""Read a run folder into a ``Timeline``, in one streaming pass."""
+"""Make the ``Timeline`` of a judged run: from the judge's trace, its findings, and what the lock's store reported of its keys."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import msgspec
 
-from app.journal import CONNECT, AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Started
+from app.journal import GaveUp, Renewed
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss
 from lab.evidence.mechanism import Mechanism
 from lab.evidence.regular_file import open_regular
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
-from lab.judge.grant import Grant, Grants, Name
+from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement
 from lab.report.timeline_counter import place_commands
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
@@ -60,55 +60,15 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
     return picture
 
 
-Item = TypeVar("Item")
-
-
-class _Near(Generic[Item]):
-    """Keep the items around a moment, out of a stream in the order of time: at most ``limit``, half of them before it."""
-
-    def __init__(self, at_ns: int, limit: int) -> None:
-        self.at_ns, self.limit, self.seen = at_ns, limit, 0
-        self.before: deque[Item] = deque(maxlen=limit // 2)
-        self.after: list[Item] = []
-
-    def add(self, at_ns: int, item: Item) -> None:
-        """Take the next item."""
-        self.seen += 1
-        if at_ns < self.at_ns:
-            self.before.append(item)
-        elif len(self.after) < self.limit - len(self.before):
-            self.after.append(item)
-
-    def __iter__(self) -> Iterator[Item]:
-        yield from self.before
-        yield from self.after
-
-
-class _Taken(msgspec.Struct):
-    """A grant, and what the judge has no use for."""
-
-    grant: Grant
-    # the number of the grant; 0 without one
-    fence: int
-    # when the resource refused a write; 0 where it did not
-    refused_ns: int = 0
-
-
 class _Reader:
-    """The state of the pass."""
+    """The judge's trace, and what the lock's store reported of its keys, as the picture has them."""
 
     def __init__(self, picture: Timeline, findings: Findings, focus: Focus, limit: int) -> None:
         self.picture, self.findings, self.focus, self.limit = picture, findings, focus, limit
-        self.grants = Grants()
-        self.near: _Near[_Taken] = _Near(focus.at_ns, limit)
-        self.waited: _Near[Waited] = _Near(focus.at_ns, limit)
-        self.renewals: _Near[Renewal] = _Near(focus.at_ns, limit)
-        self.started: dict[int, list[int]] = {}  # when processes of a replica came up
         self.places: dict[str, int] = {}  # of the replicas
         self.keys: dict[str, int] = {}
-        self.last_ns = findings.end_ns
+        self.nodes: set[str] = set()  # the servers that reported an event
         self.ended: dict[str, int] = {}  # when the last turn of each request ended
-        self.open: dict[Name, _Taken] = {}  # the grants without a release
 
     def us(self, at_ns: int) -> int:
         """Return a stamp as microseconds since the first request."""
@@ -118,28 +78,35 @@ class _Reader:
         """Return the place of a key, which is the next free one if the key is new."""
         return self.keys.setdefault(name, len(self.keys)) if name else NEVER
 
+    def started(self, replica: str) -> list[int]:
+        """Return when processes of a replica came up."""
+        return list(map(self.us, self.findings.started_ns.get(replica, [])))
+
     def read(self, history: History, losses: Path) -> None:
         """Fill the picture."""
-        picture = self.picture
+        picture, trace, at_ns = self.picture, self.findings.trace, self.focus.at_ns
         picture.replicas = history.replicas
         self.places = {name: place for place, name in enumerate(picture.replicas)}
-        for replica, event in history.events():
-            self.take(replica, event)
-        picture.waited, picture.renewals = list(self.waited), list(self.renewals)
-        picture.grants = self.near.seen
-        picture.end = self.us(self.last_ns)
+        picture.grants = trace.grants.number
+        picture.end = self.us(max(self.findings.last_ns, self.findings.end_ns))
         picture.faults = [self.drawn_fault(outcome) for outcome in self.findings.faults]
-        picture.held = [self.drawn_grant(taken) for taken in self.near]
+        grants = trace.grants.near(at_ns, self.limit)
+        renewals = trace.renewals.near(at_ns, self.limit)
+        named = [(grant.got_ns, grant.key) for grant in grants] + [(event.renewed_ns, event.key) for _, event in renewals]
+        for _, name in sorted(named):  # keys are numbered in the order of their first grant or renewal
+            self.key(name)
+        picture.held = [self.drawn_grant(grant) for grant in grants]
+        picture.waited = [self.gave_up(replica, event) for replica, event in trace.waits.near(at_ns, self.limit)]
+        picture.renewals = [self.renewal(replica, event) for replica, event in renewals]
         complete = len(picture.held) == picture.grants
-        place_commands(
-            picture, [taken.grant for taken in self.near], self.findings.origin_ns, self.findings.run.start if complete else None
-        )
+        place_commands(picture, grants, self.findings.origin_ns, self.findings.run.start if complete else None)
         picture.shown = _span(picture, complete)
         picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
         lives = list(self.lives(history.key_events()))
         self.read_votes(history)
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
-        picture.lives = [life for life in lives if life.key in picture.lock_keys]
+        locks = picture.lock_keys  # once: each time it looks at all grants
+        picture.lives = [life for life in lives if life.key in locks]
         assign_lives(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
         picture.waiting = _waiting(picture) if complete and picture.is_locked else []
@@ -150,36 +117,17 @@ class _Reader:
             if outcome.record.name == self.focus.fault:
                 picture.focus_fault = place
 
-    def take(self, replica: str, event: AnyEvent) -> None:
-        """Take one event of a journal."""
-        self.last_ns = max(self.last_ns, event.at_ns)
-        grant = self.grants.take(replica, event)
-        match event:
-            case Got() if grant is not None:
-                self.key(event.key)  # keys are numbered in the order of their first grant or renewal
-                self.open[replica, event.request, event.turn] = taken = _Taken(grant, event.fence)
-                self.near.add(event.got_ns, taken)
-            case Refusal() if grant is not None:
-                self.open[replica, event.request, event.turn].refused_ns = event.refused_ns
-            case Released():
-                self.open.pop((replica, event.request, event.turn), None)
-            case GaveUp():
-                self.gave_up(replica, event)
-            case Renewed() if event.command != CONNECT:
-                about = (self.places[replica], self.key(event.key), self.us(event.renewed_ns))
-                self.renewals.add(event.renewed_ns, Renewal(*about, event.answer, event.succeeded))
-            case Started():
-                self.started.setdefault(self.places[replica], []).append(self.us(event.started_ns))
+    def renewal(self, replica: str, event: Renewed) -> Renewal:
+        """Return a command outside any request as the picture has it."""
+        return Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.answer, event.succeeded)
 
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        """Take a request that got no lock. A key in the reason is shortened."""
+    def gave_up(self, replica: str, event: GaveUp) -> Waited:
+        """Return a request that got no lock as the picture has it. A key in the reason is shortened."""
         why = event.why.rpartition(":")[2] if event.why.startswith("lab:") else event.why
-        waited = Waited(event.request, self.places[replica], self.us(event.asked_ns), self.us(event.gave_up_ns), why)
-        self.waited.add(event.gave_up_ns, waited)
+        return Waited(event.request, self.places[replica], self.us(event.asked_ns), self.us(event.gave_up_ns), why)
 
-    def drawn_grant(self, taken: _Taken) -> DrawnGrant:
+    def drawn_grant(self, grant: GrantRecord) -> DrawnGrant:
         """Return a grant as the picture has it."""
-        grant = taken.grant
         drawn = DrawnGrant(
             request=grant.request,
             replica=self.places[grant.replica],
@@ -187,9 +135,10 @@ class _Reader:
             asked=self.us(grant.asked_ns),
             got=self.us(grant.got_ns),
             commands=grant.commands,
+            fence=grant.fence,
         )
-        if grant.lease_from_ns < grant.got_ns:
-            drawn.acquiring = self.us(grant.lease_from_ns)
+        if grant.sent_ns < grant.got_ns:
+            drawn.acquiring = self.us(grant.sent_ns)
         if grant.read_ns:
             drawn.reading, drawn.read_at, drawn.read = self.us(grant.reading_ns), self.us(grant.read_ns), grant.read
         if grant.wrote is not None:
@@ -199,9 +148,8 @@ class _Reader:
             drawn.until, drawn.released = self.us(grant.releasing_ns), self.us(grant.released_ns)
             drawn.result = grant.result if grant.answer != "0" else f"{grant.result}, nothing was deleted"
         else:
-            self.end(drawn)
-        drawn.fence = taken.fence
-        drawn.refused_at = self.us(taken.refused_ns) if taken.refused_ns else NEVER
+            self.end(drawn, grant.replica)
+        drawn.refused_at = self.us(grant.refused_ns) if grant.refused_ns else NEVER
         if grant.outer_got_ns:
             drawn.outer_got = self.us(grant.outer_got_ns)
             drawn.outer_until = self.us(grant.outer_releasing_ns) if grant.outer_releasing_ns else drawn.until
@@ -210,10 +158,10 @@ class _Reader:
         self.ended[grant.request] = drawn.until
         return drawn
 
-    def end(self, drawn: DrawnGrant) -> None:
+    def end(self, drawn: DrawnGrant, replica: str) -> None:
         """End a grant without a release: the holder believed to hold the lock until its process died, or until the run's end."""
         deaths = [fault.at for fault in self.picture.faults if fault.replica == drawn.replica and fault.back != NEVER]
-        back = next((up for up in self.started.get(drawn.replica, []) if up > drawn.got), NEVER)
+        back = next((up for up in self.started(replica) if up > drawn.got), NEVER)
         death = next((at for at in deaths if at >= drawn.got), back)
         drawn.until = self.picture.end if death == NEVER else death
         drawn.result = "never released" if death == NEVER else "died with its process"
@@ -225,7 +173,7 @@ class _Reader:
         recovered = self.us(max(record.recovered_ns, record.at_ns))
         drawn = DrawnFault(record.kind or record.name, record.failpoint, place, record.request, at, recovered)
         drawn.effect = record.effect
-        drawn.back = next((up for up in self.started.get(place, []) if up > at), NEVER)
+        drawn.back = next((up for up in self.started(record.replica) if up > at), NEVER)
         if outcome.next_got_ns:
             drawn.next_got, drawn.next_request = self.us(outcome.next_got_ns), outcome.next_request
         return drawn
@@ -240,6 +188,7 @@ class _Reader:
         first, last = self.picture.shown
         near = 0
         for event in events:
+            self.nodes.add(event.node)
             at, key = self.us(event.at_ns), self.key(event.key)
             life = living.get(key)
             if life is None:
@@ -263,7 +212,7 @@ class _Reader:
     def read_votes(self, history: History) -> None:
         """Read the votes of several lock servers, in the time that is shown."""
         picture = self.picture
-        picture.voters = voters_of({event.node for event in history.key_events()})
+        picture.voters = voters_of(self.nodes)
         if not picture.voters:
             return
         locks = {name for name, place in self.keys.items() if place in picture.lock_keys}

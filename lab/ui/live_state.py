@@ -137,7 +137,7 @@ class LiveState:
                 self._live = None
             self._now |= {"phase": "judged", "result": result}
             self.news.publish(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
-        if done.record.clocks == 1 and (frames := replay(done.folder.path)):
+        if done.record.clocks == 1 and (frames := replay(done.folder.path, done.findings)):
             with self._mutex:
                 self.frames = frames
                 self._now |= {"replay": True}

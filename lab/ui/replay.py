@@ -5,12 +5,14 @@ While such a run goes on, the page gets a dozen messages: the fault that the run
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from app.journal import Got, Released, Started, Wrote, WroteAgain
 from lab.evidence.history import History, Outcome, Request
-from lab.judge.grant import Grant, Grants
+from lab.judge.findings import Findings
+from lab.judge.grant import GrantRecord
 
 SHORT_S = 4.0  # a longer run is seen well while it goes on
 STEPS = 300
@@ -19,20 +21,16 @@ MOST_STAYS = 3000  # a screen shows no more
 Seconds = float
 
 
-def replay(folder: Path) -> dict[str, Any] | None:
+def replay(folder: Path, findings: Findings) -> dict[str, Any] | None:
     """Return the frames of a run; None if it took long or no request was answered. Times are seconds from its first request.
 
     ``points``: seconds, acknowledged, unknown, the counter, failed. ``stays``: a replica, from and until when one of its requests
     held the lock, and whether it was locked with a key. ``faults``: as the live run has them.
     """
-    history = History(folder)
-    requests = list(history.requests())
-    if not requests:
+    if not findings.requests or findings.duration_s > SHORT_S:
         return None
-    began_ns = min(one.start_ns for one in requests)
-    ended_ns = max(one.end_ns for one in requests)
-    if ended_ns - began_ns > SHORT_S * 1e9:
-        return None
+    began_ns, ended_ns = findings.origin_ns, findings.end_ns
+    history, grants = History(folder, findings.left_out), sorted(findings.trace.grants, key=attrgetter("got_ns"))
 
     def at(ns: int) -> Seconds:
         return round((ns - began_ns) / 1e9, 4)
@@ -45,36 +43,29 @@ def replay(folder: Path) -> dict[str, Any] | None:
             "from_s": at(one.at_ns),
             "until_s": at(one.recovered_ns) if one.recovered_ns else None,
         }
-        for one in history.faults()
+        for one in (outcome.record for outcome in findings.faults)
     ]
     stays = [
-        [one.replica, at(one.got_ns), min(until_s, at(end_ns)) if end_ns else until_s, bool(one.key)]
-        for one, end_ns in _stays(history).items()
+        [one.replica, at(one.got_ns), min(until_s, at(_end(one, findings))), bool(one.key)]
+        for one in grants
         if one.got_ns < ended_ns
     ]
-    points = [[at(moment), *figures] for moment, figures in _figures(history, requests, began_ns, ended_ns)]
+    points = [[at(moment), *figures] for moment, figures in _figures(history.requests(), grants, began_ns, ended_ns)]
     return {"until_s": until_s, "replicas": history.replicas, "points": points, "stays": stays[:MOST_STAYS], "faults": faults}
 
 
-def _stays(history: History) -> dict[Grant, int]:
-    """Return each grant, and when its holder ended: at its release, or at the latest when its replica was started again."""
-    grants, ends = Grants(), dict[Grant, int]()
-    for replica, event in history.events():
-        if isinstance(event, Started):
-            ends |= dict.fromkeys(grants.lost_with_process(replica), event.started_ns)
-        elif isinstance(event, Got | Released) and (grant := grants.take(replica, event)) is not None:
-            ends[grant] = grant.releasing_ns if isinstance(event, Released) else 0
-    return ends
+def _end(grant: GrantRecord, findings: Findings) -> int:
+    """Return when a holder ended: at its release, or at the latest when its replica was started again, or else the run's end."""
+    starts_ns = (at_ns for at_ns in findings.started_ns.get(grant.replica, []) if at_ns > grant.got_ns)
+    return grant.releasing_ns or next(starts_ns, findings.end_ns)
 
 
-def _figures(history: History, requests: list[Request], began_ns: int, ended_ns: int) -> list[tuple[int, list[int]]]:
+def _figures(
+    requests: Iterable[Request], grants: Iterable[GrantRecord], began_ns: int, ended_ns: int
+) -> list[tuple[int, list[int]]]:
     """Return acknowledged, unknown, the counter and failed at moments of equal distance."""
     ends = sorted((one.end_ns, one.outcome) for one in requests)
-    writes = sorted(
-        (event.wrote_ns, event.part if isinstance(event, Wrote) else "", event.value)
-        for _, event in history.events()
-        if isinstance(event, Wrote | WroteAgain)
-    )
+    writes = sorted((grant.wrote_ns, grant.part, grant.wrote) for grant in grants if grant.wrote is not None)
     counts, parts = dict.fromkeys(Outcome, 0), dict[str, int]()
     found, ended, wrote = [], 0, 0
     for step in range(STEPS + 1):

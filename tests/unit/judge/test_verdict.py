@@ -69,7 +69,7 @@ def test_one_process_in_plain_words():
 
 def test_processes_that_ended_are_named():
     """Where no request left a reason, the processes that ended without a fault are one."""
-    found = findings_of_ten(handovers=0, starts=Counter({"replica-1": 3, "replica-2": 1}))
+    found = findings_of_ten(handovers=0, started_ns={"replica-1": [1, 2, 3], "replica-2": [1]})
     found.outcomes = Counter({"acknowledged": 4, "unknown": 6})
 
     judgement = weigh(record_of_ten(["exclusive"]), found)

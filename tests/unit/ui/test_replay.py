@@ -23,7 +23,7 @@ def test_replay_shows_what_happened_when(tmp_path):
     answered(made, "r2", 1000, 1500)
     answered(made, "r3", 1000, 1400, Outcome.FAILED)
 
-    frames = replay(made.folder)
+    frames = replay(made.folder, made.analyse(None))
 
     assert frames["until_s"] == 0.5
     assert len(frames["points"]) == STEPS + 1
@@ -42,7 +42,7 @@ def test_holder_of_a_killed_replica_is_gone(tmp_path):
         file.write(msgspec.json.encode(record | {"healed_ns": 1200 * MS}) + b"\n")
     answered(made, "r2", 1000, 1900)
 
-    frames = replay(made.folder)
+    frames = replay(made.folder, made.analyse(None))
 
     assert frames["stays"][0][:3] == ["replica-1", 0.01, 0.2]
     assert frames["faults"] == [{"kind": "kill replica", "replica": "replica-1", "from_s": 0.05, "until_s": 0.2}]
@@ -51,6 +51,6 @@ def test_holder_of_a_killed_replica_is_gone(tmp_path):
 def test_long_run_is_not_replayed(tmp_path):
     """A run that was seen well while it went on has no replay, and neither has a run without a request."""
     made = Made(tmp_path / "run")
-    assert replay(made.folder) is None
+    assert replay(made.folder, made.analyse(None)) is None
     answered(made, "r1", 0, int(1000 * SHORT_S) + 1)
-    assert replay(made.folder) is None
+    assert replay(made.folder, made.analyse(None)) is None

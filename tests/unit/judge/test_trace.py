@@ -1,0 +1,33 @@
+"""What is put aside for a picture."""
+
+from __future__ import annotations
+
+from app.journal import GaveUp
+from lab.judge.trace import CHUNK, Trace
+
+NUMBER = 2 * CHUNK + 7
+
+
+def trace() -> Trace:
+    """Return a trace of requests that gave up one nanosecond after the other, reported in pairs that are the wrong way round."""
+    made = Trace()
+    for number in range(NUMBER):
+        at_ns = min(number ^ 1, NUMBER - 1)
+        made.gave_up("replica-1", GaveUp(request=f"r{at_ns}", asked_ns=0, gave_up_ns=at_ns, why="", commands=1))
+    return made
+
+
+def test_nearest_are_in_order():
+    """Of many items those around a moment are given, half of them before it, in the order of time."""
+    waits = trace().waits
+
+    assert waits.number == NUMBER
+    assert [event.gave_up_ns for _, event in waits.near(CHUNK, 10)] == [*range(CHUNK - 5, CHUNK + 5)]
+
+
+def test_few_before_leave_room():
+    """Where few items come before the moment, more of those after it are given; a small run is given whole."""
+    waits = trace().waits
+
+    assert [event.gave_up_ns for _, event in waits.near(2, 10)] == [*range(10)]
+    assert len(waits.near(0, NUMBER)) == NUMBER
