@@ -13,8 +13,14 @@ import errno
 import os
 from pathlib import Path
 from time import monotonic_ns
+from typing import Annotated
 
 import msgspec
+
+# No stamp and no value of a run is larger, and sums of them fit into 64 bits.
+Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
+# A fence is only compared: it can be the time in nanoseconds, or a snowflake.
+Fence = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):
@@ -23,7 +29,7 @@ class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, 
     # empty for an event outside a request
     request: str
     # counts how often the request has started its work: a stage may do the work more than once
-    turn: int = 1
+    turn: Number = 1
 
 
 class Got(Event, tag="got"):
@@ -31,33 +37,33 @@ class Got(Event, tag="got"):
 
     # what was locked
     key: str
-    asked_ns: int
-    got_ns: int
+    asked_ns: Number
+    got_ns: Number
     # how many commands the store had been sent by then; 0 if it was never asked
-    commands: int
+    commands: Number
     # the number of the grant; 0 where the stage has none
-    fence: int = 0
+    fence: Fence = 0
     # the store refused (nothing set, no row changed, a transaction that did not succeed), and nothing that it answered can have
     # been a yes. What a script answers is never a refusal: only the stage knows what it means.
     told_no: bool = False
     # when the last command of the acquire was sent; 0 without any
-    sent_ns: int = 0
+    sent_ns: Number = 0
     # when the first command of the acquire that set something was sent, where a later command followed; 0 where none did. The
     # request can hold its key from then on
-    held_from_ns: int = 0
+    held_from_ns: Number = 0
     # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
     agreed: bool | None = None
     # when the command that set the key itself was sent, where a later command followed; 0 where none did, or it is not known
-    key_set_ns: int = 0
+    key_set_ns: Number = 0
     # of several servers: when the first of the commands was sent that set the key for this try, whatever another server refused;
     # 0 where there was no other one
-    first_vote_ns: int = 0
+    first_vote_ns: Number = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
     # when the last command of the outer lock's acquire was sent; 0 without any
-    outer_sent_ns: int = 0
+    outer_sent_ns: Number = 0
     # when the outer lock was granted; 0 where there is none
-    outer_got_ns: int = 0
+    outer_got_ns: Number = 0
 
     @property
     def at_ns(self) -> int:
@@ -67,12 +73,12 @@ class Got(Event, tag="got"):
 class Writing(Event, tag="writing"):
     """The value was read, and is about to be written. So after a kill it is known that the write may have happened."""
 
-    reading_ns: int
-    read_ns: int
+    reading_ns: Number
+    read_ns: Number
     # the number that was read; None where the resource reads and writes in one command
-    read: int | None
+    read: Number | None
     # the number that is about to be written; None as above
-    value: int | None
+    value: Number | None
 
     @property
     def at_ns(self) -> int:
@@ -82,15 +88,15 @@ class Writing(Event, tag="writing"):
 class Wrote(Event, tag="wrote"):
     """The resource confirmed the write."""
 
-    wrote_ns: int
+    wrote_ns: Number
     # the number that the resource holds now
-    value: int
+    value: Number
     # the number that it held before
-    overwrote: int
+    overwrote: Number
     # which part of the resource was written, where it has several
     part: str = ""
     # when the write was sent; 0 in the journal of an old run
-    writing_ns: int = 0
+    writing_ns: Number = 0
 
     @property
     def at_ns(self) -> int:
@@ -100,12 +106,12 @@ class Wrote(Event, tag="wrote"):
 class WroteLate(Event, tag="wrote_late"):
     """The resource confirmed a write when its request had its answer already: the work went on without it."""
 
-    wrote_ns: int
+    wrote_ns: Number
     # as of ``Wrote``
-    value: int
-    overwrote: int
+    value: Number
+    overwrote: Number
     part: str = ""
-    writing_ns: int = 0
+    writing_ns: Number = 0
 
     @property
     def at_ns(self) -> int:
@@ -115,11 +121,11 @@ class WroteLate(Event, tag="wrote_late"):
 class SoldOut(Event, tag="sold_out"):
     """Nothing was left to sell: the request wrote nothing, and has its answer all the same."""
 
-    reading_ns: int
+    reading_ns: Number
     # when that was known
-    sold_out_ns: int
+    sold_out_ns: Number
     # how many items had been sold by what was read; None where the resource reads and writes in one command
-    read: int | None
+    read: Number | None
 
     @property
     def at_ns(self) -> int:
@@ -129,11 +135,11 @@ class SoldOut(Event, tag="sold_out"):
 class WroteAgain(Event, tag="wrote_again"):
     """The resource confirmed the second write of work that has two."""
 
-    wrote_ns: int
+    wrote_ns: Number
     # the number that the resource holds now
-    value: int
+    value: Number
     # the number that it held before
-    overwrote: int
+    overwrote: Number
 
     @property
     def at_ns(self) -> int:
@@ -143,7 +149,7 @@ class WroteAgain(Event, tag="wrote_again"):
 class Refusal(Event, tag="refused"):
     """The resource did not accept the write: nothing was written."""
 
-    refused_ns: int
+    refused_ns: Number
     # the resource's reason
     why: str
 
@@ -156,19 +162,19 @@ class Released(Event, tag="released"):
     """The work ended, and the release was sent."""
 
     # when the work ended: before the release was sent
-    releasing_ns: int
+    releasing_ns: Number
     # when the release was over
-    released_ns: int
+    released_ns: Number
     # ``ok``, ``not_owner``, or ``error: …``
     result: str
     # how many commands the store was sent for the release
-    commands: int
+    commands: Number
     # what the store answered to the last of them
     answer: str = ""
     # the name of the last of them
     command: str = ""
     # of nested locks, when the release of the outer lock began; 0 where there is none
-    outer_releasing_ns: int = 0
+    outer_releasing_ns: Number = 0
 
     @property
     def at_ns(self) -> int:
@@ -178,11 +184,11 @@ class Released(Event, tag="released"):
 class GaveUp(Event, tag="gave_up"):
     """The request got no grant: not in time, or the store failed. The work was not done."""
 
-    asked_ns: int
-    gave_up_ns: int
+    asked_ns: Number
+    gave_up_ns: Number
     why: str
     # how many commands the store was sent
-    commands: int
+    commands: Number
     # the key that the request waited for, where it is known
     wanted: str = ""
     # the key that it held meanwhile, where it is known
@@ -201,11 +207,11 @@ class Renewed(Event, tag="renewed"):
 
     # what it is about: a key; or ``session`` and the session's name, for all locks of that session
     key: str
-    renewed_ns: int
+    renewed_ns: Number
     # what the store answered
     answer: str
     # when the command was sent
-    sent_ns: int = 0
+    sent_ns: Number = 0
     # the name of the command
     command: str = ""
     # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete. None in a
@@ -232,7 +238,7 @@ class Sent(Event, tag="sent"):
     """What a process has sent to the lock's store since its last such event, outside requests and in all of them."""
 
     # when it was written
-    sent_ns: int
+    sent_ns: Number
     # by the command's name, in small letters
     counts: dict[str, int]
     # the scripts that it ran so far, by their hashes, and ``function`` for functions
@@ -250,8 +256,8 @@ class Sent(Event, tag="sent"):
 class Started(Event, tag="started"):
     """A process of the replica has started. A replica that was killed and started again has several."""
 
-    started_ns: int
-    pid: int
+    started_ns: Number
+    pid: Number
 
     @property
     def at_ns(self) -> int:
@@ -262,12 +268,12 @@ class Stalled(Event, tag="stalled"):
     """The replica's heartbeat did not run for a while, although it is due every 50 ms."""
 
     # the last beat before the gap, and the first after it
-    since_ns: int
-    until_ns: int
+    since_ns: Number
+    until_ns: Number
     # processor time that the process used in between: much of it, and the process was busy
-    ran_ns: int = 0
+    ran_ns: Number = 0
     # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if unknown.
-    queued_ns: int | None = None
+    queued_ns: Number | None = None
     # whether it was stopped by a signal: a process that goes on after SIGSTOP gets SIGCONT. None in a journal of an old run
     stopped: bool | None = None
 

@@ -56,10 +56,10 @@ def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
     """Yield how ``verdict.json`` differs from a new judgement, as a sentence."""
     try:
         kept = Judgement.load(folder)
-    except msgspec.ValidationError as error:
+    except msgspec.MsgspecError as error:
         yield f"verdict.json disagrees: {error}. It was changed, or another judge wrote it."
         return
-    except (OSError, msgspec.MsgspecError):
+    except OSError:
         return  # the reason of the verdict has it
     pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in Judgement.__struct_fields__]
     differ = [(name, f"{name} {before} (now {now})") for name, before, now in pairs if before != now]

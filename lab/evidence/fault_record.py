@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from app.journal import Number
 from lab.evidence.fault_effect import DONE_BY_REPLICA, EFFECT_OF_KIND, Effect
 
 
@@ -19,31 +20,31 @@ class FaultRecord(msgspec.Struct):
     # the replica whose request reached the failpoint
     replica: str
     # the process of that replica
-    pid: int
+    pid: Number
     # the request that reached the failpoint
     request: str
     # when the request reached the failpoint
-    at_ns: int
+    at_ns: Number
     # Written by the injector: the kind, a module of lab/scenario/faults.
     kind: str = ""
     # the failpoint, phase.moment; the file calls it a gate
     failpoint: str = msgspec.field(name="gate", default="")
     # when the recovery was complete; 0 before
-    recovered_ns: int = msgspec.field(name="healed_ns", default=0)
+    recovered_ns: Number = msgspec.field(name="healed_ns", default=0)
     # how many servers' clocks moved
-    clocks_moved: int = 0
+    clocks_moved: Number = 0
     # how many servers had voted for the holder when their clocks jumped; 0 where they do not vote, or in an old run
-    votes: int = 0
+    votes: Number = 0
     # when the recovery began
-    recovering_ns: int = msgspec.field(name="healing_ns", default=0)
+    recovering_ns: Number = msgspec.field(name="healing_ns", default=0)
     # how many of the replica's sessions were ended by the lock's store
-    sessions_ended: int = 0
+    sessions_ended: Number = 0
     # how many writes reached the counter late
-    late_writes: int = 0
+    late_writes: Number = 0
     # what the fault does; a record of an old run has none, and gets that of its kind
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0: an old run
-    injected_ns: int = 0
+    injected_ns: Number = 0
     # Written by the replica: the command to the lock's store that was struck, and the keys that it is about; empty where the
     # failpoint is no command.
     command: str = ""

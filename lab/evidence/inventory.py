@@ -23,11 +23,10 @@ MISSING = "is missing"
 class FileFacts(msgspec.Struct, frozen=True):
     """One file of evidence when the run ended."""
 
-    lines: int
     # of all bytes, in hexadecimal
     sha256: str
-    # how many bytes; 0 in the record of an older lab
-    size: int = 0
+    # how many bytes
+    size: int
 
 
 def inventory(folder: Path) -> dict[str, FileFacts]:
@@ -43,8 +42,8 @@ def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
         if what:
             yield Damage(name, what)
     added = [name for name in present if name not in files] if files else []
-    for name in added:  # what the run wrote is all there
-        yield Damage(name, "was added after the run had ended", complete=True)
+    for name in added:
+        yield Damage(name, "was added after the run had ended")
 
 
 def _present(folder: Path) -> list[str]:
@@ -57,7 +56,7 @@ def _changed(path: Path, before: FileFacts) -> str:
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
-        if size != before.size and before.size:  # asked first: a file may have grown beyond all measure
+        if size != before.size:  # asked first: a file may have grown beyond all measure
             return f"has {size} bytes, but had {before.size} when the run ended"
         return "" if _facts(path).sha256 == before.sha256 else "was changed after the run had ended"
     except OSError as error:
@@ -65,10 +64,9 @@ def _changed(path: Path, before: FileFacts) -> str:
 
 
 def _facts(path: Path) -> FileFacts:
-    digest, lines, size = hashlib.sha256(), 0, 0
+    digest, size = hashlib.sha256(), 0
     with open_regular(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
-            lines += block.count(b"\n")
             size += len(block)
-    return FileFacts(lines, digest.hexdigest(), size)
+    return FileFacts(digest.hexdigest(), size)

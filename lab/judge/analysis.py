@@ -18,7 +18,6 @@ from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
 from lab.judge.handovers import Handovers
 from lab.judge.idle_times import IdleTimes
-from lab.judge.integrity import Integrity
 from lab.judge.key_history import KeyHistory
 from lab.judge.leases import Leases
 from lab.judge.leavers import Leavers
@@ -61,7 +60,6 @@ class _Pass:
         self.long_holds = LongHolds(findings)
         self.nested_waits = NestedWaits(findings)
         self.writes = Writes(findings)
-        self.integrity = Integrity(self.grants.open, self.writes.written, run.start)
         self.curves = Curves(findings)
         self.attribution = Attribution(self.overlaps.conflict, on_loss)
         # By type of event, what is done with it; nothing more with an event that only belongs to its grant.
@@ -107,15 +105,12 @@ class _Pass:
     def read_events(self, history: History) -> None:
         """Read the journals, and report each event."""
         # local names: this loop takes four turns for each increment
-        open_grants, admits, add, at = self.grants.open, self.integrity.admits, self.grants.add, self.at
+        take, at = self.grants.take, self.at
         at_ns = 0
-        for at_ns, replica, event in history.stamped():
-            name = replica, event.request, event.turn
-            grant = open_grants.get(name)
-            if admits(replica, event, grant, at_ns):
-                grant = add(name, event, grant)
-                if (handle := at.get(type(event))) is not None:
-                    handle(replica, event, grant)
+        for at_ns, replica, event in history.stamped():  # noqa: B007 - the last stamp is kept
+            grant = take(replica, event)
+            if (handle := at.get(type(event))) is not None:
+                handle(replica, event, grant)
         self.findings.last_ns = at_ns
 
     def _got(self, replica: str, event: Got, grant: Grant | None) -> None:
@@ -191,9 +186,9 @@ class _Pass:
         """Read the load's record."""
         witnesses = Witnesses(self.findings, self.writes.written, history.replicas, self.grants.open)
         for request in history.requests():
-            if witnesses.request(request):
-                self.curves.request(request)
+            witnesses.request(request)
+            self.curves.request(request)
         witnesses.close()
-        self.findings.damage += [*history.flaws.damages(), *self.integrity.damages(), *witnesses.damages()]
+        self.findings.damage += history.flaws.damages()
         self.curves.close(self.grants.open.values(), self.writes.values_by_bin)
         self.findings.measure_shares(history.replicas)

@@ -17,7 +17,6 @@ from lab.evidence.mechanism import Mechanism
 from lab.judge.attribution import OnLoss
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
-from lab.judge.integrity import Integrity
 from lab.judge.losses import Losses
 from lab.judge.witnesses import Witnesses
 from lab.judge.writes import Writes
@@ -35,7 +34,7 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
     for request in history.requests():
         witnesses.request(request)
     witnesses.close()
-    pass_.findings.damage += [*history.flaws.damages(), *pass_.integrity.damages(), *witnesses.damages()]
+    pass_.findings.damage += history.flaws.damages()
     pass_.findings.measure_shares(history.replicas)
     return pass_.findings
 
@@ -48,17 +47,12 @@ class _ClocklessPass:
         self.on_loss = on_loss
         self.grants = Grants()
         self.writes = Writes(self.findings)
-        self.integrity = Integrity(self.grants.open, self.writes.written, run.start, one_clock=False)
         # the grants that left a value in a part of the counter: several, where increments are lost
         self.writers: dict[tuple[str, int], list[Grant]] = {}
 
     def take(self, replica: str, event: AnyEvent) -> None:
         """Report one event of a journal."""
-        name = replica, event.request, event.turn
-        grant = self.grants.open.get(name)
-        if not self.integrity.admits(replica, event, grant):
-            return
-        findings, grant = self.findings, self.grants.add(name, event, grant)
+        findings, grant = self.findings, self.grants.take(replica, event)
         findings.last_ns = max(findings.last_ns, event.at_ns)
         match event:
             case Got():

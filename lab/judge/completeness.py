@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.lock import Claim
 from lab.evidence.damage import Damage
-from lab.evidence.history import FAULTS, KEY_EVENTS, REQUESTS, journal_of
+from lab.evidence.history import FAULTS, KEY_EVENTS, journal_of
 from lab.evidence.inventory import MISSING
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.judge.findings import Findings
@@ -18,18 +18,16 @@ REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of th
 def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
     """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
     found: dict[str, Damage] = {}
-    for damage in (*_unlisted(folder, record, findings), *_of_the_record(record)):
+    for damage in _unlisted(folder, record, findings):
         found.setdefault(damage.file, damage)
     return [damage for damage in found.values() if damage.file not in findings.left_out]
 
 
 def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
-    """Yield files that must be there, whether or not the run kept an inventory."""
+    """Yield what the inventory cannot tell: files that the run never wrote, and claims of another lab."""
     for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
         if not (folder / journal_of(replica)).is_file():
             yield Damage(journal_of(replica), MISSING)
-    if not (folder / REQUESTS).is_file():
-        yield Damage(REQUESTS, MISSING)
     reports_keys = record.stage["store"] in REPORTS_KEYS and findings.sent > 0
     if reports_keys and not (folder / KEY_EVENTS).is_file():
         yield Damage(KEY_EVENTS, MISSING)
@@ -37,16 +35,6 @@ def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[D
     for note in sorted((folder / "gates").glob("*.struck")):
         if note.stem not in recorded:
             yield Damage(FAULTS, f"has no line of {note.stem}, although a replica has a note of it")
-
-
-def _of_the_record(record: RunRecord) -> Iterator[Damage]:
-    """Yield what cannot be true in ``run.json`` itself."""
-    names = [record.scenario["tests"], *record.stage["claims"]]
-    unknown = [name for name in names if name not in Claim.__members__]
+    unknown = [name for name in (record.scenario["tests"], *record.stage["claims"]) if name not in Claim.__members__]
     if unknown:
         yield Damage(RUN, f"names the claim {unknown[0]!r}, which this lab does not know")
-    if record.parts and record.final != sum(record.parts.values()):
-        yield Damage(RUN, f"has {record.final} as the counter's end, but its parts add up to {sum(record.parts.values())}")
-    few = len(record.took_part) < record.scenario["replicas"]
-    if record.took_part and few and record.ended == "complete":
-        yield Damage(RUN, f"names {len(record.took_part)} replicas that took part, of {record.scenario['replicas']}")

@@ -213,12 +213,9 @@ class Grants:
     def take(self, replica: str, event: AnyEvent) -> Grant | None:
         """Add the event to its grant, and return the grant. None: the event belongs to no grant, or to an unknown one."""
         name = replica, event.request, event.turn
-        return self.add(name, event, self.open.get(name))
-
-    def add(self, name: Name, event: AnyEvent, grant: Grant | None) -> Grant | None:
-        """Do the same, where the grant of this name that is open was looked up before."""
+        grant = self.open.get(name)
         if isinstance(event, Got):  # the frequent events first
-            grant = self.open[name] = Grant.begun(name[0], event)
+            grant = self.open[name] = Grant.begun(replica, event)
         elif grant is None:
             return None
         elif isinstance(event, Writing):

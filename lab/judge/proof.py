@@ -1,7 +1,7 @@
-"""Decide whether a violation is proved, although evidence is missing or damaged.
+"""Decide whether a violation is proved: not by damaged evidence, and not by lines that the load's record contradicts.
 
-Lines that are still there prove what they show: a write that overwrote another write, a request that wrote twice. They do not
-prove what never happened: that no other request got the lock may only mean that its line is gone.
+Where the two accounts disagree elsewhere, lines still prove what they show: a write that overwrote another write, a request that
+wrote twice. They do not prove what never happened: that no other request got the lock may only mean that it was not journaled.
 """
 
 from __future__ import annotations
@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from app.lock import Claim
-from lab.evidence.history import FAULTS, KEY_EVENTS
 from lab.evidence.loss import Loss
-from lab.evidence.run_folder import RUN
-from lab.evidence.seal import VERDICT
 from lab.judge.examples import Repeated, TwoInside
 from lab.judge.findings import Findings
 from lab.judge.violation import Evidence, Violation
@@ -30,32 +27,28 @@ def doubts(findings: Findings) -> list[str]:
 
 def stands(violation: Violation, findings: Findings, claims: Container[str]) -> bool:
     """Return whether a violation is proved by evidence that nothing contradicts. claims: what the stage promises."""
-    gone = {damage.file for damage in findings.damage if not damage.complete}
-    if not gone and not findings.mismatches and not findings.account.disagreement:
+    if findings.damage:
+        return False
+    if not findings.mismatches and not findings.account.disagreement:
         return True
-    if FAULTS in gone:
-        return False  # the fault may explain it
-    if RUN in gone or VERDICT in gone:
-        return False  # what the stage promised, and how long its lease was, is not known
-    journals_gone = bool(findings.mismatches) or any(file.startswith("journal/") for file in gone)
-    shown = [one for one in violation.evidence if _shows(one, findings, journals_gone)]
+    shown = [one for one in violation.evidence if _shows(one, findings)]
     if any(isinstance(one, Loss | TwoInside) for one in shown):
-        may_be_theft = findings.run.has_store and (journals_gone or KEY_EVENTS in gone)
+        may_be_theft = findings.run.has_store and findings.mismatches
         return not may_be_theft or all(claim in claims for claim in NO_THEFTS)
     if any(isinstance(one, Loss | TwoInside | Repeated) for one in violation.evidence):
         return bool(shown)
-    return not gone and not findings.mismatches
+    return not findings.mismatches
 
 
-def _shows(evidence: Evidence, findings: Findings, journals_gone: bool) -> bool:
-    """Return whether lines that are there show a conflict or a repetition, and the load's record agrees with them."""
+def _shows(evidence: Evidence, findings: Findings) -> bool:
+    """Return whether a conflict or a repetition was shown, and the load's record agrees with it."""
     match evidence:
         case Loss():
             grants = evidence.culprit, evidence.victim
             return all(grant is not None and grant.request not in findings.doubtful for grant in grants)
         case TwoInside():
             both = evidence.elder, evidence.younger
-            known = all(grant.releasing_ns for grant in both) or not journals_gone  # a release that is gone may have ended it
+            known = all(grant.releasing_ns for grant in both) or not findings.mismatches  # a release may be missing
             return known and not any(grant.request in findings.doubtful for grant in both)
         case Repeated():
             return evidence.request not in findings.doubtful

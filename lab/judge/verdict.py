@@ -50,7 +50,7 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
     the reason.
     """
     record = run_folder.load(folder)
-    return _judge(folder, record, list(changes(folder, record.files)), seal.seal_of(folder, record))
+    return _judge(folder, record, list(changes(folder, record.files)), seal.seal_of(folder))
 
 
 def judge_again(folder: Path) -> tuple[Judgement, Findings]:
@@ -64,7 +64,7 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
     kept = None
     try:
         kept = seal.kept_seal(folder)
-        damage += seal.differences(folder, record, kept)
+        damage += seal.differences(folder, kept)
     except FileNotFoundError:
         damage.append(Damage(VERDICT, MISSING))
     except OSError as error:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from app.lock import Claim
-from lab.evidence.damage import Damage, Flaw, Flaws
-from lab.evidence.history import REQUESTS, Outcome, Request, journal_of
+from lab.evidence.history import Outcome, Request
 from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
 from lab.judge.written_values import WrittenValues
 from lab.text import counted
-
-TICKET = "r"  # the load's own requests are r0, r1, …
-MOST_TICKETS = 10**8
 
 
 class Witnesses:
@@ -30,16 +26,10 @@ class Witnesses:
         self.replicas = replicas  # that kept a journal
         self.written = written
         self.open = still_open
-        self.flaws = Flaws()
         self.matched = 0  # requests on record that wrote
-        self._tickets = bytearray()  # which of the load's own requests are on record: 1 at the number of each
-        self._others: set[str] = set()  # all others
 
-    def request(self, request: Request) -> bool:
-        """Take one request. Return whether it is evidence."""
-        if (flaw := self._flaw(request)) is not None:
-            self.flaws.add(REQUESTS, flaw, request.id)
-            return False
+    def request(self, request: Request) -> None:
+        """Take one request."""
         findings = self.findings
         last = self.written.last(request.replica, request.id)
         wrote = last is not None or request.id in self.written
@@ -61,41 +51,11 @@ class Witnesses:
             findings.refused_and_written += 1
             if len(findings.first_refused_and_written) < EXAMPLES:
                 findings.first_refused_and_written.append(RefusedAndWritten(request.id, request.status))
-        return True
 
     def close(self) -> None:
         """Count the requests that wrote and are not on record: all requests have been read."""
-        if strangers := len(self.written) - self.matched:
+        if (strangers := len(self.written) - self.matched) > 0:
             self._mismatch("", f"{counted(strangers, 'request')} wrote that the load never sent, or whose end it never saw")
-
-    def damages(self) -> Iterator[Damage]:
-        """Yield what cannot be true by itself."""
-        return self.flaws.damages()
-
-    def _flaw(self, request: Request) -> Flaw | None:
-        """Return what is wrong with a line of the record; None if nothing is."""
-        if self._again(request.id):
-            return Flaw.DOUBLED
-        in_order = request.intended_ns <= request.start_ns <= request.end_ns
-        answered = request.outcome not in (Outcome.ACKNOWLEDGED, Outcome.SOLD_OUT) or request.status == 200
-        return None if in_order and answered else Flaw.IMPOSSIBLE
-
-    def _again(self, name: str) -> bool:
-        """Return whether the request is on record already, and put it there. The load's own requests take a byte each."""
-        try:
-            number = int(name[len(TICKET) :])
-        except ValueError:
-            number = -1
-        if not 0 <= number < MOST_TICKETS or name != f"{TICKET}{number}":
-            seen = name in self._others
-            self._others.add(name)
-            return seen
-        tickets = self._tickets
-        if number >= len(tickets):
-            tickets.extend(bytes(number + 1))  # twice as many as needed: the requests that follow have higher numbers
-        seen = tickets[number] == 1
-        tickets[number] = 1
-        return seen
 
     def _unwritten(self, request: Request) -> None:
         """Take note of a request that was acknowledged without a write. A replica without a journal may have written."""
@@ -121,13 +81,9 @@ class Witnesses:
             others = " and ".join(self.written.writers(request.id))
             self._mismatch(request.id, f"{replica} acknowledged {request.id}, but its write is in the journal of {others}")
             return
-        if request.value is None:
-            self.flaws.add(REQUESTS, Flaw.INCOMPLETE, request.id)
-        elif request.value != last and request.value not in (values := self.written.values(replica, request.id)):
+        if request.value != last and request.value not in (values := self.written.values(replica, request.id)):
             known = " and ".join(map(str, sorted(values)))
             self._mismatch(request.id, f"{request.id} was acknowledged with {request.value}, but {replica} wrote {known}")
-        if self.open and any((replica, request.id, turn) in self.open for turn in self.written.turns(replica, request.id)):
-            self.flaws.add(journal_of(replica), Flaw.UNRELEASED, request.id)
 
     def _mismatch(self, request: str, what: str) -> None:
         self.findings.doubtful.add(request)

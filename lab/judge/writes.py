@@ -37,7 +37,7 @@ class Writes:
         self.total += grant.wrote - self.parts.get(grant.part, 0)
         self.parts[grant.part] = grant.wrote
         self.values_by_bin[grant.wrote_ns // BIN_NS] = self.total
-        if self.written.add(grant.replica, grant.request, grant.wrote, grant.turn):
+        if self.written.add(grant.replica, grant.request, grant.wrote):
             self.findings.duplicated += 1
 
     def wrote_again(self, grant: Grant, event: WroteAgain) -> None:

@@ -12,15 +12,12 @@ class WrittenValues:
         self._last: defaultdict[str, dict[str, int]] = defaultdict(dict)  # by replica and request: the value of the last write
         self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values, where there are several
         self._times: Counter[str] = Counter()  # of the requests that wrote more than once
-        self._turns: dict[tuple[str, str], set[int]] = {}  # in which the request wrote, where it is not the first alone
         self._sold_out: set[tuple[str, str]] = set()  # replica and request, where the request found nothing left to sell
 
-    def add(self, replica: str, request: str, value: int, turn: int = 1) -> bool:
+    def add(self, replica: str, request: str, value: int) -> bool:
         """Add one confirmed write. Return whether the request has written before, in any replica."""
         mine = self._last[replica]
         again = request in self
-        if turn != 1 or request in mine:
-            self._turns[replica, request] = self.turns(replica, request) | {turn}
         if again:
             self._times[request] = max(1, self._times[request]) + 1
             if request in mine:
@@ -47,15 +44,6 @@ class WrittenValues:
         """Return how many requests wrote."""
         counted_again = sum(len(self.writers(request)) - 1 for request in self._times)
         return sum(map(len, self._last.values())) - counted_again
-
-    def in_turn(self, replica: str, request: str, turn: int) -> bool:
-        """Return whether the request wrote in this turn of its work in this replica."""
-        return request in self._last[replica] and turn in self.turns(replica, request)
-
-    def turns(self, replica: str, request: str) -> set[int]:
-        """Return in which turns of the work the request wrote in this replica."""
-        first = {1} if request in self._last[replica] else set()
-        return self._turns.get((replica, request), first)
 
     def last(self, replica: str, request: str) -> int | None:
         """Return the value that this replica wrote last for the request; None if it wrote none."""

@@ -71,12 +71,12 @@ def test_not_sealed_anew(tmp_path, name):
     assert judge_again(folder)[0].verdict == "VOID"
 
 
-def test_seal_names_the_figure(tmp_path):
-    """The reason names the figure of run.json that was changed, and what it was."""
+def test_run_record_is_sealed(tmp_path):
+    """A run.json that was changed after the verdict makes a broken run void."""
     folder = recorded(tmp_path / "run", lossy=True, keeps_inventory=True)
     of_the_run(scenario__lease_ms=1)(folder)
 
     judgement, _ = judge_again(folder)
 
-    assert "run.json has scenario.lease_ms 1, but verdict.json has None" in reasons(judgement)
+    assert "run.json was changed after the run had been judged" in reasons(judgement)
     assert Judgement.load(folder).verdict == "BROKEN"
