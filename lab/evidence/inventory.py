@@ -25,8 +25,8 @@ class FileFacts(msgspec.Struct, frozen=True):
 
     # of all bytes, in hexadecimal
     sha256: str
-    # how many bytes
-    size: int
+    # how many bytes; 0 in the record of an older lab
+    size: int = 0
 
 
 def inventory(folder: Path) -> dict[str, FileFacts]:
@@ -56,7 +56,7 @@ def _changed(path: Path, before: FileFacts) -> str:
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
-        if size != before.size:  # asked first: a file may have grown beyond all measure
+        if size != before.size and before.size:  # asked first: a file may have grown beyond all measure
             return f"has {size} bytes, but had {before.size} when the run ended"
         return "" if _facts(path).sha256 == before.sha256 else "was changed after the run had ended"
     except OSError as error:

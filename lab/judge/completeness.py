@@ -24,7 +24,7 @@ def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]
 
 
 def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
-    """Yield what the inventory cannot tell: files that the run never wrote, and claims of another lab."""
+    """Yield what no hash shows: files that the run never wrote, and claims of another lab."""
     for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
         if not (folder / journal_of(replica)).is_file():
             yield Damage(journal_of(replica), MISSING)

@@ -115,7 +115,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     ),
 }  # fmt: skip
 
-# Changes that leave lines which can be read, and cannot be true. The inventory tells them; without it, a line is what it states.
+# Changes that leave lines which can be read, and cannot be true. The hashes show them; without hashes, a line is what it states.
 NONSENSE: dict[str, Change] = {
     "release cut": edit(FIRST, lambda lines: lines[:-1]),
     "grant twice": double(FIRST, "got"),
@@ -147,7 +147,7 @@ def test_nonsense_is_judged_and_drawn(tmp_path, name, lossy):
     NONSENSE[name](folder)
     judgement, findings = judge(folder)
 
-    assert judgement.why
+    assert 0 <= judgement.lost <= REQUESTS
     assert msgspec.json.encode(timeline_reader.read(folder, judgement, findings))
 
 
