@@ -18,10 +18,10 @@ from time import monotonic_ns, process_time_ns
 from typing import NoReturn
 
 from app import sent
-from app.journal import Journal, Stalled
+from app.journal import STALL_NS, Journal, Stalled
 
 PERIOD_S = 0.05
-STALL_NS = 200_000_000  # a longer gap between two beats is an event
+QUEUED_NS = 10_000_000  # a beat that waited longer for a processor is an event, even within a short gap
 SENT_EVERY = 20  # beats
 SIGNAL_WITHIN_S = 0.05  # the thread that takes signals may run after the heartbeat
 QUEUE = "/proc/thread-self/schedstat"  # time on a processor, time in the queue for one, and turns, of one thread
@@ -54,7 +54,7 @@ continued = Continued()
 
 
 class Heartbeat:
-    """Journals each gap between two beats that is longer than STALL_NS. One thread makes it, and beats."""
+    """Journals each stall, and each shorter gap in which no processor was free. One thread makes it, and beats."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -66,10 +66,11 @@ class Heartbeat:
     def beat(self) -> None:
         """Compare the time with that of the beat before."""
         now_ns, ran_ns, queued_ns = monotonic_ns(), process_time_ns(), self._queued()
-        if now_ns - self._beat_ns > STALL_NS:
-            queued = None if queued_ns is None or self._queued_ns is None else queued_ns - self._queued_ns
+        queued = None if queued_ns is None or self._queued_ns is None else queued_ns - self._queued_ns
+        is_stall = now_ns - self._beat_ns > STALL_NS
+        if is_stall or (queued or 0) > QUEUED_NS:
             times = {"since_ns": self._beat_ns, "until_ns": now_ns, "ran_ns": ran_ns - self._ran_ns, "queued_ns": queued}
-            stopped = continued.since(self._beat_ns)
+            stopped = continued.since(self._beat_ns) if is_stall else None
             self.journal.record(Stalled(request="", stopped=stopped, **times))  # type: ignore[arg-type] # checked when read back
         self._beat_ns, self._ran_ns, self._queued_ns = now_ns, ran_ns, queued_ns
 

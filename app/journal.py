@@ -264,8 +264,11 @@ class Started(Event, tag="started"):
         return self.started_ns
 
 
+STALL_NS = 200_000_000  # a longer gap is a stall; of a shorter one, only the wait for a processor counts
+
+
 class Stalled(Event, tag="stalled"):
-    """The replica's heartbeat did not run for a while, although it is due every 50 ms."""
+    """The replica's heartbeat was late, although it is due every 50 ms: by a stall, or because no processor was free."""
 
     # the last beat before the gap, and the first after it
     since_ns: Number
@@ -274,7 +277,7 @@ class Stalled(Event, tag="stalled"):
     ran_ns: Number = 0
     # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if unknown.
     queued_ns: Number | None = None
-    # whether it was stopped by a signal: a process that goes on after SIGSTOP gets SIGCONT. None in a journal of an old run
+    # whether it was stopped by a signal: a process that goes on after SIGSTOP gets SIGCONT. None if unknown
     stopped: bool | None = None
 
     @property

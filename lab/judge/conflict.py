@@ -17,6 +17,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
 from lab.judge.key_history import BORN, KeyHistory
+from lab.judge.lateness import Lateness
 from lab.judge.stall import Stall
 
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
@@ -39,6 +40,8 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     faults: Sequence[FaultOutcome]
     # when a replica did not run, although no fault stopped it
     stalls: Sequence[Stall]
+    # how long each replica waited for a processor
+    lateness: Lateness
     # whether the lab sees what requests ask: a lock may have a client or a thread of its own, of which it sees nothing
     asks_are_seen: bool = True
     # whether requests of one process were inside at once all the time: then no lock was there at all
@@ -120,10 +123,11 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     @property
     def was_stalled(self) -> bool:
-        """Return whether something outside the lab stopped one of the two for as long as a lease, while it held the lock."""
-        if not self.stalls:
-            return False
-        return any(
+        """Return whether something outside the lab stopped one of the two for as long as a lease, while it held the lock.
+
+        The same in parts: a busy machine kept it from a processor until the lease had ended.
+        """
+        return any(map(self._was_late, self.both)) or any(
             stall.stopped
             and stall.replica == grant.replica
             and stall.lasted_ns > 0.9 * self.run.lease_ns > 0
@@ -132,6 +136,17 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
             for stall in self.stalls
             for grant in self.both
         )
+
+    def _was_late(self, grant: Grant) -> bool:
+        """Return whether a holder would have renewed, or written, before its lease ended, if a processor had been free.
+
+        A renewal has most of a lease to come in time, so half a lease without a processor explains that it did not.
+        """
+        since_ns, lease_ns = grant.lease_from_ns, self.run.lease_ns
+        if 2 * self.lateness.within_ns(grant.replica, since_ns, since_ns + lease_ns) <= lease_ns:
+            return False
+        own_ns = grant.wrote_ns - since_ns - self.lateness.within_ns(grant.replica, since_ns, grant.wrote_ns)
+        return since_ns > grant.sent_ns or own_ns < lease_ns
 
     def store_reported(self, event: str) -> bool:
         """Return whether the store reported such an event of the key while the elder held it, before the younger got it."""

@@ -14,6 +14,7 @@ from lab.judge.concurrency import Concurrency
 from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
+from lab.judge.lateness import Lateness
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
 from lab.judge.net_losses import net_losses
@@ -160,6 +161,8 @@ class Findings:
     left_out: frozenset[str] = frozenset()
     # when a replica did not run, although no fault of the scenario stopped it; ``measures["stalled_ms"]`` is the longest
     stalls: list[Stall] = field(default_factory=list)
+    # how long each replica waited for a processor, in stalls and in shorter gaps
+    lateness: Lateness = field(default_factory=Lateness)
     # whether a request was granted a lock: a stage without a lock names no key
     locked: bool = False
     # the key of the grants that had conflicts, where the store never reported it, but others; the keys that it did report

@@ -76,16 +76,27 @@ class Leavers:
         until_ns = max((wait.until_ns for wait in waits), default=free_ns)
         if self._share_held(free_ns, until_ns) > BUSY:
             return
-        first_ns = min((wait.until_ns for wait in waits if wait.got), default=until_ns)
-        if (waited_ns := _waited(waits, free_ns, first_ns)) > self.patience_ns:
+        first = min((wait for wait in waits if wait.got), key=lambda wait: wait.until_ns, default=None)
+        waited_ns = _waited(waits, free_ns, until_ns if first is None else first.until_ns)
+        if first is not None:
+            waited_ns -= self.findings.lateness.within_ns(first.replica, free_ns, first.until_ns)
+        if waited_ns > self.patience_ns:
             never = not any(wait.got for wait in waits)
             self.findings.blocked.append(Blocked("", waited_ns / 1e6, never, waits[:EXAMPLES]))
             return
         for replica in sorted({wait.replica for wait in waits}):
             later = [wait for wait in waits if wait.replica == replica and wait.asked_ns > free_ns]
-            if later and (ms := median(wait.ms for wait in later)) * 1e6 > self.patience_ns:
+            if later and (own_ns := median(map(self._own_ns, later))) > self.patience_ns:
                 never = not any(wait.got for wait in later)
-                self.findings.blocked.append(Blocked(replica, ms, never, later[:EXAMPLES]))
+                self.findings.blocked.append(Blocked(replica, own_ns / 1e6, never, later[:EXAMPLES]))
+
+    def _own_ns(self, wait: Wait) -> int:
+        """Return for how long a request waited, without the time in which its replica waited for a processor.
+
+        Where it gave up, all of the wait counts: its patience was over.
+        """
+        late_ns = self.findings.lateness.within_ns(wait.replica, wait.asked_ns, wait.until_ns) if wait.got else 0
+        return wait.until_ns - wait.asked_ns - late_ns
 
     def _share_held(self, since_ns: int, until_ns: int) -> float:
         """Return for which share of this time a request held the lock."""

@@ -332,6 +332,7 @@ class Overlaps:
             self.lost_locks,
             findings.faults,
             findings.stalls,
+            findings.lateness,
             self.asks_are_seen,
             self.nothing_locks,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.journal import Stalled
+from app.journal import STALL_NS, Stalled
 from lab.evidence.fault_effect import Effect
 from lab.judge.findings import Findings
 from lab.judge.stall import Stall
@@ -19,6 +19,9 @@ class Stalls:
 
     def stalled(self, replica: str, event: Stalled) -> None:
         since_ns, until_ns = event.since_ns, event.until_ns
+        self.findings.lateness.add(replica, event)
+        if until_ns - since_ns <= STALL_NS:
+            return
         for outcome in self.findings.faults:
             fault = outcome.record
             over_ns = fault.recovered_ns or until_ns

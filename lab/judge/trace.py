@@ -1,4 +1,4 @@
-"""What a picture can show of a run, put aside while the judge reads the journals: only the verdict decides which moment a picture opens."""
+"""What a picture can show of a run, put aside while the judge reads the journals: the verdict decides what it opens."""
 
 from __future__ import annotations
 

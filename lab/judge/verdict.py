@@ -207,8 +207,9 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
     if Mechanism.TTL_TOO_SHORT in findings.losses:
         yield Fact(Code.LEASE_TOO_SHORT, ms=findings.run.lease_ms)
     if Mechanism.STOPPED_FROM_OUTSIDE in findings.losses:
-        longest = max(findings.stalls, key=lambda stall: stall.lasted_ns)
-        yield Fact(Code.STALLED, ms=round(longest.lasted_ns / 1e6), replica=longest.replica)
+        stops = [(stall.lasted_ns, stall.replica) for stall in findings.stalls]
+        longest_ns, replica = max([*stops, findings.lateness.most()])
+        yield Fact(Code.STALLED, ms=round(longest_ns / 1e6), replica=replica)
     if _hardly_ever_free(record, findings):
         yield Fact(Code.HARDLY_EVER_FREE)
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:

@@ -69,6 +69,7 @@ def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
     """A beat that is in time writes nothing; a late one writes the gap once."""
     now_ns = 10**9
     monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(heartbeat, "QUEUE", tmp_path / "missing")  # this machine may be busy
     beats = Heartbeat(Journal(tmp_path / "journal"))
 
     for late_ms in (50, 199, 50, 201, 50):
@@ -77,6 +78,26 @@ def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
     beats.close()
 
     assert [stall.until_ns - stall.since_ns for stall in stalls(tmp_path / "journal")] == [201_000_000]
+
+
+def test_wait_for_a_processor(tmp_path, monkeypatch):
+    """A beat that waited for a processor is journaled, even where the gap is short."""
+    now_ns, queue = 10**9, tmp_path / "queue"
+    monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(heartbeat, "QUEUE", queue)
+    queue.write_text("7 0 1\n")
+    beats = Heartbeat(Journal(tmp_path / "journal"))
+
+    for queued_ms in (9, 20, 95):
+        now_ns += 90_000_000
+        queue.write_text(f"7 {queued_ms}000000 1\n")
+        beats.beat()
+    beats.close()
+
+    assert [(stall.queued_ns, stall.stopped) for stall in stalls(tmp_path / "journal")] == [
+        (11_000_000, None),
+        (75_000_000, None),
+    ]
 
 
 def test_kernel_without_a_queue(tmp_path, monkeypatch):

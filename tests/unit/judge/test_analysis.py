@@ -787,6 +787,28 @@ def test_stopped_from_outside(made):
     assert "replica-1 was stopped for 790 ms by something outside the lab" in reasons(judgement)
 
 
+@pytest.mark.parametrize(
+    ("wrote_ms", "queued_ms", "mechanism"),
+    [
+        (360, 60, Mechanism.STOPPED_FROM_OUTSIDE),  # 240 of the 300 ms of a lease
+        (360, 30, Mechanism.TTL_OVER_IN_WORK),  # the lease would have ended all the same
+        (900, 60, Mechanism.TTL_OVER_IN_WORK),  # so would it here: the work is longer than the lease, and nothing renews it
+    ],
+)
+def test_kept_from_a_processor_in_parts(made, wrote_ms, queued_ms, mechanism):
+    """A holder that waited for a processor in short gaps is no more at fault than one that was stopped for as long at once."""
+    made.increment("a", 0, 1, at=(0, 1, wrote_ms, wrote_ms + 1))
+    made.increment("b", 0, 0, at=(350, 351, 352, 353), replica="replica-2")
+    for at in range(0, 320, 80):
+        made.stalled(at, at + 80, queued_ms=queued_ms)
+
+    findings = made.analyse(final=1, ttl_ms=300)
+
+    assert [one for _, one in found(findings)] == [mechanism]
+    verdict = weigh(record_of(stage={"claims": ["exclusive", "held_to_the_end"]}, final=1), findings).verdict
+    assert verdict == ("VOID" if mechanism is Mechanism.STOPPED_FROM_OUTSIDE else "BROKEN")
+
+
 @pytest.mark.parametrize(("has_events", "expected"), [(True, Mechanism.DELETED_BY_STRANGER), (False, Mechanism.GRANTED_TO_TWO)])
 def test_deleted_while_it_was_held(made, has_events, expected):
     """A deletion that the store reported while the lock was held was done by a request that did not hold it."""

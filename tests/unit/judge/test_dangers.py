@@ -116,6 +116,20 @@ def test_waiters_behind_a_leaver(made, waits, claims):
     assert sorted(found(findings)) == [(claim, BLOCKED) for claim in claims]
 
 
+@pytest.mark.parametrize(
+    ("late", "queued_ms", "accused"), [("replica-1", 15, False), ("replica-1", 0, True), ("replica-2", 15, True)]
+)
+def test_waiters_of_a_busy_machine(made, late, queued_ms, accused):
+    """What a waiter's own replica waited for a processor, also in short gaps, is not charged to the lock."""
+    patient(made, [(1000, 1510), (1600, 2329), (1700, 2429)])
+    for at in range(1600, 2400, 80):
+        made.stalled(at, at + 80, queued_ms=queued_ms, replica=late)
+
+    findings = made.analyse(final=4, ttl_ms=2000, wait_ms=800, tests="waiters_may_leave")
+
+    assert bool(found(findings)) == accused
+
+
 def test_waiters_that_never_get_it(made):
     """Waiters that give up as well, although no request holds the lock, are blocked."""
     patient(made, [])
