@@ -35,6 +35,9 @@ ifeq ($(origin HOST),environment)
 undefine HOST
 endif
 
+# Each of the many processes would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Values reach the shell only through the environment, as "$$NAME": neither make nor the shell runs what is inside a value.
 PRESENT := $(foreach name,$(KNOWN),$(if $(filter undefined,$(origin $(name))),,$(name)))
 $(foreach name,$(PRESENT),$(eval override $(name) := $$(value $(name))))
