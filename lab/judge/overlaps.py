@@ -46,9 +46,11 @@ def _renews(renewed: str, key: str) -> bool:
 
 def _wrote_beside(one: Grant, other: Grant) -> bool:
     """Return whether two grants of different keys were in force at once, and wrote to the same part of the resource."""
-    if one.key == other.key or one.part != other.part or one.wrote is None or keys_of(one) & keys_of(other):
+    if one.key == other.key or one.part != other.part or one.wrote is None:
         return False
-    return max(one.got_ns, other.got_ns) < min(one.releasing_ns or FOREVER_NS, other.releasing_ns or FOREVER_NS)
+    if max(one.got_ns, other.got_ns) >= min(one.releasing_ns or FOREVER_NS, other.releasing_ns or FOREVER_NS):
+        return False  # nearly always: their keys are compared last
+    return not keys_of(one) & keys_of(other)
 
 
 class Overlaps:
