@@ -95,9 +95,9 @@ def test_stage_length(name):
     assert lines_of_code(source(name)) <= 95  # a lock with renewal, subscription and queue; most have a third of that
 
 
-@every("claim", Claim)
-def test_every_claim_is_tested_by_a_scenario(claim):
-    assert any(reader.load(name).tests is claim for name in reader.names())
+def test_every_claim_is_tested_by_a_scenario():
+    """Each claim has a scenario that tests it."""
+    assert {reader.load(name).tests for name in reader.names()} >= {*Claim}
 
 
 def test_every_claim_has_a_promise():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 from lab.paths import HOME
@@ -14,9 +15,14 @@ FILES = sorted(TESTS.rglob("test_*.py"))
 PACKAGES = {"app", "locustfiles", *(path.name for path in (HOME / "lab").iterdir() if path.is_dir())}
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported(path: Path) -> set[str]:
     """Return the modules that a file imports."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(parsed(path)))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
@@ -45,7 +51,6 @@ def test_the_mark_is_the_folder(request):
 
 def test_names_are_short():
     """The name of a test has at most 50 characters; its docstring is the sentence that is true when it passes."""
-    tree = {path: ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in FILES}
-    names = [node.name for nodes in tree.values() for node in nodes if isinstance(node, ast.FunctionDef)]
+    names = [node.name for path in FILES for node in parsed(path).body if isinstance(node, ast.FunctionDef)]
 
     assert [name for name in names if name.startswith("test_") and len(name) > 50] == []

@@ -31,7 +31,7 @@ ARRIVALS = """
 import json
 from lab.load.tickets import Tickets
 
-print(json.dumps([[one.number, one.intended_ns] for one in Tickets(200).arrivals(10_000, seed={seed})]))
+print(json.dumps([[one.intended_ns for one in Tickets(200).arrivals(10_000, seed)] for seed in (1, 1, 2)]))
 """
 SHARED = """
 import json
@@ -79,7 +79,7 @@ def test_each_ticket_is_given_once(requests, processes):
 
 def test_arrivals_follow_the_seed():
     """Arrivals have the gaps of their seed, at the rate on average."""
-    one, again, other = ([at for _, at in printed(ARRIVALS.format(seed=seed))] for seed in (1, 1, 2))
+    one, again, other = printed(ARRIVALS)
 
     gaps = [[late - early for early, late in itertools.pairwise(run)] for run in (one, again, other)]
     assert gaps[0] == gaps[1] != gaps[2]
