@@ -34,7 +34,7 @@ from lab.docgen.marker import PART
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
-from lab.report import hero_picture, matrix, pages
+from lab.report import hero, matrix, pages
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
 from lab.report.steps_picture import NAMES
@@ -85,7 +85,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     }
     heroes = {
         PICTURES / f"{stem}{name}.svg": partial(draw, name=name)
-        for stem, draw in ((hero_picture.STEM, hero_picture.draw_one), (hero_picture.CHINESE, hero_picture.draw_in_chinese))
+        for stem, draw in ((hero.STEM, hero.draw), (hero.CHINESE, hero.draw_in_chinese))
         for name in PAPERS
     }
     return (

@@ -28,6 +28,7 @@ from lab.paths import EXPECTED, REPORTS, shown
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, Matrix, Round, in_short, load, markdown, never_admitted, read
 from lab.report.matrix_origin import Origin
+from lab.report.matrix_picture import draw
 from lab.report.terminal import terminal
 from lab.run import environment
 from lab.scenario import reader as scenarios
@@ -111,13 +112,11 @@ def write(
     origin: Origin = NOBODY_KNOWS,
     rounds: Sequence[Round] = (),
 ) -> list[Path]:
-    """Write ``matrix.json``, ``matrix.md``, the heat map as SVG and PNG, and ``index.html``, whose
+    """Write ``matrix.json``, ``matrix.md``, ``matrix.svg``, and ``index.html``, whose
     cells link to their runs.
 
     own: the title of a matrix of a user's own locks, for which no verdict is expected.
     """
-    from lab.report.matrix_picture import draw  # with matplotlib, which takes half a second to load
-
     folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))

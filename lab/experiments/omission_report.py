@@ -30,8 +30,7 @@ from lab.experiments.omission import (
     quantile,
 )
 from lab.experiments.statistics import Interval, mean_of_ratios, of_amounts
-from lab.report.cell_picture import FONTS
-from lab.report.chart import STYLE
+from lab.report.chart import FONTS, STYLE
 from lab.report.palette import LIGHT, PAPERS, Paper
 from lab.text import counted, table, thousands
 

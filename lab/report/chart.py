@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lab.evidence.run_folder import replace
 from lab.language.choice import Language
@@ -28,6 +28,10 @@ STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "duplicated": PURPLE, "failed": ORANGE, "unknown": GREY, "counter": BLUE}
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
+FONTS: dict[Any, Any] = {  # a browser without the first takes the next
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
+}
 STYLES = ("-", "--", ":")
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves

@@ -1,15 +1,20 @@
-"""What the first picture shows: of ten rungs, what stays of what was acknowledged a second, and which fault harms which rung.
+"""The first picture: of ten rungs, what stays of what was acknowledged a second, and which fault harms which rung.
 
-The speeds come from the reference ladder, the faults from the reference matrix. ``lab/report/hero_picture.py`` draws it.
+The speeds come from the reference ladder, the faults from the reference matrix. ``hero.svg.j2`` draws it, 850 px wide, so that a
+letter has the size at which GitHub shows it. The Chinese one is the same drawing with other words.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from lab.language.phrases import in_chinese
 from lab.report import reference
+from lab.report.cell_picture import legend, write
 from lab.report.matrix_marks import Marks, marks
-from lab.report.palette import HARMS, Mark
+from lab.report.palette import HARMS, PAPERS, Mark
 from lab.report.repeats import Spread, spread
 from lab.report.run_data import Result
 from lab.text import counted, thousands
@@ -27,16 +32,24 @@ RUNGS = {
     "incr": "one Redis command, no lock",
 }
 LAST = "incr"  # it stands apart: it needs no lock
-FAULTS = {  # scenarios in the order in which the rungs answer them, each with two short lines
-    "one_replica": "one\nreplica",
-    "rush": "three\nreplicas",
-    "holder_crash": "holder\ndies",
-    "slow_holder": "late\nrelease",
-    "release_race": "release\nrace",
-    "nested": "asks\ntwice",
-    "work_outlasts_ttl": "slow\nwork",
-    "frozen_holder": "holder\nfrozen",
+FAULTS = {  # scenarios in the order in which the rungs answer them, each with a word a line
+    "one_replica": "one replica",
+    "rush": "three replicas",
+    "holder_crash": "holder dies",
+    "slow_holder": "late release",
+    "release_race": "release race",
+    "nested": "asks twice",
+    "work_outlasts_ttl": "slow work",
+    "frozen_holder": "holder frozen",
 }
+STEM, CHINESE = "hero", "hero-zh"
+WIDTH, LEFT = 850, 14  # px: the picture, and its margin
+ROW, GAP, TOP, BELOW = 45, 12, 128, 48  # px: the height of a row, the space before the last, above the rows, and below them
+BARS, CELLS, CELL = 206, 456, 48  # px: where the bars and the cells begin, and the width of a cell
+LONGEST, LETTER = 140, 12  # px: of a bar, and of a letter
+CHINESE_FONTS = (  # of macOS, Windows, and Linux; letters and figures stay those of the English picture
+    "'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Source Han Sans SC', 'WenQuanYi Micro Hei', sans-serif"
+)
 
 
 class Rung(NamedTuple):
@@ -80,6 +93,45 @@ def rung(result: Result, known: Marks) -> Rung:
         spread([one.acknowledged_per_s - one.kept_per_s for one in runs]),
         spread([one.acknowledged_per_s for one in runs]),
         tuple(known.get((fault, stage), Mark.UNTRIED) for fault in FAULTS),
+    )
+
+
+def draw(folder: Path, name: str) -> Path:
+    """Write the picture on one paper: its file's name ends with ``name``. Return its path."""
+    return write_picture(rungs(), folder / f"{STEM}{name}.svg", name)
+
+
+def draw_in_chinese(folder: Path, name: str) -> Path:
+    """Write the picture with Chinese words, and with fonts that have them. Names of stages stay. Return its path."""
+    about = {"language": "zh-CN", "fonts": CHINESE_FONTS}
+    return write_picture(rungs(), folder / f"{CHINESE}{name}.svg", name, say=partial(in_chinese, "hero"), **about)
+
+
+def write_picture(rows: list[Rung], path: Path, name: str, **about: Any) -> Path:
+    """Write the picture of these rows. Return its path. about: the language of its words."""
+    end = TOP + ROW * len(rows) + GAP
+    return write(
+        "hero.svg.j2",
+        path,
+        PAPERS[name],
+        title=finding(rows),
+        conditions=conditions(rows),
+        rows=rows,
+        faults=FAULTS,
+        last=LAST,
+        scale=LONGEST / max(max(row.acknowledged.value, row.acknowledged.high) for row in rows),
+        width=WIDTH,
+        height=end + BELOW,
+        left=LEFT,
+        top=TOP,
+        row=ROW,
+        gap=GAP,
+        bars=BARS,
+        cells=CELLS,
+        cell=CELL,
+        legend=legend((mark for row in rows for mark in row.marks), (LEFT, end + 26, WIDTH - LEFT), LETTER),
+        legend_size=LETTER,
+        **about,
     )
 
 

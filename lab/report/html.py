@@ -39,6 +39,7 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
     environment.filters["thousands"] = thousands
     environment.filters["mechanism"] = say.mechanism
     environment.filters["headline"] = headline
+    environment.filters["px"] = lambda number: f"{round(number, 1):g}"
     environment.filters["facts"] = msgspec.to_builtins
     environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
     text = environment.get_template(template).render(**values)

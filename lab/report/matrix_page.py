@@ -13,10 +13,9 @@ from lab.report.matrix import Cell, cell_requests, in_full, in_short, never_admi
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, in_words, layout
 from lab.report.matrix_marks import Marks, mark, marks
 from lab.report.matrix_origin import Origin
-from lab.report.palette import HARMS, MEANINGS, SIGNS, Mark
+from lab.report.palette import HARMS, MEANINGS, NAMES, SIGNS, Mark
 from lab.scenario import reader as scenarios
 
-NAMES = {one: one.name.lower() for one in Mark}  # the marks as the classes of the page
 BREAKS, HOLDS = "breaks", "holds"  # how the words of a decision begin: some order breaks the claim, or all keep it
 
 

@@ -34,6 +34,7 @@ class Mark(StrEnum):
 
 HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
 HELD = (Mark.KEPT, Mark.OTHERWISE)
+NAMES = {one: one.name.lower() for one in Mark}  # the marks in the classes and ids of pages and pictures
 
 MEANINGS = {
     Mark.KEPT: "the danger was real, and the promise held",

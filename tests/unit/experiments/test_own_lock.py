@@ -41,15 +41,7 @@ def conducted(monkeypatch):
         return cell
 
     monkeypatch.setattr(own_lock, "judged", judged)
-    monkeypatch.setattr("lab.report.matrix_picture.picture", lambda *what, **how: Drawn())
     return lines, given
-
-
-class Drawn:
-    """A picture that takes no time."""
-
-    def savefig(self, path, metadata):
-        path.write_text("", encoding="utf-8")
 
 
 def test_what_a_lock_claims_is_run(mine):

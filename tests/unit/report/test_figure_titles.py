@@ -17,16 +17,16 @@ from tests.every import every
 KEPT = sorted(REFERENCE.rglob("*.svg"))
 RUNS = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/run.json"))
 BOLD = re.compile(r"<text style=\"(?=[^\"]*font-weight: (?:700|bold))(?=[^\"]*font-size: 1[3-9]px)[^\"]*\"[^>]*>([^<]*)</text>")
-SCHEDULE = re.compile(r"<text [^>]*class=\"title\"[^>]*>([^<]*)</text>")  # the picture of a schedule has a stylesheet
+TITLE = re.compile(r"<title[^>]*>([^<]*)</title>")  # of a picture that the lab draws itself
 ZERO = re.compile(r"\b(no|none|nothing|never)\b", re.IGNORECASE)
 LONGEST = 150  # letters: two lines
 MOST_COMMAS = 3  # more make a list of names
 
 
 def title_of(path: Path) -> str:
-    """Return the title that a figure shows: its large bold text, or the longest text of a figure without any."""
+    """Return the title that a figure shows: its large bold text, its title, or its longest text."""
     text = path.read_text(encoding="utf-8")
-    return " ".join(BOLD.findall(text) or SCHEDULE.findall(text)) or max(re.findall(r"<text[^>]*>([^<]*)</text>", text), key=len)
+    return " ".join(BOLD.findall(text) or TITLE.findall(text)) or max(re.findall(r"<text[^>]*>([^<]*)</text>", text), key=len)
 
 
 def faults_of(title: str) -> list[str]:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
-from matplotlib import style
-from matplotlib.colors import to_hex
 
 from lab.docgen.same_picture import SVG
-from lab.report import hero, hero_picture, reference
-from lab.report.chart import STYLE
+from lab.report import hero, reference
 from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.palette import DARK, HARMS, LIGHT, MEANINGS, PAPERS, SIGNS, Mark
 from lab.report.repeats import of
 from lab.scenario import reader
+from tests.marks import looks_of, smallest, svg, used
 
-SMALLEST_PT = 9  # 12 px, at which the letters of the README are legible
+SMALLEST_PX = 12  # at which the letters of the README are legible
 
 
 @pytest.fixture
@@ -93,47 +90,48 @@ def test_no_staircase_is_not_called_one():
     assert hero.finding(rows).startswith("The faults harm 8 stages. ")
 
 
-@pytest.mark.parametrize("paper", PAPERS.values())
-def test_picture_has_bars_and_marks(paper, of_none):
+@pytest.mark.parametrize("name", PAPERS)
+def test_picture_has_bars_and_marks(name, tmp_path, of_none):
     """A bar has two parts in the colours of their meanings, and each harm has its sign and its word."""
+    paper = PAPERS[name]
     row = hero.rung(lasting(of_none, 4.0, 5.0), {(fault, "none"): mark for fault, mark in zip(FAULTS, HARMS, strict=False)})
-    with style.context(STYLE):
-        axes = hero_picture.picture([row], paper).axes[0]
+    root = svg(hero.write_picture([row], tmp_path / "one.svg", name))
 
-    stays, vanished = [patch for patch in axes.patches if patch.get_height() == hero_picture.BAR]
-    assert (to_hex(stays.get_facecolor()), to_hex(vanished.get_facecolor())) == (paper.stays.lower(), paper.vanished.lower())
-    assert vanished.get_x() == pytest.approx(stays.get_x() + stays.get_width())
-    assert stays.get_width() / vanished.get_width() == pytest.approx(row.stays.value / row.vanishes.value)
-    words = [text.get_text() for text in axes.texts]
-    assert min(min(words.count(mark.value), words.count(SIGNS[mark])) for mark in HARMS) >= 2  # in the cell, and in the legend
+    colours = {paper.stays: row.stays.value, paper.vanished: row.vanishes.value}
+    bars = [one for one in root.iter(f"{SVG}rect") if one.get("height") == "21"]
+    assert [one.get("fill") for one in bars] == list(colours)
+    widths = [float(one.get("width")) for one in bars]
+    assert widths[0] / widths[1] == pytest.approx(row.stays.value / row.vanishes.value, rel=0.01)
+    assert float(bars[1].get("x")) == pytest.approx(float(bars[0].get("x")) + widths[0])
+    assert used(root)[: len(HARMS)] == used(root, "key")[: len(HARMS)] == list(HARMS)
+    for mark in HARMS:
+        assert [one.text for one in looks_of(root)[mark].iter(f"{SVG}text")] == [SIGNS[mark], mark.value]
+        assert [one.text for one in looks_of(root, "key")[mark].iter(f"{SVG}text")] == [SIGNS[mark]]
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_letters_are_legible(name, tmp_path):
     """No letter of the picture is smaller than 12 px at the width at which the README shows it."""
-    root = ET.fromstring(hero_picture.draw_one(tmp_path, name).read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
+    root = svg(hero.draw(tmp_path, name))
 
-    sizes = [float(one.get("style").partition("font-size: ")[2].partition("px")[0]) for one in root.iter(f"{SVG}text")]
-    assert len(sizes) > 60
-    assert min(sizes) >= SMALLEST_PT
-    assert root.get("width") == f"{hero_picture.WIDTH * 0.75:g}pt"
+    assert len(list(root.iter(f"{SVG}text"))) > 60
+    assert smallest(root) >= SMALLEST_PX
+    assert float(root.get("width")) == hero.WIDTH
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_picture_in_chinese(name, tmp_path):
     """The Chinese picture is the same drawing: all its words but the names of stages are Chinese, and no figure differs."""
-    english, chinese = (
-        draw(tmp_path, name).read_text(encoding="utf-8") for draw in (hero_picture.draw_one, hero_picture.draw_in_chinese)
-    )
-    before, after = ([one.text for one in ET.fromstring(svg).iter(f"{SVG}text")] for svg in (english, chinese))  # noqa: S314 - the lab's own picture
+    english, chinese = (svg(draw(tmp_path, name)) for draw in (hero.draw, hero.draw_in_chinese))
+    before, after = ([one.text for one in root.iter(f"{SVG}text")] for root in (english, chinese))
 
     left = [text for text in after if re.search("[A-Za-z]{2}", re.sub("Redis|key|[0-9]", "", text)) and text not in RUNGS]
     assert left == []
     assert len(before) == len(after)
-    figures = [[sorted(re.findall(r"[0-9\u2009]+", text)) for text in texts] for texts in (before, after)]
+    figures = [[sorted(re.findall(r"[0-9\u202f]+", text)) for text in texts] for texts in (before, after)]
     assert figures[0] == figures[1]
-    assert english.count("<path") == chinese.count("<path")
-    assert chinese.count("Noto Sans CJK SC") == len(after)
+    assert used(english) == used(chinese)
+    assert "Noto Sans CJK SC" in chinese.get("font-family")
 
 
 def test_one_colour_a_meaning():

@@ -8,10 +8,10 @@ import shutil
 
 import msgspec
 import pytest
-from matplotlib import style
 from rich.console import Console
 
 from lab.evidence.mechanism import Mechanism
+from lab.docgen.same_picture import SVG
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
 from lab.experiments.own_lock import Task
@@ -19,9 +19,7 @@ from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, pages, site
-from lab.report.chart import STYLE
 from lab.report.matrix import Cell, in_short, lost_otherwise
-from lab.report.matrix_marks import marks
 from lab.report.matrix_origin import Origin
 from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import summarise
@@ -30,6 +28,7 @@ from lab.scenario.stages import find_stage
 from lab.story import say
 from lab.story.verdict import in_words
 from tests.builders import findings_of_ten, record_of_ten
+from tests.marks import looks_of, svg, used
 from tests.pages import cells_of, rows_of
 
 LATE = Mechanism.TTL_OVER_IN_WORK
@@ -75,16 +74,14 @@ def test_cells_in_words():
     assert [lost_otherwise(cell) for cell in CELLS] == [False, True, False]
 
 
-def test_matrix_picture_marks_it():
+def test_matrix_picture_marks_it(tmp_path):
     """In the picture such a cell has a mark of its own, with a frame, and the title counts it apart."""
-    known = marks(CELLS)
-    with style.context(STYLE):
-        axes = matrix_picture.picture(known, matrix_picture.finding(CELLS), "", LIGHT).axes[0]
+    root = svg(matrix_picture.draw_whole(CELLS, tmp_path, Origin()))
 
-    none, uuid, lua = axes.patches[:3]  # in the order of the ladder
-    assert [known["rush", stage] for stage in ("none", "uuid", "lua")] == [Mark.LOST, Mark.OTHERWISE, Mark.KEPT]
-    assert [patch.get_linewidth() > 0 for patch in (none, uuid, lua)] == [False, True, False]
-    assert "!" in [text.get_text() for text in axes.texts]
+    assert used(root) == [Mark.LOST, Mark.OTHERWISE, Mark.KEPT]  # none, uuid and lua, in the order of the ladder
+    look = looks_of(root)[Mark.OTHERWISE]
+    assert look.find(f"{SVG}rect").get("stroke") == LIGHT.vanished
+    assert look.findtext(f"{SVG}text") == "!"
     assert matrix_picture.finding(CELLS).startswith(
         "2 of 3 cells kept the tested promise, 1 of them next to losses by another cause;"
     )

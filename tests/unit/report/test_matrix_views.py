@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as ET
-
 import pytest
-from matplotlib.colors import to_hex
 
 from app.locks import stages
 from lab.docgen import matrix_views
@@ -20,9 +17,10 @@ from lab.report.matrix_origin import Origin
 from lab.report.palette import DARK, HARMS, LIGHT, PAPERS, Mark
 from lab.scenario import reader
 from tests.every import every
+from tests.marks import looks_of, smallest, svg, used
 from tests.pages import assert_self_contained, cells_of
 
-SMALLEST_PT = 7.5  # 10 px
+SMALLEST_PX = 10
 
 
 def cell(stage="lua", name="rush", verdict="ADMITTED", claim="exclusive", **about):
@@ -107,29 +105,28 @@ def test_untried_is_not_equal():
     assert plan.all_rows == ["rush"]
 
 
-def test_picture_has_the_marks():
+def test_picture_has_the_marks(tmp_path):
     """Each harm is a word on the ground of its meaning; untried has a dashed frame, impossible a dot."""
     known = {("rush", name): one for name, one in zip(("none", "local", "incr", "setnx"), HARMS, strict=True)}
     known |= {("rush", "ttl"): Mark.UNTRIED, ("rush", "lua"): Mark.IMPOSSIBLE, ("nested", "lua"): Mark.KEPT}
 
-    axes = matrix_picture.picture(known, "title", "below", LIGHT).axes[0]
+    root = svg(matrix_picture.write_picture(tmp_path / "matrix.svg", known, "title", "below", LIGHT))
+    looks = looks_of(root)
 
-    grounds = [to_hex(patch.get_facecolor()) for patch in axes.patches[:5]]
-    assert grounds == [LIGHT.ground[one].lower() for one in (*HARMS, Mark.UNTRIED)]
-    assert axes.patches[4].get_linestyle() != "-"
-    assert [one.value for one in HARMS] == [text.get_text() for text in axes.texts if text.get_text() in HARMS][: len(HARMS)]
+    assert used(root)[:6] == [*HARMS, Mark.UNTRIED, Mark.IMPOSSIBLE]
+    assert [looks[one].find(f"{SVG}rect").get("fill") for one in HARMS] == [LIGHT.ground[one] for one in HARMS]
+    assert [looks[one].findtext(f"{SVG}text") for one in HARMS] == [one.value for one in HARMS]
+    assert [one for one, look in looks.items() if look.find(f"{SVG}rect[@stroke-dasharray]") is not None] == [Mark.UNTRIED]
+    assert [one for one, look in looks.items() if look.find(f"{SVG}circle") is not None] == [Mark.IMPOSSIBLE]
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_core_is_legible(name, tmp_path):
     """No letter of the README's matrix is smaller than 10 px, and nothing sticks out of its 850 px."""
-    path = matrix_picture.draw_core(matrix_views.cells(), tmp_path, Origin(), name)
-    root = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
+    root = svg(matrix_picture.draw_core(matrix_views.cells(), tmp_path, Origin(), name))
 
-    texts = list(root.iter(f"{SVG}text"))
-    assert min(float(one.get("style").partition("font-size: ")[2].partition("px")[0]) for one in texts) >= SMALLEST_PT
-    assert max(float(one.get("x", 0)) for one in texts) < float(root.get("width").removesuffix("pt"))
-    assert root.get("width") == f"{matrix_picture.NARROW * 0.75:g}pt"
+    assert smallest(root) >= SMALLEST_PX
+    assert max(float(one.get("x", 0)) for one in root.iter()) < matrix_picture.NARROW == float(root.get("width"))
 
 
 def test_core_title_counts_the_harmed():
@@ -148,7 +145,7 @@ def test_matrix_of_few_stages_has_no_core(about, tmp_path):
     """A matrix of one stage outside the core is drawn without one, also where nothing fits the stage."""
     written = matrix_picture.draw([cell(stage="mysql_insert", **about)], tmp_path, Origin())
 
-    assert [path.name for path in written] == ["index.html", "matrix.svg", "matrix.png"]
+    assert [path.name for path in written] == ["index.html", "matrix.svg"]
     assert matrix_picture.has_core(matrix_views.cells())
 
 

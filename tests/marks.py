@@ -1,0 +1,33 @@
+"""Read the marks of a picture from its SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from lab.docgen.same_picture import SVG
+from lab.report.palette import NAMES, Mark
+
+BY_NAME = {name: mark for mark, name in NAMES.items()}
+
+
+def svg(path: Path) -> ET.Element:
+    """Return a picture of the lab."""
+    return ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
+
+
+def looks_of(root: ET.Element, kind: str = "cell") -> dict[Mark, ET.Element]:
+    """Return how each mark looks. kind: in a cell, or as a ``key`` of the legend."""
+    groups = {one.get("id", ""): one for one in root.iter(f"{SVG}g")}
+    return {mark: groups[f"{kind}-{name}"] for mark, name in NAMES.items() if f"{kind}-{name}" in groups}
+
+
+def used(root: ET.Element, kind: str = "cell") -> list[Mark]:
+    """Return the marks that are drawn, in their order."""
+    links = [one.get("href", "").partition("-") for one in root.iter(f"{SVG}use")]
+    return [BY_NAME[name] for before, _, name in links if before == f"#{kind}"]
+
+
+def smallest(root: ET.Element) -> float:
+    """Return the size of the smallest letters, in px. Each text has a size, or is in a group that has one."""
+    return min(float(one.get("font-size", "inf")) for one in root.iter())
