@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import part, stages
-from lab.docgen import figure_values
+from lab.docgen import cells, figure_values
 from lab.docgen.figures import result
 from lab.errors import BadInput, choose_from
 from lab.language.choice import Language
@@ -170,11 +170,12 @@ def _servers(stage: str) -> str:
 
 def _cell(scenario_name: str, stage: str) -> str:
     """Return a cell in a word or two. A scenario that fits the stage and is not in the matrix is "not tried yet"."""
-    found = {(one.scenario, one.stage) for one in reference.cells() if one.verdict}
-    choose_from("scenario", scenario_name, reader.names())
-    if (scenario_name, stage) not in found and reader.load(scenario_name).misfit(_stage(stage)) is None:
+    scenario = reader.load(choose_from("scenario", scenario_name, reader.names()))
+    if found := cells.of(_stage(stage).name, scenario_name):
+        return matrix.in_short(found[0])
+    if scenario.misfit(_stage(stage)) is None:
         return "not tried yet"
-    return matrix.in_short(reference.cell(scenario_name, stage))
+    raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
 PARTS: dict[str, Callable[..., str]] = {

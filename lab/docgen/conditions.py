@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from app.lock import Claim
 from app.locks import stages
-from lab.docgen.cost_of_locking import Outcome, outcomes
+from lab.docgen.cells import Outcome, worst
 from lab.errors import choose_from
 from lab.paths import DOCS
 from lab.text import table
@@ -48,7 +48,7 @@ def _claims(names: Sequence[str]) -> list[Claim]:
 
 def columns(claim: Claim) -> dict[str, list[str]]:
     """Return the stages by what is known of them and a claim. Each stage stands in exactly one list."""
-    seen = outcomes().get(claim.name, {})
+    seen = worst().get(claim.name, {})
     heads = {Outcome.KEPT: KEPT, Outcome.LOST_OTHERWISE: LOST_OTHERWISE, Outcome.FAILED: FAILED}
     found: dict[str, list[str]] = {head: [] for head in COLUMNS}
     for name, stage in stages().items():

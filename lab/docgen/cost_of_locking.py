@@ -3,50 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 
 from matplotlib import style
 from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.report import matrix, pages, reference
+from lab.docgen.cells import Outcome, of, tally, worst
+from lab.report import pages, reference
 from lab.report.chart import BLUE, GREEN, RED, STYLE
-from lab.report.matrix import Cell
 from lab.report.reference import CEILING
 from lab.scenario import reader
 from lab.text import counted, table
 
 PRICE = "price.svg"
-
-
-class Outcome(StrEnum):
-    """What a scenario showed of a stage."""
-
-    KEPT = "kept"
-    # the tested promise held, and increments were lost by another cause
-    LOST_OTHERWISE = "kept, but increments were lost otherwise"
-    FAILED = "failed"
-    # the scenario does not fit the stage, was not run, or its run proved nothing
-    NOT_TRIED = "not tried"
-
-
-def outcome(cell: Cell) -> Outcome:
-    """Return what a cell showed."""
-    if matrix.lost_otherwise(cell):
-        return Outcome.LOST_OTHERWISE
-    return {"KEPT": Outcome.KEPT, "ADMITTED": Outcome.FAILED, "BROKEN": Outcome.FAILED}.get(cell.verdict, Outcome.NOT_TRIED)
-
-
-def seen(stage: str, wanted: Outcome) -> list[Cell]:
-    """Return the cells of a stage in the reference matrix that have this outcome."""
-    return [cell for cell in reference.tried(stage) if outcome(cell) is wanted]
-
-
-def tally(stage: str) -> dict[Outcome, int]:
-    """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
-    shown = {one: len(seen(stage, one)) for one in Outcome if one is not Outcome.NOT_TRIED}
-    return shown | {Outcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
 
 
 def by_speed() -> list[str]:
@@ -82,17 +52,6 @@ def tally_heads() -> list[str]:
     return [f"of {len(reader.names())} scenarios: {first}", *others]
 
 
-def outcomes() -> dict[str, dict[str, Outcome]]:
-    """Return the outcome of each claim with each stage. Several scenarios may test one claim: the worst outcome counts."""
-    about: dict[str, dict[str, Outcome]] = {}
-    for cell in reference.tried():
-        found = outcome(cell)
-        if found is not Outcome.NOT_TRIED:
-            of = about.setdefault(cell.claim, {})
-            of[cell.stage] = max(found, of.get(cell.stage, found), key=list(Outcome).index)
-    return about
-
-
 def _share(stage: str) -> str:
     return f"{reference.share_of_ceiling(stage):.0%}"
 
@@ -116,14 +75,12 @@ def _locks_share() -> str:
 
 def locks() -> list[str]:
     """Return the locks proper: the stages with a store that kept ``exclusive`` in the matrix."""
-    return [
-        name for name in by_speed() if stages()[name].store and "exclusive" in {cell.claim for cell in seen(name, Outcome.KEPT)}
-    ]
+    return [name for name in by_speed() if stages()[name].store and of(name, claim="exclusive", outcome=Outcome.KEPT)]
 
 
 def _kept_by_none() -> str:
     """Return the claims that were tested and that no stage keeps without any loss."""
-    alone = [claim for claim, found in outcomes().items() if Outcome.KEPT not in found.values()]
+    alone = [claim for claim, found in worst().items() if Outcome.KEPT not in found.values()]
     return ", ".join(f"`{claim}`" for claim in alone) or "none"
 
 
@@ -166,17 +123,17 @@ def _price_figure() -> Figure:
 
 def compared() -> list[str]:
     """Return the locks that many scenarios fit, the fastest first. Few scenarios fit all stages, and counts of others mislead."""
-    fitting = {name: len(reference.tried(name)) for name in locks()}
+    fitting = {name: len(of(name)) for name in locks()}
     return [name for name, number in fitting.items() if 2 * number >= max(fitting.values())]
 
 
 def common_scenarios() -> set[str]:
     """Return the scenarios that fit all compared locks."""
-    return set.intersection(*({cell.scenario for cell in reference.tried(name)} for name in compared()))
+    return set.intersection(*({cell.scenario for cell in of(name)} for name in compared()))
 
 
 def _kept_of(name: str, scenarios: set[str]) -> set[str]:
-    return scenarios & {cell.scenario for cell in seen(name, Outcome.KEPT)}
+    return scenarios & {cell.scenario for cell in of(name, outcome=Outcome.KEPT)}
 
 
 def _price_finding(names: list[str], common: set[str]) -> str:

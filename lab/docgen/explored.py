@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import stages
+from lab.docgen import cells
 from lab.docgen.figures import LIST
 from lab.errors import choose_from
 from lab.explore import kept
@@ -20,7 +21,7 @@ from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.summary import Summary, conditions, of_claims
 from lab.language.choice import Language
 from lab.paths import HOME
-from lab.report import matrix, reference
+from lab.report import matrix
 from lab.story import lanes, say
 from lab.story.from_schedule import kept_stories
 from lab.story.happening import Story
@@ -134,8 +135,7 @@ def _evidence() -> str:
 
 
 def _in_runs(stage: str, claim: Claim) -> str:
-    cells = reference.tried(stage, claim=claim.name)
-    return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells) or "not tried"
+    return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells.of(stage, claim=claim.name)) or "not tried"
 
 
 def _searches() -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -35,6 +36,7 @@ LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"
 FACTS = ("run.json", "verdict.json", "series.json")
 DRAWN = "timeline.svg"
+Item = TypeVar("Item")
 
 
 class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -115,37 +117,25 @@ def open_on_the_worst(picture: Timeline) -> None:
 def cut(picture: Timeline) -> None:
     """Remove grants, lives of keys, losses and renewals that are not shown. The run's totals stay."""
     since, until = picture.opens
-    story = {picture.losses[picture.focus].culprit, picture.losses[picture.focus].victim} if picture.focus != NEVER else set()
+    losses = picture.losses
+    story = {losses[picture.focus].culprit, losses[picture.focus].victim} if picture.focus != NEVER else set()
     faulty = {fault.request for fault in picture.faults}
-
-    def shown(place: int, held: DrawnGrant) -> bool:
-        return place in story or held.request in faulty or (held.got <= until and held.until >= since)
-
-    grants = _places(place for place, held in enumerate(picture.held) if shown(place, held))
+    grants = _places(
+        place in story or held.request in faulty or (held.got <= until and held.until >= since)
+        for place, held in enumerate(picture.held)
+    )
     leases = {picture.held[place].lease for place in grants}
     lives = _places(
-        place
+        place in leases or (life.born <= until and (life.gone == NEVER or life.gone >= since))
         for place, life in enumerate(picture.lives)
-        if place in leases or (life.born <= until and (life.gone == NEVER or life.gone >= since))
     )
-    losses = _places(
-        place
-        for place, loss in enumerate(picture.losses)
-        if loss.culprit in grants and (loss.victim in grants or loss.victim == NEVER)
-    )
-    picture.held = [picture.held[place] for place in grants]
-    for held in picture.held:
-        held.lease = lives.get(held.lease, NEVER)
-    picture.lives = [picture.lives[place] for place in lives]
-    for life in picture.lives:
-        life.holder, life.by = grants.get(life.holder, NEVER), grants.get(life.by, NEVER)
-    picture.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
-    for vote in picture.votes:
-        vote.holder = grants.get(vote.holder, NEVER)
-    picture.losses = [picture.losses[place] for place in losses]
-    for loss in picture.losses:
-        loss.culprit, loss.victim = grants[loss.culprit], grants.get(loss.victim, NEVER)
-    picture.focus = losses.get(picture.focus, NEVER)
+    shown = _places(loss.culprit in grants and loss.victim in {*grants, NEVER} for loss in losses)
+    picture.held = _kept(picture.held, grants, lease=lives)
+    picture.lives = _kept(picture.lives, lives, holder=grants, by=grants)
+    votes = _places(vote.born <= until and vote.end(picture.end) >= since for vote in picture.votes)
+    picture.votes = _kept(picture.votes, votes, holder=grants)
+    picture.losses = _kept(losses, shown, culprit=grants, victim=grants)
+    picture.focus = shown.get(picture.focus, NEVER)
     picture.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
     picture.gaps = [at for at in picture.gaps if since <= at <= until]
     before = [step for step in picture.waiting if step[0] < since][-1:]
@@ -153,9 +143,17 @@ def cut(picture: Timeline) -> None:
     picture.shown = picture.opens
 
 
-def _places(kept: Iterable[int]) -> dict[int, int]:
-    """Map the old place of each kept item to its new place."""
-    return {old: new for new, old in enumerate(kept)}
+def _places(shown: Iterable[bool]) -> dict[int, int]:
+    """Map the old place of each item that is shown to its new place."""
+    return {old: new for new, old in enumerate(place for place, is_shown in enumerate(shown) if is_shown)}
+
+
+def _kept(items: Sequence[Item], kept: Mapping[int, int], **of: Mapping[int, int]) -> list[Item]:
+    """Return the items that are kept. of: the new places of what their fields point to; NEVER where that is removed."""
+    for place in kept:
+        for field, places in of.items():
+            setattr(items[place], field, places.get(getattr(items[place], field), NEVER))
+    return [items[place] for place in kept]
 
 
 def result(one: Illustration) -> Result:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.lock import Stage
 from app.locks import stages
+from lab.docgen import cells
 from lab.errors import choose_from
-from lab.report import matrix, reference
+from lab.report import matrix
 from lab.report.matrix import Cell
 from lab.text import table
 
@@ -20,15 +21,15 @@ HEAD, SEEN = ("scenario", "the claim it tests"), "what was seen"
 
 def _proven(name: str) -> dict[str, Cell]:
     """Return the cells of a stage from which something follows: a run that is VOID proves nothing."""
-    return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
+    return {cell.scenario: cell for cell in cells.of(name) if cell.verdict != "VOID"}
 
 
 def _before(stage: Stage) -> tuple[str, Mapping[str, Cell]]:
     """Return the nearest stage below that was tried, with its cells; an empty name where none was."""
     while stage.follows is not None:
         stage = stages()[stage.follows]
-        if cells := _proven(stage.name):
-            return stage.name, cells
+        if found := _proven(stage.name):
+            return stage.name, found
     return "", {}
 
 
@@ -65,13 +66,13 @@ def _changed(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _in_words(cells: Sequence[Cell]) -> str:
+def _in_words(tried: Sequence[Cell]) -> str:
     """Return what was seen in some scenarios, as part of a sentence: kept in …; failed in … (lost 4)."""
-    kept = [f"`{cell.scenario}`" for cell in cells if _outcome(cell) == ("KEPT", False)]
-    failed = [f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in cells if cell.verdict in ("ADMITTED", "BROKEN")]
+    kept = [f"`{cell.scenario}`" for cell in tried if _outcome(cell) == ("KEPT", False)]
+    failed = [f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in tried if cell.verdict in ("ADMITTED", "BROKEN")]
     rest = [
         f"`{cell.scenario}`: {matrix.in_short(cell)}"
-        for cell in cells
+        for cell in tried
         if _outcome(cell) == ("KEPT", True) or cell.verdict == "UNSEEN"
     ]
     words = [f"kept in {', '.join(kept)}"] if kept else []
@@ -87,12 +88,9 @@ def _all() -> str:
 def _whole(stage: Stage) -> str:
     """Return every scenario that was run with a stage: its claim, whether the stage makes it, what was seen, how often."""
     claimed, rows = {claim.name for claim in stage.claims}, []
-    for cell in reference.tried(stage.name):
+    for cell in cells.of(stage.name):
         made = "yes" if cell.claim in claimed else "no"
-        word, seen = cell.verdict, matrix.with_rounds(cell)
-        is_said = seen.startswith(word.lower())  # "kept", or "kept, 3 lost otherwise"
-        text = seen.replace(word.lower(), word, 1) if is_said else f"{word}: {seen.removeprefix('broken: ')}"
-        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, text])
+        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, matrix.with_rounds(cell, matrix.with_verdict(cell))])
     return table([*HEAD, "claimed", SEEN], rows) if rows else NOT_TRIED
 
 

@@ -139,9 +139,9 @@ def markdown(cells: Sequence[Cell], origin: Origin, rounds: Sequence[Round] = ()
     return f"{table(['scenario', 'claim', *columns], rows)}\n{chr(10).join(below)}\n"
 
 
-def with_rounds(cell: Cell) -> str:
-    """Return a cell in short, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
-    words = [in_short(cell)]
+def with_rounds(cell: Cell, in_words: str = "") -> str:
+    """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
+    words = [in_words or in_short(cell)]
     if cell.tries > 1:
         words.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
     return ", ".join(words)
@@ -165,6 +165,13 @@ def in_short(cell: Cell) -> str:
         return cell.verdict.lower()
     word = "broken: " if cell.verdict == "BROKEN" else ""
     return word + _damage(cell)
+
+
+def with_verdict(cell: Cell) -> str:
+    """Return a cell that was run with its verdict: ``KEPT, 3 lost otherwise``, ``ADMITTED: lost 12``."""
+    if lost_otherwise(cell):
+        return f"{cell.verdict}, {cell.lost} lost otherwise"
+    return f"{cell.verdict}: {_damage(cell)}" if cell.verdict in ("ADMITTED", "BROKEN") else cell.verdict
 
 
 def lost_otherwise(cell: Cell) -> bool:

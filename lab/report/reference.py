@@ -34,12 +34,6 @@ def cells() -> list[Cell]:
     return current(matrix.load(kept)) if (kept / "matrix.json").exists() else []
 
 
-def tried(stage: str = "", scenario_name: str = "", claim: str = "") -> list[Cell]:
-    """Return the cells of the reference matrix that were run: of this stage, scenario and claim, where they are given."""
-    wanted = {(name, value) for name, value in (("stage", stage), ("scenario", scenario_name), ("claim", claim)) if value}
-    return [one for one in cells() if one.verdict and all(getattr(one, name) == value for name, value in wanted)]
-
-
 def current(found: Sequence[Cell]) -> list[Cell]:
     """Return the cells whose scenario tests the same claim as when they were measured, and still fits the stage.
 
@@ -70,15 +64,6 @@ def of_stage(stage: str, replicas: int = 3) -> Result:
 def has_run(stage: str) -> bool:
     """Return whether the reference ladder has a run of this stage."""
     return any(result.judgement.stage == stage for result in ladder())
-
-
-def cell(scenario_name: str, stage: str) -> Cell:
-    """Return a cell of the reference matrix that was run. Raises BadInput."""
-    choose_from("scenario", scenario_name, reader.names())
-    choose_from("stage", stage, stages())
-    if found := tried(stage, scenario_name):
-        return found[0]
-    raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
 def figure(result: Result, name: str) -> str:

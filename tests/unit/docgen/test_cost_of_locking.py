@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.locks import stages
-from lab.docgen import cost_of_locking
-from lab.docgen.cost_of_locking import Outcome
+from lab.docgen import cells, cost_of_locking
+from lab.docgen.cells import Outcome
 from lab.report import reference
 from lab.report.matrix import Cell
 from lab.scenario import reader
@@ -35,7 +35,7 @@ def test_price_title_has_the_common_number():
 
 def test_shares_have_one_denominator():
     """For every stage the kept, failed and untried scenarios add up to all scenarios."""
-    sums = {sum(cost_of_locking.tally(name).values()) for name in cost_of_locking.by_speed()}
+    sums = {sum(cells.tally(name).values()) for name in cost_of_locking.by_speed()}
 
     assert sums == {len(reader.names())}
 
@@ -44,10 +44,10 @@ def test_shares_have_one_denominator():
 def made_cells(monkeypatch):
     """Let the reference matrix have these cells: a verdict, and how many increments were lost."""
 
-    def make(**cells: tuple[str, int]) -> None:
+    def make(**of: tuple[str, int]) -> None:
         made = [
             Cell(stage=stage, scenario="nested_two_locks", claim="breaks_deadlock", verdict=verdict, lost=lost)
-            for stage, (verdict, lost) in cells.items()
+            for stage, (verdict, lost) in of.items()
         ]
         monkeypatch.setattr(reference, "cells", lambda: made)
 
@@ -57,7 +57,7 @@ def made_cells(monkeypatch):
 def test_losses_are_no_keeping(made_cells):
     """A stage that lost increments while it kept a claim is not counted as a stage that keeps it."""
     made_cells(mysql_for_update=("KEPT", 0), lua=("KEPT", 2), watchdog=("ADMITTED", 0), redlock=("VOID", 0))
-    found = {name: [one for one, number in cost_of_locking.tally(name).items() if number == 1] for name in stages()}
+    found = {name: [one for one, number in cells.tally(name).items() if number == 1] for name in stages()}
 
     assert found["mysql_for_update"] == [Outcome.KEPT]
     assert found["lua"] == [Outcome.LOST_OTHERWISE]
