@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from app.locks import stages
-from lab.experiments.cell_queue import LOOSE, CellQueue
 from lab.experiments.child_run import NoVerdict, child_command, child_run
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
@@ -31,23 +31,25 @@ def conduct(
     on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
     """
     began_s, runs = time.monotonic(), []
-    queue = CellQueue([(_train(cell), cell) for cell in cells], jobs)
+    # cells whose servers stay up stand together at the left; half of the jobs begin there, the others with cells that mostly wait
+    waiting = deque(sorted(cells, key=_servers, reverse=True))
     with ThreadPoolExecutor(jobs) as pool:
-        running: dict[Future[Cell], tuple[str, Cell]] = {}
+        running: dict[Future[Cell], tuple[Callable[[], Cell], Cell]] = {}
 
-        def submit(taken: tuple[str, Cell] | None) -> None:
-            if taken is not None:
-                running[pool.submit(_conducted, taken[1], taken[0], reports, draw)] = taken
+        def submit(take: Callable[[], Cell]) -> None:
+            if waiting:
+                cell = take()
+                running[pool.submit(_conducted, cell, reports, draw)] = take, cell
 
-        for _ in range(jobs):
-            submit(queue.take())
+        for number in range(jobs):
+            submit(waiting.popleft if number < max(1, jobs // 2) else waiting.pop)
         while running:
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                train, cell = running.pop(future)
+                take, cell = running.pop(future)
                 runs.append(future.result())
                 count(cell, runs[-1])
                 on_done(runs[-1])
-                submit(queue.go_on(train))
+                submit(take)
     return Round.of(runs, jobs, time.monotonic() - began_s)
 
 
@@ -85,15 +87,15 @@ def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: s
     return cell
 
 
-def _train(cell: Cell) -> str:
-    """Return the store whose servers stay up from this cell to the next; LOOSE where no servers stay up."""
+def _servers(cell: Cell) -> str:
+    """Return the store whose servers stay up from this cell to the next; empty where no servers stay up."""
     store = stages()[cell.stage].store
-    return store if store and can_be_kept(store, scenarios.load(cell.scenario)) else LOOSE
+    return store if store and can_be_kept(store, scenarios.load(cell.scenario)) else ""
 
 
-def _conducted(cell: Cell, servers: str, reports: Path, draw: bool) -> Cell:
+def _conducted(cell: Cell, reports: Path, draw: bool) -> Cell:
     """Return a run of the cell."""
-    one = scenarios.load(cell.scenario)
+    one, servers = scenarios.load(cell.scenario), _servers(cell)
     words = [cell.scenario, "--stage", cell.stage]
     words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
     run = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)

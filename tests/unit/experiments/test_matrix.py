@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import msgspec
 import pytest
 
@@ -11,6 +13,7 @@ from lab.experiments import matrix, matrix_round
 from lab.report.matrix import Cell, Matrix, load, read
 from lab.report.matrix_origin import Origin
 from lab.run import environment
+from tests.every import every
 
 OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})
 NEW = msgspec.structs.replace(OLD, started_utc="2026-01-02T03:04:05+00:00")
@@ -33,7 +36,7 @@ def conducted(monkeypatch, tmp_path):
 
     monkeypatch.setattr(matrix_round, "judged", judged)
     monkeypatch.setattr(matrix, "measured_now", lambda: origin[0])
-    monkeypatch.setattr("lab.report.matrix_picture.draw", lambda *what: [])
+    monkeypatch.setattr(matrix, "draw", lambda *what: [])
     monkeypatch.setattr(matrix, "publish_site", lambda: None)
     monkeypatch.setattr(matrix, "lacking", lambda scenario, stage: [])
     return verdicts, origin
@@ -244,6 +247,28 @@ def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
 
     ran = ["rush", "--stage", "lua", "--requests", "1000", "--no-draw"]
     assert words == [ran, ran, ["report", "the-run"]]
+
+
+@every("jobs, first", [(1, ["zookeeper"]), (2, ["zookeeper", ""]), (4, ["zookeeper", "zookeeper", "", ""])])
+def test_half_of_the_jobs_begin_with_slow_servers(jobs, first, conducted, monkeypatch):
+    """Half of the jobs begin with cells whose servers stay up, the others with the rest. Each cell runs once."""
+    ran, together = [], threading.Barrier(jobs)
+    stages = [*["lua"] * 4, *["zookeeper"] * 4, *["mysql_insert"] * 4]
+
+    def noted(cell, line, reports, servers):
+        ran.append((cell.stage, servers))
+        if len(ran) <= jobs:
+            together.wait(10)
+        cell.verdict = "KEPT"
+        return cell
+
+    monkeypatch.setattr(matrix_round, "judged", noted)
+    cells = [Cell(stage=stage, scenario="rush", claim="exclusive") for stage in stages]
+    matrix_round.conduct(cells, jobs, lambda run: None, draw=True)
+
+    assert sorted(stage for stage, _ in ran) == sorted(stages)
+    assert {cell.verdict for cell in cells} == {"KEPT"}
+    assert sorted(servers for _, servers in ran[:jobs]) == sorted(first)
 
 
 def test_fingerprint_follows_the_code(tmp_path):

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from lab.evidence.mechanism import Mechanism
 from lab.docgen.same_picture import SVG
+from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
 from lab.experiments.own_lock import Task
