@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from matplotlib import style
 from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.docgen.cells import Outcome, of, tally, worst
 from lab.report import pages, reference
-from lab.report.chart import BLUE, GREEN, RED, STYLE
+from lab.report.chart import BLUE, GREEN, RED, write
 from lab.report.reference import CEILING
 from lab.scenario import reader
 from lab.text import counted, table
@@ -86,11 +85,7 @@ def _kept_by_none() -> str:
 
 def draw_price(folder: Path) -> Path:
     """Draw the price of each lock against the claims it keeps. Return the path of ``price.svg``."""
-    with style.context(STYLE):
-        figure = _price_figure()
-        path = folder / PRICE
-        figure.savefig(path, metadata={"Date": None})
-    return path
+    return write(_price_figure, folder / Path(PRICE).stem)[0]
 
 
 def _price_figure() -> Figure:

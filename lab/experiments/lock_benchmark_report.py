@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from matplotlib import style
 from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.experiments import measurement
 from lab.experiments.lock_benchmark import LockMeasurement
 from lab.experiments.measurement import Measurement, made_now
-from lab.report.chart import BLUE, ORANGE, PURPLE, STYLE, title, title_width
+from lab.report.chart import BLUE, ORANGE, PURPLE, title, title_width
+from lab.report.chart import write as write_chart
 from lab.text import table
 
 
@@ -111,7 +111,8 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
     together = {one.stage: one for one in found if one.clients > 1 and one.one_key and not one.work_ms}
     claims = {name: CLAIMED[alone[name].store or ""] for name in names if alone[name].store in CLAIMED and name in stages()}
     rows = ((alone, BLUE, "one client, a key of its own"), (together, ORANGE, "sixteen clients, all on one key"))
-    with style.context(STYLE):
+
+    def drawn() -> Figure:
         figure = Figure(figsize=(9.6, 2.2 + 0.42 * len(names)), layout="constrained")
         axes = figure.add_subplot()
         for offset, (measured, colour, label) in enumerate(rows):
@@ -128,10 +129,9 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
         axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.05), ncols=3)
         about = "a cycle is acquire and release; clients are processes of this machine"
         title(axes, _finding(alone), about, title_width(names))
-        paths = [into / f"locks.{kind}" for kind in ("svg", "png")]
-        for path in paths:
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    return paths
+        return figure
+
+    return write_chart(drawn, into / "locks", ("svg", "png"))
 
 
 def _finding(alone: dict[str, LockMeasurement]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -30,7 +29,8 @@ from lab.experiments.omission import (
     quantile,
 )
 from lab.experiments.statistics import Interval, mean_of_ratios, of_amounts
-from lab.report.chart import FONTS, STYLE
+from lab.report.chart import FONTS
+from lab.report.chart import write as write_chart
 from lab.report.palette import LIGHT, PAPERS, Paper
 from lab.text import counted, table, thousands
 
@@ -135,13 +135,10 @@ def finding(runs: Sequence[TimedRun]) -> str:
 def draw_one(found: OmissionBenchmark, folder: Path, name: str) -> Path:
     """Draw the picture on one paper: its file's name ends with ``name``. Return its path."""
     paper = PAPERS[name]
-    path = folder / f"{STEM}{name}.svg"
     settings = {"text.color": paper.text, "axes.labelcolor": paper.text, "axes.facecolor": paper.page, "grid.color": paper.line}
     settings |= {"xtick.color": paper.soft, "ytick.color": paper.soft, "axes.edgecolor": paper.soft}
-    with style.context([STYLE, FONTS, settings]):
-        figure = picture(found.runs, paper)
-        figure.savefig(path, metadata={"Date": None, "Title": finding(found.runs)}, facecolor=paper.page)
-    return path
+    settings |= {"savefig.facecolor": paper.page, **FONTS}
+    return write_chart(lambda: picture(found.runs, paper), folder / f"{STEM}{name}", settings=settings)[0]
 
 
 def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
@@ -149,6 +146,7 @@ def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
     colours = COLOURS.get(paper.page, DARK_COLOURS)
     below_head = SteadyLayout(rect=(0.005, 0.01, 0.99, 0.99 - HEAD_IN / SIZE_IN[1]))
     figure = Figure(figsize=SIZE_IN, layout=below_head)
+    figure.set_label(finding(runs))
     dots, shares = figure.subplots(1, 2, width_ratios=(1.25, 1))
     _dots(dots, runs, colours, paper)
     _shares(shares, runs, colours, paper)

@@ -6,14 +6,13 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib import style as styles
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_result import Curve, SweepResult
-from lab.report.chart import STYLE, write_figure
+from lab.report.chart import write
 
 BLACK = "#222222"
 WIDTH_IN = 9.6
@@ -22,7 +21,8 @@ TITLE_WIDTH = 84  # characters in a line of the title
 
 def save(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path) -> list[Path]:
     """Draw to ``stem.svg`` and ``stem.png``, and return the paths."""
-    with styles.context(STYLE):
+
+    def drawn() -> Figure:
         title = textwrap.fill(heading(sweep, result, curves), TITLE_WIDTH)
         below = textwrap.fill(conditions(result), TITLE_WIDTH + 12)
         lines = title.count("\n") + below.count("\n") + 2
@@ -34,10 +34,9 @@ def save(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path)
         whole.text(0.012, 1 - 0.08 / height_in, title, ha="left", va="top", fontsize=13, fontweight="bold")
         down_in = 0.12 + 0.25 * (title.count("\n") + 1)
         whole.text(0.012, 1 - down_in / height_in, below, ha="left", va="top", fontsize=10, color="#555555")
-        paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
-        for path in paths:
-            write_figure(whole, path, {"Date": None})
-    return paths
+        return whole
+
+    return write(drawn, stem, ("svg", "png"))
 
 
 def heading(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:

@@ -64,27 +64,39 @@ OPTIONAL: dict[str, object] = {
 
 def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
     """Draw a chart into one file of each kind, such as ``stem.svg``. Return the paths."""
-    from matplotlib import style  # here, because it takes half a second to load, and many commands draw nothing
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # here, because it takes half a second to load, and many commands draw nothing
 
-    with style.context(STYLE):
+    def drawn() -> Figure:
         usual = 1.9 + 0.42 * len(results) if chart.GROWS else max(4.6, 1 + 0.22 * len(results))
         figure = Figure(figsize=(9.6, chart.height(results) or usual), layout="constrained")
         axes = figure.add_subplot()
         chart.draw(axes, results)
         separate_thousands(axes)
-        paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
-        for path in paths:
-            about = {"Date": None, "Title": axes.get_title(loc="left").replace("\n", " ")}
-            write_figure(figure, path, about)
+        figure.set_label(axes.get_title(loc="left").replace("\n", " "))
+        return figure
+
+    return write(drawn, stem, kinds)
+
+
+def write(
+    draw: Callable[[], Figure], stem: Path, kinds: Sequence[str] = ("svg",), settings: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """Draw a figure in the lab's style into one file of each kind, such as ``stem.svg``. Return the paths.
+
+    A file is written completely or not at all, and through no link. An SVG states the figure's label as its title, and no date.
+    settings: of matplotlib, beyond those of the style.
+    """
+    from matplotlib import style
+
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
+    with style.context([STYLE, dict(settings or {})]):
+        figure = draw()
+        about = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
+        for path, kind in zip(paths, kinds, strict=True):
+            content = BytesIO()
+            figure.savefig(content, format=kind, metadata=about if kind == "svg" else None)
+            replace(path, content.getvalue())
     return paths
-
-
-def write_figure(figure: Figure, path: Path, about: Mapping[str, str | None] | None = None) -> None:
-    """Write a figure completely or not at all, and through no link. about: what an SVG file states about itself."""
-    content, kind = BytesIO(), path.suffix[1:]
-    figure.savefig(content, format=kind, metadata=about if kind == "svg" else None)
-    replace(path, content.getvalue())
 
 
 def separate_thousands(axes: Axes) -> None:
