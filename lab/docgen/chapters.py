@@ -17,6 +17,7 @@ from lab.errors import BadInput, choose_from
 from lab.language.choice import Language
 from lab.language.phrases import exactly
 from lab.paths import HOME
+from lab.play.levels import LEVELS
 from lab.report import matrix, reference, steps_picture
 from lab.report.pages import lock_servers
 from lab.scenario import reader
@@ -28,6 +29,7 @@ from lab.text import counted
 FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
 UP = "../../"  # from a chapter to the project's top
+PAGES = f"{UP}reports/reference/play"
 PLACES = ("problem", "diff", "verdicts", "still", "neighbours")  # what every chapter holds, in this order
 
 SKELETON = """\
@@ -178,6 +180,13 @@ def _cell(scenario_name: str, stage: str) -> str:
     raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
+def _play(name: str) -> str:
+    """Return links to the stage's levels, on which the reader is the scheduler; nothing where it has none."""
+    _stage(name)
+    links = [f"[{level.goal}]({PAGES}/{level.name}.html)" for level in LEVELS if level.stage == name]
+    return f"**Be the scheduler.** You decide the order, in your browser: {' · '.join(links)}\n" if links else ""
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "problem": _problem,
     "still": _still,
@@ -189,6 +198,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "figure": _figure,
     "servers": _servers,
     "cell": _cell,
+    "play": _play,
 }
 # made of facts in Chinese
 IN_CHINESE: dict[str, Callable[..., str]] = {"picture": partial(_picture, language=Language.CHINESE)}

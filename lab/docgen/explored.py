@@ -30,7 +30,7 @@ from lab.text import counted, table, thousands
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
 REENTERS, FAULTS_OF_A_PAIR = "reentrant", 2
-SEARCHES = "../explore.md#what-is-searched"  # from a chapter
+SEARCHES = "../explore.md"  # from a chapter
 
 
 @cache
@@ -69,8 +69,7 @@ def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
     stage = stages()[choose_from("stage", name, stages())]
     found = kept.current(stage)
     if found is None or found.why:
-        why = found.why if found is not None else "no decision of its present code is kept"
-        return f"**Every order.** Not decided: {why}. `{AGAIN.format(name)}` decides it.\n"
+        return not_decided(found, AGAIN.format(name)) + "\n"
     answers, story = of_claims(found), story_of(stage)
     if story is None:
         return f"**Every order.** {_all_hold(found, stage, answers)}\n"
@@ -87,6 +86,20 @@ def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
     )
 
 
+def not_decided(found: Kept | None, command: str) -> str:
+    """Return why nothing is decided of a stage, and the command that decides it."""
+    why = found.why if found is not None else "no decision of its present code is kept"
+    return f"**Every order.** Not decided: {why}. `{command}` decides it."
+
+
+def decided(found: Kept, page: str) -> tuple[str, str]:
+    """Return in words how many schedules are decided, and in how many searches. page: the way to the page that lists searches."""
+    done = [one for one in found.searches if one["decided"]]
+    number = sum(one.get("schedules") or 0 for one in done)
+    schedules = f"{thousands(number)} schedules" if number else "every order"
+    return schedules, f"{counted(len(done), '[search', '[searches')}]({page}#what-is-searched)"
+
+
 def _image(story: Story, up: str, language: Language = Language.ENGLISH) -> str:
     """Return a picture and its sentences. up: the way from the document to the project's top."""
     source = up + (kept.FOLDER / f"{story.stage}.svg").relative_to(HOME).as_posix()
@@ -101,18 +114,15 @@ def _drawn(name: str) -> str:
 
 def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
     """Return what was decided where a chapter draws no schedule."""
-    number = sum(one.get("schedules") or 0 for one in found.searches if one["decided"])
-    done = sum(one["decided"] for one in found.searches)
-    undecided = len(found.searches) - done
+    orders, searches = decided(found, SEARCHES)
+    answer = f"`lab explore {stage.name}` decided {orders} in {searches}."
     promised = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim in stage.claims]
     others = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim not in stage.claims]
-    orders = f"{thousands(number)} schedules" if number else "every order"
-    decided = f"`lab explore {stage.name}` decided {orders} in {counted(done, '[search', '[searches')}]({SEARCHES})."
-    words = [
-        f"{decided} None of them breaks a promise of `{stage.name}`." if not promised else f"{decided} {'; '.join(promised)}."
-    ]
+    words = [f"{answer} {'; '.join(promised)}." if promised else f"{answer} None of them breaks a promise of `{stage.name}`."]
     words += [f"Of what it does not promise: {'; '.join(others)}."] if others else []
-    words += ["The other searches took too long: they are not decided."] if undecided else []
+    words += (
+        ["The other searches took too long: they are not decided."] if not all(one["decided"] for one in found.searches) else []
+    )
     return " ".join(words)
 
 

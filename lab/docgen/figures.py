@@ -30,7 +30,7 @@ from lab.report.run_data import load as load_result
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
 from lab.story.steps import steps
-from lab.story.timeline import NEVER, DrawnGrant, Timeline, load
+from lab.story.timeline import NEVER, Timeline, load
 
 LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"

@@ -24,7 +24,6 @@ from lab.docgen import (
     figures,
     lesson_parts,
     matrix_views,
-    played,
     slips,
     speed_tables,
     translations,
@@ -253,7 +252,6 @@ PARTS: dict[str, Callable[..., str]] = {
     **speed_tables.PARTS,
     **explored.PARTS,
     **slips.PARTS,
-    **played.PARTS,
     **lesson_parts.PARTS,
     **growth_report.DOCUMENT_PARTS,
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from app.lock import Claim, Stage
 from app.locks import stage as stage_of
+from lab.docgen.explored import decided, not_decided
 from lab.errors import BadInput, choose_from
 from lab.explore import kept
 from lab.explore.kept import Kept
@@ -14,7 +15,6 @@ from lab.explore.summary import of_claims
 from lab.paths import HOME
 from lab.story import say
 from lab.story.from_schedule import kept_stories
-from lab.text import counted, thousands
 
 
 def _slip(name: str, claim: str = "") -> str:
@@ -27,16 +27,15 @@ def _slip(name: str, claim: str = "") -> str:
     if claim:
         choose_from("claim", claim, [one.name for one in Claim], f"slip {name}")
     if not any(" explore " in line for line in commands):
-        decided = ""
+        said = ""
     elif found is None or found.why:
-        why = found.why if found else "no decision of its present code is kept"
-        decided = f"**Every order.** Not decided: {why}. `.venv/bin/lab explore {where} --keep` decides it."
+        said = not_decided(found, f".venv/bin/lab explore {where} --keep")
     elif claim:
-        decided, again = _broken(found, Claim[claim])
+        said, again = _broken(found, Claim[claim])
         commands.append(f".venv/bin/lab replay {where}:{again}")
     else:
-        decided = _kept_promises(found, stage)
-    return "\n".join(["```python", code(stage), "```", "", *([decided, ""] if decided else []), "```sh", *commands, "```", ""])
+        said = _kept_promises(found, stage)
+    return "\n".join(["```python", code(stage), "```", "", *([said, ""] if said else []), "```sh", *commands, "```", ""])
 
 
 def code(stage: Stage) -> str:
@@ -60,13 +59,8 @@ def _kept_promises(found: Kept, stage: Stage) -> str:
     answers = of_claims(found)
     if broken := [claim.name for claim, one in answers.items() if one.broken and claim in stage.claims]:
         raise BadInput(f"{stage.name} breaks {', '.join(broken)}: the part has to name the claim")
-    decided = [one for one in found.searches if one["decided"]]
-    number = sum(one["schedules"] or 0 for one in decided)
-    searches = f"{counted(len(decided), '[search', '[searches')}](explore.md#what-is-searched)"
-    return (
-        f"**Every order.** {thousands(number)} schedules are decided, in {searches}. "
-        "None of them breaks a claim that this lock makes."
-    )
+    schedules, searches = decided(found, "explore.md")
+    return f"**Every order.** {schedules} are decided, in {searches}. None of them breaks a claim that this lock makes."
 
 
 PARTS: dict[str, Callable[..., str]] = {"slip": _slip}

@@ -8,7 +8,7 @@ Colours mean the same everywhere and are safe for the colour-blind (Okabe and It
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
