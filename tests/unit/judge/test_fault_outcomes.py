@@ -76,6 +76,25 @@ def test_a_killed_store_reports_no_deletion(made, kind, set_over):
     assert keys.happened(SET_OVER, 0, 500 * MS, "lock") is set_over
 
 
+@pytest.mark.parametrize(
+    ("reported", "asked", "known"),
+    [
+        (["lock"], "lock", True),
+        (["library:lock"], "lock", True),  # a library put something before the name
+        (["library:lock", "other:lock"], "lock", False),  # which of the two is meant is not known
+        (["lock", "library:lock"], "lock", True),
+        (["library:lock"], "", False),
+        (["another"], "lock", False),
+    ],
+)
+def test_the_name_of_a_key_at_the_store(made, reported, asked, known):
+    """The store knows a key by its name, or by the one longer name that has it within."""
+    for number, key in enumerate(reported):
+        made.key_event("set", 10 + number, key)
+
+    assert KeyHistory(History(made.folder)).is_known(asked) is known
+
+
 def test_lease_that_begins_with_a_fast_clock(made):
     """A lock that is granted while the store's clock runs too fast ends early as well, also where the fault began long before."""
     made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("speed_up_clock", "struck", 2, 1490)

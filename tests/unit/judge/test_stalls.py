@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.journal import Stalled
+
 MS = 1_000_000
 
 
@@ -41,3 +43,25 @@ def test_longest_stall_is_measured(made):
     made.increment("a", 0, 0).stalled(1000, 1300).stalled(2000, 2700, replica="replica-2").stalled(3000, 3400)
 
     assert made.analyse(final=1).measures["stalled_ms"] == 700
+
+
+@pytest.mark.parametrize(
+    ("replicas", "still", "own"),
+    [
+        (1, 1, True),  # the only replica: nothing shows that the machine was frozen
+        (2, 1, True),  # the other one ran meanwhile
+        (2, 2, False),  # all at once: the machine was frozen
+    ],
+)
+def test_a_stall_of_its_own_making(made, replicas, still, own):
+    """A replica that no signal stopped made its stall itself, unless all replicas of several stood still at once."""
+    made.increment("a", 0, 0)
+    for number in range(1, replicas + 1):
+        made.stalled(5000, 5100, replica=f"replica-{number}")  # at another time: so the judge knows all replicas
+    for number in range(1, still + 1):
+        gap = Stalled(request="", since_ns=1000 * MS, until_ns=2000 * MS, queued_ns=0, stopped=False)
+        made.line(f"journal/replica-{number}.jsonl", gap)
+
+    stalls = [stall for stall in made.analyse(final=1).stalls if stall.since_ns == 1000 * MS]
+
+    assert [(stall.own, stall.stopped) for stall in stalls] == [(own, not own)] * still
