@@ -7,13 +7,13 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from app.endpoint import Endpoint
 from app.nested_lock import NESTINGS
 from app.origin import LOOPBACK
+from app.suggestion import nearest
 
 PREFIX = "LAB_"
 LONGEST_MS = 86_400_000  # a day
@@ -82,11 +82,9 @@ class Settings:
         given = {name.removeprefix(PREFIX).lower(): text for name, text in environ.items() if name.startswith(PREFIX)}
         given |= {name: str(value) for name, value in flags.items()}
         for name in sorted(given.keys() - known):
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            guess = f" Did you mean {PREFIX}{near[0].upper()}?" if near else ""
-            raise SettingsError(
-                f"there is no setting {name} ({PREFIX}{name.upper()}).{guess} The settings: {', '.join(sorted(known))}"
-            )
+            near = nearest(name, known)
+            hint = f"Did you mean {PREFIX}{near.upper()}?" if near else f"The settings: {', '.join(sorted(known))}"
+            raise SettingsError(f"there is no setting {name} ({PREFIX}{name.upper()}). {hint}")
         return Settings(**{name: _value(name, text) for name, text in given.items()})
 
 
@@ -105,7 +103,7 @@ def _value(name: str, text: str) -> Any:
 
 def _one_of(text: str, choices: tuple[str, ...]) -> str:
     if text not in choices:
-        raise ValueError(f"{text!r} is none of {', '.join(filter(None, choices))}")
+        raise ValueError(f"{text!r} is not one of {', '.join(filter(None, choices))}")
     return text
 
 
@@ -125,7 +123,7 @@ def _stock(text: str) -> int:
 
 def _name(text: str) -> str:
     if not A_NAME.fullmatch(text):
-        raise ValueError(f"{_shown(text)} is no name: use 1 to 200 letters, digits or any of . _ : -")
+        raise ValueError(f"{_shown(text)} is not a valid name: use 1 to 200 letters, digits or any of . _ : -")
     return text
 
 
@@ -134,7 +132,7 @@ def _hosts(text: str) -> tuple[str, ...]:
         return ()
     names = tuple(part.strip().lower() for part in text.split(","))
     if not all(names):
-        raise ValueError(f"{_shown(text)} is no list of host names, as in localhost,lab.example; {ANY} accepts every name")
+        raise ValueError(f"{_shown(text)} is not a list of host names, as in localhost,lab.example; {ANY} accepts every name")
     return names
 
 
@@ -162,7 +160,7 @@ def _shown(text: str) -> str:
 def _address(text: str) -> str:
     host, colon, port = text.rpartition(":")
     if text and not (host and colon and DIGITS.fullmatch(port)):
-        raise ValueError(f"{_shown(text)} is no address, as in 127.0.0.1:4000")
+        raise ValueError(f"{_shown(text)} is not an address, as in 127.0.0.1:4000")
     return text
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from app import plugins
 from app.lock import Claim, Stage
+from app.suggestion import suggestion
 
 STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
 LONGEST_MS = 86_400_000  # a day
@@ -78,7 +78,7 @@ def _claims(record: Stage) -> Iterator[str]:
     if isinstance(claims, (list, tuple, set, frozenset)):
         for one in claims:
             if isinstance(one, str) and one not in known:
-                yield f"there is no claim {_shown(one)}.{_nearest(one, known)} The choices: {', '.join(known)}"
+                yield f"there is no claim {_shown(one)}. {suggestion(one, known)}"
     if not isinstance(claims, frozenset) or not all(isinstance(one, Claim) for one in claims):
         yield f'claims must be claims("exclusive …"), with the names in one text, not {_shown(claims)}'
 
@@ -87,9 +87,10 @@ def _named(key: str, known: Callable[[], list[str]], optional: bool) -> Callable
     def check(record: Stage) -> Iterator[str]:
         value = getattr(record, key)
         if not (value is None and optional) and value not in known():
-            near = _nearest(value, known()) if isinstance(value, str) else ""
-            none = ", or None" if optional else ""
-            yield f"{key} = {_shown(value)} is not known.{near} The choices: {', '.join(known())}{none}"
+            choices = [*known(), *(["None"] if optional else [])]
+            typed = value if isinstance(value, str) else ""
+            listed_by = "lab stages" if key == "follows" else ""
+            yield f"{key} = {_shown(value)} is not known. {suggestion(typed, choices, listed_by)}"
 
     return check
 
@@ -106,7 +107,7 @@ def _ttl(record: Stage) -> Iterator[str]:
         yield from _whole("ttl_ms", record.ttl_ms)
         yield from _whole("ttl_step_ms", record.ttl_step_ms)
         if record.ttl_ms % record.ttl_step_ms:
-            yield f"ttl_ms = {record.ttl_ms} is no multiple of ttl_step_ms = {record.ttl_step_ms}"
+            yield f"ttl_ms = {record.ttl_ms} is not a multiple of ttl_step_ms = {record.ttl_step_ms}"
 
 
 def _whole(key: str, value: Any) -> Iterator[str]:
@@ -129,11 +130,6 @@ CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
     "ttl_ms": _ttl,
     "ttl_step_ms": lambda record: _whole("ttl_step_ms", record.ttl_step_ms),
 }
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _shown(value: object) -> str:

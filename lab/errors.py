@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable
-from difflib import get_close_matches
 from enum import IntEnum
+
+from app.suggestion import suggestion
 
 
 class ExitStatus(IntEnum):
@@ -60,6 +61,16 @@ OF_THE_PLACE = {
 }
 
 
+# The command that lists all things of a kind: an error names it in place of a long list.
+LISTED_BY = {
+    "command": "lab --help",
+    "measurement": "lab bench --help",
+    "scenario": "lab scenarios",
+    "stage": "lab stages",
+    "sweep": "lab sweep --help",
+}
+
+
 def worst(statuses: Iterable[int]) -> ExitStatus:
     """Return the worst exit status of many runs; good where there are none."""
     return max((ExitStatus(status) for status in statuses), key=SEVERITY.index, default=ExitStatus.GOOD)
@@ -72,13 +83,13 @@ class LabError(Exception):
 
 
 class BadInput(LabError):  # noqa: N818 - names what it is
-    """The user's input is wrong. The message names the thing, its place, and the valid choices."""
+    """The user's input is wrong. The message names the thing, its place, and the valid choices or what lists them."""
 
     exit_status = ExitStatus.BAD_INPUT
 
 
 class MissingProgram(LabError):  # noqa: N818 - names what it is
-    """A program that the lab needs is not on this machine. The message says how to install it."""
+    """A program that the lab needs is not installed. The message says how to install it."""
 
 
 class MissingPackage(LabError):  # noqa: N818 - names what it is
@@ -119,7 +130,7 @@ def in_short(error: BaseException) -> str:
 
 
 def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", owner: str = "") -> str:
-    """Return the name if it is one of the choices. Raises BadInput with the nearest choice and all of them.
+    """Return the name if it is one of the choices. Raises BadInput with the nearest choice, or with what lists them.
 
     owner: the thing that does not have what is named, if there is one: "the fault freeze".
     """
@@ -127,7 +138,5 @@ def choose_from(kind: str, name: str, choices: Iterable[str], where: str = "", o
     if name in names:
         return name
     place = f"{where}: " if where else ""
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
     lacking = f"{owner} has no" if owner else "there is no"
-    raise BadInput(f"{place}{lacking} {kind} {name!r}.{guess} The choices: {', '.join(names)}.")
+    raise BadInput(f"{place}{lacking} {kind} {name!r}. {suggestion(name, names, LISTED_BY.get(kind, ''))}")

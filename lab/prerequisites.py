@@ -83,7 +83,7 @@ def program(name: str) -> str:
     """Return the path of a program. Raises MissingProgram, with how to install it."""
     found = shutil.which(name, path=search_path())
     if found is None:
-        raise MissingProgram(f"{name} is not on this machine. {how_to_install(name)}")
+        raise MissingProgram(f"{name} is not installed. {how_to_install(name)}")
     return found
 
 

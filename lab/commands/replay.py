@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.commands.explore import check_servers, explored, print_story
-from lab.commands.replay_on_cluster import replay_all, replay_on_cluster
+from lab.commands.replay_on_cluster import replay_all, replay_on_cluster, unsupported
 from lab.enact.enact import script_of
 from lab.enact.enactment import not_possible
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
-from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Explorer
 from lab.explore.model import GRID_MS, NotExplored
@@ -22,14 +21,10 @@ from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK
 from lab.explore.search.replay import NotPossible
 from lab.explore.server import redis_server
-from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import Stalled
 from lab.report.terminal import terminal
 from lab.story.from_schedule import staged
 from lab.story.lanes import draw
-
-SERVER_BY_SERVER = "several servers is not run on a cluster, server by server"
-NO_TURNS = "{} is not run on a cluster, command by command"
 
 
 def replay(
@@ -50,7 +45,7 @@ def replay(
     """
     if text and Path(text).is_dir():
         if not on_cluster:
-            raise BadInput(f"{text} is a folder; its schedules are run with --cluster")
+            raise BadInput(f"{text} is a folder. Add --cluster to run all its schedules")
         return replay_all(Path(text))
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
@@ -63,12 +58,11 @@ def replay(
     schedule.nested = schedule.nested or nested
     schedule.servers = servers or schedule.servers
     if on_cluster and schedule.nested:
-        raise BadInput("a request that takes the lock twice is not run on a cluster")
+        raise BadInput("--cluster does not support requests that take the lock twice")
     stage = explored(schedule.stage)
     check_servers(stage, schedule.servers or None)
-    if on_cluster and (servers_of(stage) > 1 or is_other(stage.store)):
-        where = SERVER_BY_SERVER if servers_of(stage) > 1 else NO_TURNS.format(stage.store)
-        raise BadInput(f"a lock on {where}: lab replay {text}")
+    if on_cluster and (why := unsupported(stage)):
+        raise BadInput(f"{why}. Without it: lab replay {text}")
     if on_cluster and (why := not_possible(schedule.parsed)):
         raise BadInput(f"the schedule is not possible on a cluster: {why}")
     with redis_server(stage.store) as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
@@ -84,7 +78,7 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int
     name, colon, events = text.rpartition(":")
     if not colon or not name:
         raise BadInput(
-            f"{text!r} is no schedule; write it as STAGE:EVENTS, as in uuid:A4BpAt3000BrAA, or give a file of `lab explore --out`"
+            f"{text!r} is not a schedule; write STAGE:EVENTS, as in uuid:A4BpAt3000BrAA, or give a file of `lab explore --out`"
         )
     about: Any = {
         "stage": name,

@@ -26,6 +26,12 @@ from lab.servers.supervised import one_supervisor, supervised
 from lab.text import counted
 
 
+def unsupported(stage: Stage) -> str:
+    """Return why the schedules of a stage cannot be run on real replicas; empty where they can."""
+    where = "several servers" if servers_of(stage) > 1 else stage.store if is_other(stage.store) else ""
+    return f"--cluster does not support locks on {where}" if where else ""
+
+
 def replay_on_cluster(stage: Stage, schedule: Schedule, script: Script, command: str) -> int:
     """Run a schedule on real replicas, judge the run, and print whether both saw the same.
 
@@ -63,10 +69,8 @@ def replay_all(folder: Path) -> int:
 
 def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str) -> tuple[bool, str]:
     """Return whether the cluster saw the same as the explorer, and the sentence about it."""
-    if servers_of(stage) > 1:
-        return False, "a lock on several servers is not run on a cluster, server by server"
-    if is_other(stage.store):
-        return False, f"a lock on {stage.store} is not run on a cluster, command by command"
+    if why := unsupported(stage):
+        return False, why
     if why := not_possible(schedule.parsed):
         return False, f"not possible on a cluster: {why}"
     try:

@@ -71,7 +71,7 @@ def _given(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise BadInput(f"LAB_COMPOSE: {text!r} is no command: {str(error).lower()}") from None
+        raise BadInput(f"LAB_COMPOSE: {text!r} is not a command: {str(error).lower()}") from None
     if not words or not shutil.which(words[0]):
         raise BadInput(f"LAB_COMPOSE: there is no program {words[0] if words else ''!r} on this machine")
     return words

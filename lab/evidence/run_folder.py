@@ -18,12 +18,12 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import msgspec
 
+from app.suggestion import nearest
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
 from lab.evidence import run_tables
 from lab.evidence.client_facts import ClientFacts
@@ -279,7 +279,7 @@ def load(folder: Path) -> RunRecord:
     if record.schema != SCHEMA:
         raise BadInput(f"{path} has the schema {record.schema}; this lab reads schema {SCHEMA}")
     if not NAME.fullmatch(record.run):
-        raise BadInput(f"{path} names the run {record.run!r}, which is no name of a folder")
+        raise BadInput(f"{path} names the run {record.run!r}, which is not a valid name of a folder")
     try:
         run_tables.check(record.scenario, record.stage)
     except msgspec.ValidationError as error:
@@ -297,10 +297,10 @@ def find(name: str, reports: Path = REPORTS) -> Path:
     if name == "latest" and not names:
         raise BadInput("there is no run yet; make one: .venv/bin/lab run rush --stage lua")
     newest = ", ".join(names[:3]) or "none yet"
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
+    if near := nearest(name, ["latest", *names]):
+        raise BadInput(f"there is no run {name!r}. Did you mean {near!r}?")
     places = f"Give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})"
-    raise BadInput(f"there is no run {name!r}.{guess} {places}")
+    raise BadInput(f"there is no run {name!r}. {places}")
 
 
 def _refuse_other_folder(folder: Path) -> None:

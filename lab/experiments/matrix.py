@@ -73,7 +73,7 @@ def plan(only_stages: Sequence[str], only_scenarios: Sequence[str]) -> list[Cell
             cell.expected = expected.get((name, stage.name), promised(one, stage))
             cell.missing = [] if cell.reason else lacking(one, stage)
             if cell.missing:
-                cell.reason = "not run: " + " ".join(f"{name} is not on this machine." for name in cell.missing)
+                cell.reason = "not run: " + " ".join(f"{name} is not installed." for name in cell.missing)
             cells.append(cell)
     return cells
 

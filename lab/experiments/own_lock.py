@@ -41,7 +41,7 @@ COLOURS = {"KEPT": "green", "ADMITTED": "yellow", "UNSEEN": "dim", "VOID": "dim"
 UNCLAIMED, UNFIT, MISSING = (
     "test a claim that the stage does not make",
     "do not fit the stage",
-    "need a program that is not on this machine",
+    "need a program that is not installed",
 )
 
 
@@ -107,7 +107,7 @@ def _left_out(stage: Stage, one: Scenario) -> tuple[str, str]:
     except BadInput as error:
         return UNFIT, str(error)
     if missing := lacking(one, stage):
-        return MISSING, " ".join(f"{name} is not on this machine." for name in missing)
+        return MISSING, " ".join(f"{name} is not installed." for name in missing)
     return "", ""
 
 

@@ -85,7 +85,7 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
         try:
             return parse(self.events)
         except ValueError as error:
-            raise BadInput(f"{self.stage}:{self.events} is no schedule: {error}") from None
+            raise BadInput(f"{self.stage}:{self.events} is not a valid schedule: {error}") from None
 
     @property
     def task(self) -> Task:
@@ -112,7 +112,7 @@ def read(path: Path) -> Schedule:
     except OSError as error:
         raise BadInput(f"the schedule cannot be read: {in_short(error)}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is no schedule of `lab explore --out`: {error}") from None
+        raise BadInput(f"{path} is not a schedule of `lab explore --out`: {error}") from None
     events = found.parsed
     if (most := max((event.client + 1 for event in events), default=0)) > found.clients:
         raise BadInput(f"{path}: its events name {most} clients, and it has {found.clients}")

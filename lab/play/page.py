@@ -79,7 +79,7 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         world.about = world.about._replace(serves=question.fits)
         found = search(world, level.budget, until_ms, time.monotonic() + SEARCH_S)
         if not found.complete:
-            raise BadInput(f"{level.name} is no level: its search was not complete after {SEARCH_S:.0f} s")
+            raise BadInput(f"the level {level.name} cannot be played: its search was not complete after {SEARCH_S:.0f} s")
         graph = Graph(found, level.claims)
         shortest = graph.shortest()
         for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
@@ -118,7 +118,9 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
     for level in levels:
         one = make(level, real, given=shortest.get(level.moves_of, ""))
         if level.kind is Kind.BREAK and not one.par:
-            raise BadInput(f"{level.name} is no level: nothing breaks {', '.join(claim.name for claim in level.claims)}")
+            raise BadInput(
+                f"the level {level.name} cannot be won: nothing breaks {', '.join(claim.name for claim in level.claims)}"
+            )
         shortest[level.name] = one.shortest
         if len(level_page(one, language=language).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
             made.append(one)

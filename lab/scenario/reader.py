@@ -46,7 +46,7 @@ def _load_file(path: Path) -> Scenario:
     if not path.exists():
         raise BadInput(
             f"there is no file {str(path)!r}. Give the name of a scenario, or the path of its file. "
-            f"The scenarios: {', '.join(names())}."
+            "`lab scenarios` lists the names."
         )
     where = str(shown(path))
     if not A_NAME.fullmatch(path.stem):
@@ -60,9 +60,9 @@ def _load_file(path: Path) -> Scenario:
 
 
 def _table(path: Path, where: str) -> dict[str, Any]:
-    """Return the content of a TOML file. Raises BadInput, with the line where the file is no TOML."""
+    """Return the content of a TOML file. Raises BadInput, with the line at which the file is not TOML."""
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which could keep the lab waiting for ever
-        raise BadInput(f"{where}: a scenario is a text file, and this is none")
+        raise BadInput(f"{where}: a scenario is a text file, and this is not one")
     try:
         text = path.read_text(encoding="utf-8")
         return tomllib.loads(text)
@@ -73,11 +73,11 @@ def _table(path: Path, where: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{where}: {_syntax_error(text.rstrip(), str(error))}") from None
     except (RecursionError, ValueError) as error:  # lists in lists without end, and numbers of thousands of digits
-        raise BadInput(f"{where}: this is no scenario: {error}") from None
+        raise BadInput(f"{where}: this is not a scenario: {error}") from None
 
 
 def _syntax_error(text: str, message: str) -> str:
-    """Return what is wrong with a text that is no TOML, with the line."""
+    """Return what is wrong with a text that is not TOML, with the line."""
     place = re.search(r"at line (\d+)", message)
     number = int(place[1]) if place else text.count("\n") + 1  # at the end of the text, the message has no line
     line = "".join(text.splitlines()[number - 1 : number]).strip()[:SHOWN]
@@ -99,7 +99,7 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     for key in ("title", "tests"):
         if key not in table:
             raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
-    for option in OPTIONS.values():  # None is no value that a file can have
+    for option in OPTIONS.values():  # no file can hold the value None
         if option.name in table and (refusal := option.refusal(table[option.name])):
             raise BadInput(f"{where}: {refusal}")
     others = {key: value for key, value in table.items() if key not in OPTIONS}

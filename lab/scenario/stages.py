@@ -22,7 +22,7 @@ def find_stage(name: str) -> Stage:
     if not name:
         raise BadInput(
             "no stage was named; give one, as in `make scenario STAGE=lua` or `lab run rush --stage lua`. "
-            f"The stages: {', '.join(stages())}."
+            "`lab stages` lists the stages."
         )
     if not name.endswith(".py"):
         choose_from("stage", name, stages())
@@ -33,10 +33,10 @@ def find_stage(name: str) -> Stage:
         raise
     except FileNotFoundError:
         raise BadInput(
-            f"there is no file {name!r}. Give the name of a stage, or the path of its file. The stages: {', '.join(stages())}."
+            f"there is no file {name!r}. Give the name of a stage, or the path of its file. `lab stages` lists the names."
         ) from None
     except NotAStage as error:
-        raise BadInput(f"{name} holds no stage: {error}") from None
+        raise BadInput(f"{name} is not a stage: {error}") from None
     except BaseException as error:  # whatever a user's own file raises, it is bad input and not a broken lock
         if isinstance(error, KeyError) and any(frame.name == claims.__name__ for frame in _frames(error)):
             choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)

@@ -47,7 +47,7 @@ def library() -> str:
     """Return the path of libfaketime. Raises MissingProgram, with how to install it."""
     found = next((file for file in FAKETIMES if Path(file).exists()), None)
     if found is None:
-        raise MissingProgram(f"libfaketime is not on this machine. {how_to_install('libfaketime.so.1')}")
+        raise MissingProgram(f"libfaketime is not installed. {how_to_install('libfaketime.so.1')}")
     return found
 
 

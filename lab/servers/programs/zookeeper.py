@@ -75,7 +75,7 @@ def _jar() -> str:
     """Return the path of ZooKeeper's archive. Raises MissingProgram, with how to install it."""
     found = next((path for path in ZOOKEEPER_JARS if Path(path).exists()), None)
     if found is None:
-        raise MissingProgram(f"zookeeper.jar is not on this machine. {how_to_install('zookeeper.jar')}")
+        raise MissingProgram(f"zookeeper.jar is not installed. {how_to_install('zookeeper.jar')}")
     return found
 
 

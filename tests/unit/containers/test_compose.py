@@ -34,7 +34,7 @@ RUSH = reader.load("rush")
     ("text", "words"),
     [
         ("nowhere compose", "there is no program 'nowhere'"),
-        ("docker 'compose", "is no command: no closing quotation"),
+        ("docker 'compose", "is not a command: no closing quotation"),
         ("''", "there is no program ''"),
     ],
 )

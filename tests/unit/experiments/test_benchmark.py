@@ -13,7 +13,7 @@ from lab.errors import BadInput, MissingProgram
 from lab.evidence.mechanism import Mechanism
 from lab.experiments import benchmark, benchmark_runner
 from lab.experiments.benchmark import Measured, Promise, pairwise
-from lab.experiments.benchmarks import benches, judging
+from lab.experiments.benchmarks import judging
 from lab.experiments.statistics import mean, mean_of_ratios
 from lab.judge.verdict import judge
 from lab.story.verdict import why as reasons
@@ -107,7 +107,7 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
 
     class NeedsWrk:
         def measure(self, pairs: int) -> Iterator[Measured]:
-            raise MissingProgram("wrk is not on this machine. Install it with: apt-get install wrk")
+            raise MissingProgram("wrk is not installed. Install it with: apt-get install wrk")
             yield
 
     monkeypatch.chdir(tmp_path)
@@ -116,7 +116,7 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
     assert benchmark_runner.measure([], 3) == status
 
     out = capsys.readouterr().out
-    assert "needs-wrk was not measured: wrk is not on this machine" in out
+    assert "needs-wrk was not measured: wrk is not installed" in out
     assert "Install it" in out
     assert "\ngood " in out
     (kept,) = (tmp_path / "reports").glob("bench-*.json")
@@ -124,11 +124,9 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
 
 
 def test_unknown_benchmark_is_refused():
-    """An unknown benchmark is refused with all names and the nearest."""
-    with pytest.raises(BadInput, match="judging") as refusal:
+    """An unknown benchmark is refused with the nearest name."""
+    with pytest.raises(BadInput, match="Did you mean 'judging'"):
         benchmark_runner.measure(["juging"], 1)
-
-    assert all(name in str(refusal.value) for name in benches())
 
 
 @pytest.mark.parametrize(

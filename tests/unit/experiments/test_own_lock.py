@@ -152,7 +152,7 @@ def test_missing_program_is_printed(mine, conducted, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert status in (ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN)
     assert MISSING in out
-    assert "redis-server is not on this machine" in out
+    assert "redis-server is not installed" in out
     assert "nstall" in out
 
 

@@ -40,7 +40,7 @@ def test_name_is_no_path(tmp_path, name):
     keep(folders[1], *judge(folders[1]))
     of_the_run(run=name)(folders[0])
 
-    with pytest.raises(BadInput, match="is no name of a folder"):
+    with pytest.raises(BadInput, match="is not a valid name of a folder"):
         compare([str(folder) for folder in folders], tmp_path / "out")
 
     assert not (tmp_path / "out").exists()

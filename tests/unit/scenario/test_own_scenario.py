@@ -42,19 +42,19 @@ def test_file_of_the_lab_by_its_path():
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("nowhere.toml", None, ["no file 'nowhere.toml'", "rush"]),
+        ("nowhere.toml", None, ["no file 'nowhere.toml'", "`lab scenarios`"]),
         ("my own.toml", TEXT, ["my own.toml: the file's name is the name of the scenario"]),
         (".toml", TEXT, ["the file's name is the name of the scenario"]),
         ("rush.toml", TEXT, ["rush.toml: the lab has a scenario 'rush' of its own; give the file another name"]),
         ("a.toml", TEXT + "usres = 3\n", ["a.toml: there is no key 'usres'", "Did you mean 'users'"]),
         ("a.toml", TEXT + 'cures = "own"\n', ["a.toml: cures", "no scenario 'own'"]),
         ("a.toml", f"title = {'[' * 5000}", ["a.toml: "]),
-        ("a.toml", TEXT + f"seed = {'9' * 5000}\n", ["a.toml: this is no scenario", "4300 digits"]),
+        ("a.toml", TEXT + f"seed = {'9' * 5000}\n", ["a.toml: this is not a scenario", "4300 digits"]),
         ("a.toml", "", ["a.toml: the key 'title' is missing"]),
     ],
 )
 def test_wrong_file_is_refused(here, name, text, words):
-    """A file that is no scenario is refused in one line, with its path."""
+    """A file that is not a scenario is refused in one line, with its path."""
     if text is not None:
         (here / name).write_text(text, encoding="utf-8")
 

@@ -21,7 +21,7 @@ LUA = stages()["lua"]
     "table, words",
     [
         ({"title": "x", "tests": "exclusive", "usres": 3}, ["made.toml", "usres", "'users'"]),
-        ({"title": "x", "tests": "exclusve"}, ["made.toml", "exclusve", "'exclusive'", "held_to_the_end"]),
+        ({"title": "x", "tests": "exclusve"}, ["made.toml", "exclusve", "Did you mean 'exclusive'?"]),
         ({"tests": "exclusive"}, ["made.toml", "title", "missing"]),
         ({"title": "x", "tests": "exclusive", "users": 0}, ["made.toml", "users", "at least 1", "0"]),
         ({"title": "x", "tests": "exclusive", "users": "many"}, ["made.toml", "users", "many"]),

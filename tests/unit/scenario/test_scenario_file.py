@@ -54,7 +54,7 @@ TABLES = [
     ({"cures": 1}, ["cures", "a text in quotes", "not 1"]),
     ({"cures": "../rush"}, ["cures", "no scenario '../rush'", "'rush'"]),
     ({"cures": "made"}, ["cures", "no scenario 'made'"]),
-    ({"nested": "sam"}, ["nested", "no way of nesting 'sam'", "Did you mean 'same'", "crossed"]),
+    ({"nested": "sam"}, ["nested", "no way of nesting 'sam'", "Did you mean 'same'?"]),
     ({"store_syncs": "everysecond"}, ["store_syncs", "no time to sync 'everysecond'", "Did you mean 'everysec'"]),
     ({"nested": True}, ["nested", "a text in quotes", "not True"]),
     # true or false
