@@ -15,6 +15,7 @@ from lab.commands.explore_commands import explore, play, replay
 from lab.commands.measurement_names import measurements
 from lab.commands.out_option import out_option
 from lab.commands.scenario_options import scenario_options, server_options
+from lab.commands.sweep_names import sweeps
 from lab.commands.worker import WORKER, execute_lines
 from lab.docgen.command import docs
 from lab.errors import MEANINGS, ExitStatus, choose_from
@@ -118,7 +119,7 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: P
     return run_matrix(only_stages, only_scenarios, out=out, **how)
 
 
-@lab.command()
+@lab.command(epilog=sweeps())
 @click.argument("name")
 @click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
 @click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
@@ -130,10 +131,9 @@ def sweep(
 ) -> int:
     """Vary one parameter, and measure its effect.
 
-    NAME is `retry` or `ttl`. The sweep `retry` varies the pause between two tries, and measures speed, waits and
-    commands. The sweep `ttl` varies the duration of the work, and measures lost increments. Each point is a run in
-    reports/runs. Each value is measured once, in a random order that the seed sets, before any is measured again.
-    An option that you leave out has the sweep's own value; the seed is 1.
+    NAME is one of the sweeps below. Each point is a run in reports/runs. Each value is measured once, in a random
+    order that the seed sets, before any is measured again. An option that you leave out has the sweep's own value;
+    the seed is 1.
     """
     from lab.experiments.sweep_runner import run_sweep
 

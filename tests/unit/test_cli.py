@@ -14,6 +14,7 @@ from app.locks import stages
 from lab import cli, prerequisites
 from lab.commands.measurement_names import OF_THE_LAB, OF_THE_LOCKS
 from lab.errors import MEANINGS, SEVERITY, ExitStatus
+from lab.experiments import sweeps
 from lab.experiments.benchmarks import benches
 from lab.interrupts import Interrupted
 from lab.paths import HOME
@@ -293,6 +294,14 @@ def test_the_doctor_says_what_is_there(said):
 
     assert "redis-server" in out
     assert "nginx" in out
+
+
+def test_help_lists_the_sweeps(said):
+    """Each sweep of the shelf is in the help of its command, with its title."""
+    _, out, _ = said("sweep", "--help")
+
+    words = " ".join(out.split())
+    assert [name for name in sweeps.names() if f"{name} {sweeps.load(name).title}" not in words] == []
 
 
 def test_help_imports_nothing_heavy():
