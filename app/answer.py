@@ -1,4 +1,4 @@
-"""What an answer of the lock's store means for a lock, as far as the store's client can know."""
+"""What an answer of the lock's store means for a lock, to the best of the client's knowledge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Meaning(Enum):
-    """What an answer of the store means for a lock, as far as the store's client can know."""
+    """What an answer of the store means for a lock, to the best of the client's knowledge."""
 
     AGREED = "the store did what it was asked: a key was set, a row changed"
     REFUSED = "the store did nothing, and the answer says so: SET NX gave None, no row changed, a transaction did not succeed"
@@ -20,7 +20,7 @@ AGREED, REFUSED, LOOKED, OPEN, NOTHING = Meaning
 
 
 def agreed(answer: object, meaning: Meaning) -> bool:
-    """Return whether the store agreed, as far as its client knows."""
+    """Return whether the store agreed, to the best of its client's knowledge."""
     return is_good(answer) if meaning is OPEN else meaning is AGREED
 
 

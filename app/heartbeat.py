@@ -28,7 +28,7 @@ QUEUE = "/proc/thread-self/schedstat"  # time on a processor, time in the queue 
 
 
 class Continued:
-    """When this process went on after a signal had stopped it."""
+    """When this process continued after a signal had stopped it."""
 
     last_ns = 0
     # whether the signal is taken: only the main thread can ask for it
@@ -41,7 +41,7 @@ class Continued:
             self.is_known = True
 
     def since(self, at_ns: int) -> bool | None:
-        """Return whether the process was stopped and went on after that moment; None if that is not known."""
+        """Return whether the process was stopped and continued after that moment; None if that is not known."""
         if self.is_known and self.last_ns < at_ns:
             time.sleep(SIGNAL_WITHIN_S)
         return self.last_ns >= at_ns if self.is_known else None

@@ -65,7 +65,7 @@ class Increment:
         self.asked_ns = self.got_ns = self.writing_ns = self.releasing_ns = 0
         self.failed_in = ""  # the phase in which the request failed
         self.work_failed_in = ""  # the phase in which its work did
-        self.is_over = False  # whether it has its answer: work may go on after that, in another thread
+        self.is_over = False  # whether it has its answer: work may continue after that, in another thread
         self.context = RequestContext()  # of this request: ``request_context`` is that of the thread, which may work for another
 
     def run(self, lock: Lock) -> Answer:

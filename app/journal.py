@@ -104,7 +104,7 @@ class Wrote(Event, tag="wrote"):
 
 
 class WroteLate(Event, tag="wrote_late"):
-    """The resource confirmed a write when its request had its answer already: the work went on without it."""
+    """The resource confirmed a write when its request had its answer already: the work continued without it."""
 
     wrote_ns: Number
     # as of ``Wrote``
@@ -119,7 +119,7 @@ class WroteLate(Event, tag="wrote_late"):
 
 
 class SoldOut(Event, tag="sold_out"):
-    """Nothing was left to sell: the request wrote nothing, and has its answer all the same."""
+    """Nothing was left to sell: the request wrote nothing, but has its answer."""
 
     reading_ns: Number
     # when that was known
@@ -199,7 +199,7 @@ class GaveUp(Event, tag="gave_up"):
         return self.gave_up_ns
 
 
-CONNECT = "connect"  # the command by which a session begins, or goes on over a new connection
+CONNECT = "connect"  # the command by which a session begins, or continues over a new connection
 
 
 class Renewed(Event, tag="renewed"):
@@ -277,7 +277,7 @@ class Stalled(Event, tag="stalled"):
     ran_ns: Number = 0
     # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if unknown.
     queued_ns: Number | None = None
-    # whether it was stopped by a signal: a process that goes on after SIGSTOP gets SIGCONT. None if unknown
+    # whether it was stopped by a signal: a process that continues after SIGSTOP gets SIGCONT. None if unknown
     stopped: bool | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 A page of any site can make a visitor's browser post to this machine. If the site's name resolves to this machine, the page
 can read answers as well. A browser states the name that it asked for (Host) and the site of the page (Origin). A client that
-sends neither is no browser, and no page controls it.
+sends neither is not a browser, and no page controls it.
 """
 
 from __future__ import annotations

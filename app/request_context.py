@@ -5,7 +5,7 @@ asyncio (``app/following.py``). All of them share the one context of the request
 asks for it: that of a request, or one of its own where it works for none.
 
 A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
-or releases, belongs to no request, and to the phase ``renew``. Only who does the work itself goes on with it from phase to phase.
+or releases, belongs to no request, and to the phase ``renew``. Only what does the work itself follows it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RequestContext:
     # the same, and it stays when the request is over
     name: str = ""
     phase: str = RENEW
-    # whether the request has its answer: work that goes on after that reaches no failpoint
+    # whether the request has its answer: work that continues after that reaches no failpoint
     is_over: bool = False
     # how many commands were sent in this phase
     commands: int = 0

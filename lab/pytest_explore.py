@@ -103,7 +103,7 @@ def _in_a_process(about: dict[str, Any]) -> tuple[str, dict[str, str], str]:
 
 
 def main() -> None:
-    """Explore what the standard input names, and write what was decided. What the lock prints is no part of that."""
+    """Explore what the standard input names, and write what was decided. What the lock prints is not a part of that."""
     from lab.errors import LabError
     from lab.interrupts import raise_on_signals
 

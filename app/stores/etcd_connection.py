@@ -100,7 +100,7 @@ class CountedAdapter(HTTPAdapter):
 
 
 def _name(path: str) -> str:
-    """Return the name of the command behind a path of the gateway; empty for a path that is no command."""
+    """Return the name of the command behind a path of the gateway; empty for a path that is not a command."""
     return next((name for end, name in COMMANDS.items() if path.endswith(end)), "")
 
 

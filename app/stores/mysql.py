@@ -132,7 +132,7 @@ class MySQL:
             return self._execute(statement, values).touched  # a statement alone can be sent again on another connection
 
     def query(self, statement: str, *values: object) -> Done:
-        """Run a statement that is not the lock's: no failpoint, no count. Raises Error."""
+        """Run a statement that is not part of the lock protocol: it reaches no failpoint, and is not counted. Raises Error."""
         request_context.counting = False
         try:
             return self._execute(statement, values)

@@ -85,7 +85,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         return touched
 
     def _failed(self, name: str, error: Exception) -> None:
-        """Note an error: of the server, which is an answer, or of the connection, which is none."""
+        """Note an error: one of the server is an answer, one of the connection is not."""
         number = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else 0
         if number in NO_ANSWER:
             request_context.unanswered(name, error)

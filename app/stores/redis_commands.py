@@ -96,7 +96,7 @@ def script(command: Command) -> str:
 
 
 def keys(command: Command) -> tuple[str, ...]:
-    """Return the keys of a command, as far as they are known; empty for a command without one."""
+    """Return the keys of a command that are known; empty for a command without one."""
     name = command[0]
     if name in SCRIPTS:
         return tuple(map(text, command[3 : 3 + int(command[2])])) if len(command) > 2 else ()

@@ -56,7 +56,7 @@ class Subscriptions:
 
     @contextmanager
     def channel(self, name: str) -> Iterator[Channel]:
-        """Listen to a channel in the block. It begins when the server has confirmed: no message is lost from then on."""
+        """Subscribe for the duration of the block. It begins once the server has confirmed, so no later message is missed."""
         with self._mutex:
             channel = self._channels.get(name) or self._subscribe(name)
             channel.listeners += 1

@@ -82,7 +82,7 @@ class CountedResult(AsyncResult):
         self._cause = here.cause
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """Return the value or raise the exception. Before that, note all answers that have come to this thread."""
+        """Return the value or raise the exception. Before that, note all answers that this thread has received."""
         try:
             return super().get(block, timeout)
         finally:
@@ -165,7 +165,7 @@ class CountedClient(KazooClient):
 
 
 def _note_answers(given_up: bool) -> None:
-    """Note the answers that have come to what this thread has sent. Of an earlier phase, none is noted."""
+    """Note the answers to what this thread has sent. Of an earlier phase, none is noted."""
     for _ in range(len(here.own.sent)):
         one = here.own.sent.popleft()
         if one.cause != (request_context.request, request_context.phase):

@@ -68,7 +68,7 @@ def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
 
 
 def differences_from_this_lab(record: RunRecord) -> Iterator[str]:
-    """Yield where ``run.json`` has other claims than the stage and the scenario of the same name in this lab."""
+    """Yield claims in ``run.json`` that differ from today's stage and scenario of the same name."""
     name, tested = record.stage["name"], record.scenario["tests"]
     if name in stages():
         here, there = {claim.name for claim in stages()[name].claims}, {*record.stage["claims"]}

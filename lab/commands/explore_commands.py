@@ -86,7 +86,7 @@ def explore(
     The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. Each promise of the stage holds
     in every order, or the command finds a shortest schedule that breaks it, and runs that on real replicas as well.
 
-    The default searches begin with no fault. They go on with long work, short waits, one fault of each kind, three clients and
+    The default searches begin with no fault. They continue with long work, short waits, one fault of each kind, three clients and
     pairs of faults, while there is time. An option that chooses a search replaces them.
 
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.

@@ -21,13 +21,13 @@ from lab.scenario.stages import find_stage
 from lab.ui import questions
 from lab.ui.question import Question
 
-Wait = Callable[[str], None]  # shows a sentence, and returns when the teacher wants to go on
+Wait = Callable[[str], None]  # shows a sentence, and returns when the teacher wants to continue
 
 
 def give_class(first: int, commands: click.Group) -> int:
     """Give the lesson from its step ``first`` on. Return the worst exit status of what was run.
 
-    commands: the commands of the lab, which the steps name. Between the steps the lesson waits for Enter; in a pipe it goes on.
+    commands: the commands of the lab, which the steps name. Between the steps the lesson waits for Enter; in a pipe it continues.
     Raises BadInput for a step that there is not.
     """
     begin = step(first)
@@ -44,7 +44,7 @@ def _give(chosen: Sequence[Placed], out: Console, wait: Wait, commands: click.Gr
             statuses += [_do(out, wait, commands, action) for action in place.step.actions]
             wait("Press Enter for the next step." if place is not chosen[-1] else "")
         except KeyboardInterrupt:
-            out.print(f"\nThe class ended in step {place.number}: `lab class --from {place.number}` goes on there.")
+            out.print(f"\nThe class ended in step {place.number}: `lab class --from {place.number}` continues there.")
             raise
     out.print("\nThat was the lesson. docs/exercises.md has what the class can do at home.")
     return worst(statuses)

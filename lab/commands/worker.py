@@ -18,7 +18,7 @@ from typing import Any
 
 from lab.errors import ExitStatus
 
-WORKER = ["worker"]  # the command line of a worker; it is no command for users, so no list of commands has it
+WORKER = ["worker"]  # the command line of a worker; it is not a command for users, so no list of commands has it
 
 
 def execute_lines(command: Callable[[list[str]], int]) -> int:

@@ -53,7 +53,7 @@ class ContainerServer:
 
     name: str
     port: int
-    store: str = ""  # the store's name; empty where the server is no store
+    store: str = ""  # the store's name; empty where the server is not a store
     secret: str = field(default="", repr=False)
     control: HostControl | None = None  # None: this container cannot stop or start others
     killed: bool = False

@@ -71,7 +71,7 @@ generated: picture {name} SCENARIO.
 
 
 def path(stage: str) -> Path:
-    """Return the path of a stage's chapter. It has no number, so that a new stage renames no other chapter."""
+    """Return the path of a stage's chapter. The name has no number: a new stage renames nothing."""
     return FOLDER / f"{stage}.md"
 
 

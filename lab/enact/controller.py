@@ -67,18 +67,18 @@ class Controller:
         return True
 
     def pass_time(self, seconds: float) -> None:
-        """Read what the replicas report for some time."""
+        """Process what the replicas report for this many seconds, so that time passes."""
         self.wait_until(lambda: False, seconds)
 
     def order(self, thread: Held, order: str = GO) -> None:
-        """Let a thread go on."""
+        """Let a thread continue."""
         thread.at = ""
         thread.replies.clear()
         with contextlib.suppress(OSError):  # its process may have been killed
             thread.connection.sendall(order.encode() + b"\n")
 
     def free(self) -> None:
-        """Let all threads go, now and from here on."""
+        """Let all threads continue, now and from here on."""
         self.is_free = True
         for thread in self.threads:
             if thread.at:

@@ -42,7 +42,7 @@ from lab.servers.programs.gunicorn import health
 from lab.servers.server import Server
 
 ORDERS = {STEP: GO, LOST_REPLY: LOSE_REPLY, LOST_COMMAND: LOSE_COMMAND, RESEND: SEND_TWICE}
-WITHIN_S = 5.0  # a thread that can run comes to its next command, even on a busy machine
+WITHIN_S = 5.0  # a thread that can run reaches its next command, even on a busy machine
 SETTLE_S = 0.02  # it reads its clock and goes to sleep
 BEFORE_EXPIRY_S = 0.25  # a waiter's last try in vain is so long before the lock is free
 MOST_IN_VAIN = 8  # commands of one try
@@ -110,7 +110,7 @@ class Enactment:
             self.injected.write(folder)
 
     def _begin(self, folder: Path) -> None:
-        """Start the requests one by one: each comes to its first command."""
+        """Start the requests one by one: each reaches its first command."""
         for server in filter(None, (*self.system.lock_store, self.system.counter_redis)):
             self._load(server)
         replicas = self.system.replicas
@@ -188,7 +188,7 @@ class Enactment:
         thread = self._find(client, number, at, command)
         wanted = _words(command.words) if command else at
         if thread is None:
-            raise Differs(f"{letter_of(client, number > 0)} did not come to {wanted}")
+            raise Differs(f"{letter_of(client, number > 0)} did not reach {wanted}")
         if command is not None and not self.names.same_command(command.words, thread.words):
             raise Differs(
                 f"{letter_of(client, number > 0)} sends {' '.join(map(self.names.plain, thread.words))}, and not {wanted}"
@@ -273,7 +273,7 @@ class Enactment:
                     break
 
     def _comes_to_command(self, before: State, after: State) -> bool:
-        """Return whether a thread that slept comes to a command, or ends its request, when this time has passed."""
+        """Return whether a thread that slept reaches a command, or ends its request, when this time has passed."""
         for client in range(self.script.clients):
             old, new = self.script.world.node(before, client), self.script.world.node(after, client)
             if before.modes[client] != RUNS or self._naps(before, client) or old is new:

@@ -17,7 +17,7 @@ MADE = re.compile(  # a word that a replica made, and no stage wrote: an owner, 
 )
 A_PROCESS = re.compile(r"100[1-4]")  # as the explorer numbers them
 MARGIN_MS = 500  # what a key has left to live differs by the time that the events before took
-LEAST_MS = 100  # a smaller number is no time
+LEAST_MS = 100  # a smaller number is not a time
 EPOCH = 10**9  # a larger number is a time of day
 
 

@@ -15,13 +15,13 @@ class Effect(StrEnum):
 
     # The replica's process is gone. Gunicorn starts another one.
     PROCESS_DIES = "process_dies"
-    # The replica's process is stopped, and goes on later.
+    # The replica's process is stopped, and continues later.
     PROCESS_STOPS = "process_stops"
     # The request fails with an exception. Its thread and its process live on. (The file has an older word for it.)
     REQUEST_FAILS = "thread_dies"
     # The request stops at the failpoint without an exception, and does nothing more. Its process lives on.
     REQUEST_HANGS = "request_hangs"
-    # The request waits at the failpoint, and goes on later.
+    # The request waits at the failpoint, and continues later.
     REQUEST_WAITS = "request_waits"
     # One renewal fails at the client, before it is sent. The store is well, and later renewals succeed.
     RENEWAL_FAILS = "renewal_fails"

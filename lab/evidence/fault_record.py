@@ -46,7 +46,7 @@ class FaultRecord(msgspec.Struct):
     # when the lab had finished its part of the fault, later on a busy machine; 0: an old run
     injected_ns: Number = 0
     # Written by the replica: the command to the lock's store that was struck, and the keys that it is about; empty where the
-    # failpoint is no command.
+    # failpoint is not a command.
     command: str = ""
     keys: list[str] = []
 

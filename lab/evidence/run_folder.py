@@ -196,7 +196,7 @@ def kept_on_failure(folder: RunFolder) -> Iterator[None]:
             folder.discard()
         raise
     except Exception as error:
-        with contextlib.suppress(OSError):  # the disk may be full: the error is reported all the same
+        with contextlib.suppress(OSError):  # the disk may be full: the error is still reported
             (folder.path / TRACEBACK).write_text(traceback.format_exc(), encoding="utf-8")
         where = f"The folder of the failed run is kept: {shown(folder.fail())} (with logs/ and {TRACEBACK})"
         if isinstance(error, LabError):

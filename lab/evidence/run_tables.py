@@ -1,4 +1,4 @@
-"""The tables of ``run.json`` that have no type of their own, as far as the lab reads them again."""
+"""Those tables of ``run.json`` that the lab reads again and that have no type of their own."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p98": 0.98, "p99
 
 
 class Loop(StrEnum):
-    """How the load goes on."""
+    """Whether the next request waits for the answer to the last one."""
 
     # a request is sent when it is due
     OPEN = "open"
@@ -148,7 +148,7 @@ def trusted(judgement: Judgement, situation: Situation) -> str:
 
 
 def measure(situation: Situation, loop: Loop, number: int) -> TimedRun:
-    """Make one run and return its times. Raises NoVerdict where the waits mean nothing. number: of the round, and the seed."""
+    """Make one run and return its times. Raises NoVerdict if the run is void. number: the round, also used as the seed."""
     words = situation.words(loop, seed=number)
     judgement = child_run([*words, "--no-draw"])
     if why := trusted(judgement, situation):

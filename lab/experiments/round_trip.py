@@ -18,7 +18,7 @@ ASK: dict[str, Callable[[Any], object]] = {
 
 
 class RoundTrip:
-    """A round trip in place of a lock: it excludes no client."""
+    """A stand-in for a lock: one round trip, no exclusion."""
 
     def __init__(self, ask: Callable[[], object]) -> None:
         self.ask = ask

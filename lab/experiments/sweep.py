@@ -59,7 +59,7 @@ class Sweep:
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """Parse ``1,2,5`` and sort the numbers. Raises BadInput for a text that is no number, not above
+    """Parse ``1,2,5`` and sort the numbers. Raises BadInput for a text that is not a number, not above
     0, or given twice.
     """
     values = []

@@ -175,7 +175,7 @@ def _short(figure: float) -> str:
 
 def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scenario, command: str) -> Point:
     """Make one run, kept in reports/runs. Raises KeyboardInterrupt when it was cut short: a part of
-    a run is no point.
+    a run is not a point.
     """
     try:
         with supervised() as supervisor:

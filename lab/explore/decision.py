@@ -267,7 +267,7 @@ class Explorer:
         if failed is not None:
             return Answer(undecided=Undecided.FAILS, about=failed.about)
         if not found.complete:
-            return Answer(undecided=Undecided.TIME, about="a request alone does not come to an end")
+            return Answer(undecided=Undecided.TIME, about="a request alone does not end")
         does_work = found.witness.served or Claim.counts_once in found.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
             refused = "it was refused" if found.witness.refused else "it did not do its work"
@@ -299,7 +299,7 @@ class Explorer:
         self._say_drawn()
 
     def _run_again(self, world: World, question: Question, answer: Answer, until_s: float, folds: bool) -> None:
-        """Run again what a search has found, and some schedules by chance, as far as the time goes. Raises Unlike."""
+        """Run again what a search has found, and some schedules by chance, until the time is over. Raises Unlike."""
         found = answer.found
         assert found is not None  # noqa: S101 - it was searched
         for claim, broken in list(found.broken.items()):

@@ -173,7 +173,7 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         # what a fault leaves in the memory of a process, its next request meets
         for budget in (Budget(lost_replies=1), Budget(failures=1)):
             yield Question(seldom._replace(in_turn=2), budget, needed=False)
-        # a TTL that is no whole number of seconds
+        # a TTL that is not a whole number of seconds
         yield Question(seldom._replace(ttl_ms=ttl_ms - GRID_MS, work_ms=ttl_ms - 2 * GRID_MS), replicas=THREE, needed=False)
         yield Question(seldom._replace(work_ms=part, wait_ms=third), replicas=THREE, needed=False)
         yield Question(seldom._replace(at_once=2, work_ms=ttl_ms - GRID_MS, wait_ms=ttl_ms), needed=False)

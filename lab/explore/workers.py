@@ -183,7 +183,7 @@ class _Pool:
         self._give(new)
 
     def close(self) -> None:
-        """End all processes. Searches that go on are not answered, but what they have found is kept."""
+        """End all processes. Searches in progress get no answer, but what they have found is kept."""
         for worker in self.workers:
             if self.is_interrupted and worker.number >= 0 and worker.broken:
                 question = self.decision.questions[worker.number]

@@ -142,7 +142,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def lab_first(self) -> bool:
-        """Return whether the request waits for the lab's part before it stays, or goes on."""
+        """Return whether the request waits for the lab's part before it stays, or continues."""
         return self.target is not Target.REPLICA
 
     def injection(self, name: str) -> Injection:

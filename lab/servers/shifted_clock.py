@@ -1,4 +1,4 @@
-"""A server whose wall clock can jump, by libfaketime. Its monotonic clock goes on as it was: no operator can set that one.
+"""A server whose wall clock can jump, by libfaketime. Its monotonic clock does not change: no operator can set that one.
 
 The library stands between a program and the C library. etcd is written in Go, which asks the kernel without the C library. So
 its clock cannot be shifted in this way.
@@ -82,7 +82,7 @@ def slow_down_clock(running: Running) -> None:
 
 
 def _set(running: Running, setting: str) -> None:
-    """Replace the content of a server's clock file at once."""
+    """Replace the content of a server's clock file atomically."""
     clock = running.log.parent / CLOCK
     fresh = clock.with_suffix(".new")
     fresh.write_text(f"{setting}\n", encoding="utf-8")

@@ -111,7 +111,7 @@ class ForkServer:
         return pid
 
     def end(self) -> None:
-        """Kill the process. The programs that it forked go on."""
+        """Kill the process. The programs that it forked continue to run."""
         self.answers.close()
         self.line.close()
         self.process.kill()

@@ -1,4 +1,4 @@
-"""A run while it goes on, as the live page shows it: read from the files that the run writes
+"""A run in progress, as the live page shows it: read from the files that the run writes
 anyway.
 
 The system under test is not queried. The load's record is read before the replicas' journals, so

@@ -67,7 +67,7 @@ class LiveState:
 
     @property
     def under_way(self) -> bool:
-        """Return whether a run is being started or goes on."""
+        """Return whether a run is being started or is in progress."""
         return self._now["phase"] in ("starting", "running")
 
     def ask(self, stage: str, scenario: str) -> None:

@@ -62,7 +62,7 @@ class Question:
     choices: tuple[str, ...]
     # returns a run's answer from the judgement and its violations of this claim
     answering: Answering
-    # the figure that the page shows while the run goes on: ``gap``, what is missing in the counter, or ``failed``
+    # the figure that the page shows during the run: ``gap``, what is missing in the counter, or ``failed``
     live: str = "failed"
     # whether a refused request is what the claim promises
     refusals_are_good: bool = False

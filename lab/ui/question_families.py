@@ -38,7 +38,7 @@ def losses() -> Question:
 
 
 def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
-    if broken and not judgement.lost:  # a broken promise is no 0
+    if broken and not judgement.lost:  # a broken promise is not a 0
         if inside := _inside(broken):
             return Answer(0, inside, "times two holders were inside at once; no increment was lost in the end")
         return Answer(0, _number(broken), "writes overwrote other increments, and later writes brought them all back")

@@ -1,6 +1,6 @@
 """A run that was over in a few seconds, once more from its evidence: figures at many moments, and each stay with the lock.
 
-While such a run goes on, the page gets a dozen messages: the fault that the run is about passes in two of them.
+During such a run, the page gets a dozen messages: the fault that the run is about passes in two of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lab.evidence.history import History, Outcome, Request
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
 
-SHORT_S = 4.0  # a longer run is seen well while it goes on
+SHORT_S = 4.0  # a longer run is seen well as it happens
 STEPS = 300
 MOST_STAYS = 3000  # a screen shows no more
 

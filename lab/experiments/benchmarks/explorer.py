@@ -3,7 +3,7 @@
 The time of a schedule is measured with clients that race for a counter: by the explorer, with each schedule by itself, and by
 frontrun.
 
-frontrun explores three threads of one process, on a counter in its memory: 90 schedules of the same race. It is no dependency
+frontrun explores three threads of one process, on a counter in its memory: 90 schedules of the same race. It is not a dependency
 of the lab. Where the program is missing, the comparison is left out, and a remark states it.
 """
 

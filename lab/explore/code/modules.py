@@ -30,7 +30,7 @@ _datetime = datetime_module()
 
 
 class Sources:
-    """What a stage's file imports, as far as each replica needs its own."""
+    """Those imports of a stage's file of which each replica needs a copy."""
 
     def __init__(self, path: Path, name: str) -> None:
         if _finder not in sys.meta_path:

@@ -32,7 +32,7 @@ from lab.scenario.requirements import REDIS_NODES, VOTED
 
 FOR_EVER_MS = 10**9
 RETRY_MS = 30
-ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could go on for ever
+ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could continue for ever
 ANSWERS = (NotAcquired, NotOwner, Abandoned, Refused)  # an end with one of these is an answer of the lab, and no error
 
 

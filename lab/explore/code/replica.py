@@ -76,7 +76,7 @@ class Thread:
 
     def __init__(self, number: int, target: Callable[[], object] | None, own: bool) -> None:
         self.number = number
-        self.own = own  # whether it serves a request, and is no thread in the background
+        self.own = own  # whether it serves a request, and is not a thread in the background
         self.request: int | None = None  # the request that it serves, or that has started it
         self.greenlet: Any = greenlet(target) if target is not None else None  # None for a connection of an event loop
         self.at: Any = self.greenlet  # where it waits: its greenlet, or one that its code has made

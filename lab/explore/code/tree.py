@@ -39,7 +39,7 @@ class Node(NamedTuple):
     own: tuple[bool, ...]
     # what happened in the last step, each with the number of its request
     marks: tuple[tuple[int, Mark], ...]
-    # of each request: how it ended; empty while it goes on. Of several in turn, that is how the last ended
+    # of each request: how it ended; empty until then. Of several in turn, that is how the last ended
     ended: tuple[str, ...]
     # of each request that serves several in turn: how many are over
     turns: tuple[int, ...]
@@ -54,7 +54,7 @@ class Node(NamedTuple):
 
 
 class Tree:
-    """All that one replica can do, as far as it has been learned."""
+    """What is known so far of all that one replica can do."""
 
     def __init__(self, program: Program, number: int, at_ms: int = 0) -> None:
         """Take what the replica does, and when it begins."""
@@ -62,7 +62,7 @@ class Tree:
         self.runs = 0  # how often the real code was started
         self._children: dict[tuple[int, int, Any, int], int] = {}
         self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
-        # replicas that stand at a node and can go on from there, once each: most steps follow the newest nodes
+        # replicas that wait at a node and can continue from there, once each: most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
         self.parents: list[int] = []  # of each node, the node before it

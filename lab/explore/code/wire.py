@@ -1,7 +1,7 @@
 """The server's end of a connection: what a client sends becomes commands, and what it is answered becomes bytes.
 
 Whichever library speaks Redis' protocol, it speaks to this. What only introduces a client (HELLO, CLIENT SETINFO, AUTH) is
-answered at once, and is no event. So are loading a script, and what MULTI answers until EXEC. Commands whose answer depends on
+answered at once, without an event. So are loading a script, and what MULTI answers until EXEC. Commands whose answer depends on
 more than the keys, their time to live and the clock are refused by name.
 """
 

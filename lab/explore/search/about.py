@@ -1,4 +1,4 @@
-"""What a search is about, as far as the rules need it: the oracle, the times, and what the requests do."""
+"""What the rules need to know of a search: the oracle, the times, and what the requests do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Oracle(Protocol):
 
 
 class About(NamedTuple):
-    """What a search is about, as far as the rules need it."""
+    """What the rules need to know of a search."""
 
     oracle: Oracle
     # the TTL that the stage states; None where it has none

@@ -1,7 +1,7 @@
 """Steps at two servers, of which neither notices the other, in one order.
 
 Clients that ask several servers at once have a command on its way to each. What two servers do with them is independent. So a
-search need not try each order of all servers: it goes on at a few of them, and the others follow later. The few are such that
+search need not try each order of all servers: it continues at a few of them, and the others follow later. The few are such that
 every client that has commands on their way has one there: so nobody can come back to one of these servers, with another
 command, before a step at them. Clients that do anything else than to ask all servers take part with that. No fault may be left,
 for a fault at another server would be no independent step. Source: persistent sets (Godefroid, "Partial-Order Methods for the
@@ -20,7 +20,7 @@ Able = list[tuple[int, int, Operation]]
 
 
 def of(world: World, state: State, able: Able) -> tuple[Able, tuple[int, ...] | None]:
-    """Return the threads at which a search goes on, and of several servers at which ones; None for all of them."""
+    """Return the threads at which a search continues, and of several servers at which ones; None for all of them."""
     asking = [
         _unanswered(state, client, thread, operation) for client, thread, operation in able if isinstance(operation, FanOut)
     ]

@@ -26,7 +26,7 @@ class Budget(NamedTuple):
         return self._replace(**{name: getattr(self, name) - 1})
 
     def used(self, left: Budget) -> Budget:
-        """Return the faults that were injected when this is left."""
+        """Return the faults that a search has injected when these are left."""
         return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
 
     def none(self) -> Budget:

@@ -1,4 +1,4 @@
-"""A command that is sent to several servers: each of them executes it at a moment of its own, and the client goes on after all.
+"""A command that is sent to several servers: each of them executes it at a moment of its own, and its client waits for all.
 
 So what another client does can come between any two of them. That is how votes are split. A fault can hit the command at one
 server, or at all of them: a reply is lost, the command is lost, it is sent twice. Faults at all servers begin before the first
@@ -24,7 +24,7 @@ from lab.explore.store.resp import Reply
 
 
 class Sent(NamedTuple):
-    """A command that was sent to several servers, as far as it has come."""
+    """A command that was sent to several servers, and its state at each."""
 
     world: World
     state: State
@@ -117,7 +117,7 @@ def _at_all(sent: Sent) -> Iterator[Did]:
 
 
 def _answered(sent: Sent, event: Event, place: int, after: State, reply: Any) -> Did:
-    """Return what was done when a server has executed the command. After the last of them, the client goes on."""
+    """Return what was done when a server has executed the command. After the last of them, the client continues."""
     world, command = sent.world, sent.operation.commands[place]
     raw = reply.raw if isinstance(reply, Reply) else reply
     flight = sent.flight._replace(answers=put(sent.flight.answers, place, (raw,)))

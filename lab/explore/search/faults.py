@@ -22,7 +22,7 @@ def dids(world: World, state: State, node: int | None = None) -> Iterator[Did]:
         if mode == PAUSED:
             yield _resumed(world, state, client)
         elif mode == RUNS and not all(world.node(state, client).ended):
-            # a pause in a pipeline is the same as one after it: the server goes on
+            # a pause in a pipeline is the same as one after it: the server continues
             if left.pauses and not one_server.in_flight(world, state, client):
                 yield Did(Event(PAUSE, client), _paused(world, state, client))
             if left.crashes:
@@ -40,7 +40,7 @@ def _paused(world: World, state: State, client: int) -> State:
 
 
 def _resumed(world: World, state: State, client: int) -> Did:
-    """Return what is done when a replica goes on: it reads what it was answered meanwhile, and its naps may be over."""
+    """Return what is done when a replica continues: it reads what it was answered meanwhile, and its naps may be over."""
     mine = [one for one in state.served if one.client == client]
     roused = [thread for its, thread in state.roused if its == client]
     after = state._replace(

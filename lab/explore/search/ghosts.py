@@ -86,7 +86,7 @@ class Ghosts(NamedTuple):
     released_own: tuple[int, ...]
     # how often each request wrote
     writes: tuple[int, ...]
-    # when each request ended whose replica goes on in the background; NOT_YET for others
+    # when each request ended whose replica still runs in the background; NOT_YET for others
     over_ms: tuple[int, ...]
     # the last writes, by part
     written: tuple[Written, ...] = ()

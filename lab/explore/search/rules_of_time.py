@@ -81,9 +81,9 @@ class End(NamedTuple):
     used: Budget
     # the requests that still wait for the lock
     waiting: tuple[int, ...]
-    # whether the clock has reached the horizon: what waits would go on
+    # whether the clock has reached the horizon: what waits would continue
     is_cut: bool
-    # whether threads in the background go on in a replica that lives
+    # whether threads still run in the background of a living replica
     goes_on: bool
     # how many requests there were
     requests: int

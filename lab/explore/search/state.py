@@ -122,7 +122,7 @@ class Did(NamedTuple):
     crashed: int = NOBODY
     # of CLOCK: how often waiters have asked in vain meanwhile
     asked_in_vain: int = 0
-    # whether nobody can notice its moment, and a search goes on with it and with what can be done to it alone
+    # whether nobody can notice its moment, and a search follows only it and what can be done to it
     alone: bool = False
 
 

@@ -1,7 +1,7 @@
 """Fold what differs only in the names of the clients: clients that have done nothing yet are interchangeable.
 
 All clients run the same code. So a schedule with other names is a schedule as well, and it breaks the same claims. Of the
-clients that have done nothing, a folded search lets only the first go on, and counts its move once for each of them. So the
+clients that have done nothing, a folded search lets only the first continue, and counts its move once for each of them. So the
 numbers of schedules stay those of an unfolded search.
 
 That the code treats all clients alike is not believed: the random schedules of a folded search get other names, and run again.

@@ -1,12 +1,12 @@
 """Commands to one of several servers that nobody can notice: such a server executes them at once.
 
 A release reaches a server that does not have the client's vote: it changes nothing, and nothing that others do before can change
-its answer. So all orders that differ in the moment of such a command only are the same. A search goes on with one of them, and
+its answer. So all orders that differ in the moment of such a command only are the same. A search follows one of them, and
 counts it once. What others can do is not guessed: all states of the server to which their commands and time can lead are looked
 at, in the table of the real Redis.
 
-The last command of a fan-out always has a moment of its own, because its client goes on then. Source: partial-order reduction by
-ample sets (Clarke, Grumberg and Peled, "Model Checking").
+The last command of a fan-out always has a moment of its own, because its client continues then. Source: partial-order reduction
+by ample sets (Clarke, Grumberg and Peled, "Model Checking").
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class World:
         return tuple(found)
 
     def all_over(self, state: State) -> bool:
-        """Return whether no request goes on."""
+        """Return whether no request is in progress."""
         return all(self.is_over(state, client) for client in range(len(state.nodes)))
 
     def is_free(self, state: State) -> bool:
@@ -138,7 +138,7 @@ class World:
     def settled(self, did: Did, before: State) -> Did:
         """Return what was done, with all threads awake that had only to wake. before: the state before the event.
 
-        To wake changes nothing for the other clients, and they change nothing for it. So it is no event: it is a part of what
+        To wake changes nothing for the other clients, and they change nothing for it. So it is not an event: it is a part of what
         ended the sleep. A pause or a crash between the two is decided as well: it is the same as one just before.
         """
         napping = self.napping(before) if before.lock != did.state.lock and not self.wakes_at_any_moment else []
@@ -270,7 +270,7 @@ class World:
         return Change(*about, sent_ms if renewed_ms is None else renewed_ms, self.lock.is_renewal(before.lock, after.lock))
 
     def servers(self, state: State) -> Iterable[int]:
-        """Return the numbers of the servers at which the search goes on: of equal ones, the first."""
+        """Return the numbers of the servers at which the search continues: of equal ones, the first."""
         return range(1, self.program.servers + 1) if self.alike is None else self.alike.groups(state)
 
     def event(self, state: State, client: int, thread: int, **values: Any) -> Event:

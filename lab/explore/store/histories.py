@@ -112,7 +112,7 @@ class _Effect(NamedTuple):
 
 
 class Histories:
-    """What such a store does, as far as it has been asked. It has the methods of a ``Table``."""
+    """What is known so far of what such a store does. It has the methods of a ``Table``."""
 
     empty = 0  # the state of a fresh place
 

@@ -25,7 +25,7 @@ class Answer(NamedTuple):
 
 
 class Table:
-    """What a Redis server does, as far as it has been asked."""
+    """What is known so far of what a Redis server does."""
 
     empty = 0  # the state without any key
 

@@ -1,4 +1,4 @@
-"""The holder's replica and the lock's store cannot reach each other for a while. Both go on, and so do the other replicas."""
+"""The holder's replica and the lock's store cannot reach each other for a while. Both still run, and so do the other replicas."""
 
 from lab.evidence.fault_effect import Effect
 from lab.evidence.fault_record import FaultRecord

@@ -1,6 +1,6 @@
 """Some of the lock's servers die, and are started again for_ms later with what they kept on disk.
 
-The request goes on as soon as they are gone.
+The request continues as soon as they are gone.
 """
 
 from lab.evidence.fault_effect import Effect

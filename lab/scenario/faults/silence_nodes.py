@@ -1,6 +1,6 @@
 """Some of the lock's servers accept commands for a while, and answer none.
 
-The request goes on as soon as they are silent.
+The request continues as soon as they are silent.
 """
 
 from lab.evidence.fault_effect import Effect

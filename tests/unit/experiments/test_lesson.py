@@ -88,7 +88,7 @@ def test_interrupted_class_can_go_on(give, monkeypatch, capsys):
     with pytest.raises(Interrupted):
         give_class._give(steps()[2:4], out, interrupted, lab)
 
-    assert "`lab class --from 3` goes on there" in out.file.getvalue()
+    assert "`lab class --from 3` continues there" in out.file.getvalue()
 
 
 def test_end_of_input_ends_the_class(monkeypatch):
