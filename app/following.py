@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from app.request_context import PLACE, Place
+from app.request_context import PLACE, CurrentRequest
 
 START = threading.Thread.start
 SUBMIT = ThreadPoolExecutor.submit
@@ -48,14 +48,14 @@ def _submit(pool: ThreadPoolExecutor, call: Callable[..., Any], /, *args: Any, *
         return SUBMIT(pool, call if place is None else partial(_at, place, call), *args, **kwargs)
 
 
-def _handed_on() -> Place | None:
+def _handed_on() -> CurrentRequest | None:
     """Return the place of what this thread begins now; None where it works for no request."""
     if (place := PLACE.get()) is None or place.context.is_over:
         return None
-    return Place(place.context, place.begun_in or place.context.phase)
+    return CurrentRequest(place.context, place.begun_in or place.context.phase)
 
 
-def _at(place: Place, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _at(place: CurrentRequest, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call at this place. A thread of a pool goes back to no request."""
     PLACE.set(place)
     try:

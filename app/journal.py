@@ -23,7 +23,7 @@ Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
 Fence = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):
+class JournalEvent(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):
     """What all events have."""
 
     # empty for an event outside a request
@@ -32,7 +32,7 @@ class Event(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, 
     turn: Number = 1
 
 
-class Got(Event, tag="got"):
+class Got(JournalEvent, tag="got"):
     """The lock was granted."""
 
     # what was locked
@@ -70,7 +70,7 @@ class Got(Event, tag="got"):
         return self.got_ns
 
 
-class Writing(Event, tag="writing"):
+class Writing(JournalEvent, tag="writing"):
     """The value was read, and is about to be written. So after a kill it is known that the write may have happened."""
 
     reading_ns: Number
@@ -85,7 +85,7 @@ class Writing(Event, tag="writing"):
         return self.read_ns
 
 
-class Wrote(Event, tag="wrote"):
+class Wrote(JournalEvent, tag="wrote"):
     """The resource confirmed the write."""
 
     wrote_ns: Number
@@ -103,7 +103,7 @@ class Wrote(Event, tag="wrote"):
         return self.wrote_ns
 
 
-class WroteLate(Event, tag="wrote_late"):
+class WroteLate(JournalEvent, tag="wrote_late"):
     """The resource confirmed a write when its request had its answer already: the work continued without it."""
 
     wrote_ns: Number
@@ -118,7 +118,7 @@ class WroteLate(Event, tag="wrote_late"):
         return self.wrote_ns
 
 
-class SoldOut(Event, tag="sold_out"):
+class SoldOut(JournalEvent, tag="sold_out"):
     """Nothing was left to sell: the request wrote nothing, but has its answer."""
 
     reading_ns: Number
@@ -132,7 +132,7 @@ class SoldOut(Event, tag="sold_out"):
         return self.sold_out_ns
 
 
-class WroteAgain(Event, tag="wrote_again"):
+class WroteAgain(JournalEvent, tag="wrote_again"):
     """The resource confirmed the second write of work that has two."""
 
     wrote_ns: Number
@@ -146,7 +146,7 @@ class WroteAgain(Event, tag="wrote_again"):
         return self.wrote_ns
 
 
-class Refusal(Event, tag="refused"):
+class Refusal(JournalEvent, tag="refused"):
     """The resource did not accept the write: nothing was written."""
 
     refused_ns: Number
@@ -158,7 +158,7 @@ class Refusal(Event, tag="refused"):
         return self.refused_ns
 
 
-class Released(Event, tag="released"):
+class Released(JournalEvent, tag="released"):
     """The work ended, and the release was sent."""
 
     # when the work ended: before the release was sent
@@ -181,7 +181,7 @@ class Released(Event, tag="released"):
         return self.released_ns
 
 
-class GaveUp(Event, tag="gave_up"):
+class GaveUp(JournalEvent, tag="gave_up"):
     """The request got no grant: not in time, or the store failed. The work was not done."""
 
     asked_ns: Number
@@ -202,7 +202,7 @@ class GaveUp(Event, tag="gave_up"):
 CONNECT = "connect"  # the command by which a session begins, or continues over a new connection
 
 
-class Renewed(Event, tag="renewed"):
+class Renewed(JournalEvent, tag="renewed"):
     """A command that was sent outside any request: a renewal."""
 
     # what it is about: a key; or ``session`` and the session's name, for all locks of that session
@@ -234,7 +234,7 @@ class Renewed(Event, tag="renewed"):
         return self.answer in ("1", "True", "OK", "sent") if self.prolonged is None else self.prolonged
 
 
-class Sent(Event, tag="sent"):
+class Sent(JournalEvent, tag="sent"):
     """What a process has sent to the lock's store since its last such event, outside requests and in all of them."""
 
     # when it was written
@@ -253,7 +253,7 @@ class Sent(Event, tag="sent"):
         return self.sent_ns
 
 
-class Started(Event, tag="started"):
+class Started(JournalEvent, tag="started"):
     """A process of the replica has started. A replica that was killed and started again has several."""
 
     started_ns: Number
@@ -267,7 +267,7 @@ class Started(Event, tag="started"):
 STALL_NS = 200_000_000  # a longer gap is a stall; of a shorter one, only the wait for a processor counts
 
 
-class Stalled(Event, tag="stalled"):
+class Stalled(JournalEvent, tag="stalled"):
     """The replica's heartbeat was late, although it is due every 50 ms: by a stall, or because no processor was free."""
 
     # the last beat before the gap, and the first after it

@@ -230,7 +230,7 @@ class Stage:
     # the file that the stage was read from; filled in
     path: Path | None = None
     # the parts of the file's docstring; filled in
-    story: Story = field(default_factory=lambda: Story("", "", "", "", (), ()))
+    story: StageStory = field(default_factory=lambda: StageStory("", "", "", "", (), ()))
 
     def __post_init__(self, gains: str | None, loses: str | None) -> None:
         """Work out the claims, where the stage names what changes. Raises WrongClaims; KeyError for an unknown claim."""
@@ -265,7 +265,7 @@ def _names(some: frozenset[Claim]) -> str:
 
 
 @dataclass(frozen=True)
-class Story:
+class StageStory:
     """The parts of a stage's docstring, as text."""
 
     # the first line: what the stage is
@@ -283,7 +283,7 @@ class Story:
 
     @staticmethod
     @cache  # every look at the stages reads all of their docstrings
-    def parse(docstring: str) -> Story:
+    def parse(docstring: str) -> StageStory:
         """Read the parts; each starts a line with its name in bold. A missing part is empty."""
         parts: dict[str, list[str]] = {}
         name = ""
@@ -294,7 +294,7 @@ class Story:
                 parts[name] = []
             if name and text.strip():
                 parts[name].append(text.strip())
-        return Story(
+        return StageStory(
             title=docstring.strip().partition("\n")[0],
             problem=" ".join(parts.get("Problem", [])),
             idea=" ".join(parts.get("Idea", [])),

@@ -266,7 +266,7 @@ def _is_of_the_lock(failpoints: Failpoints | None, keys: Sequence[str]) -> bool:
     return failpoints is None or failpoints.keys.are_of_the_lock(keys)
 
 
-class Place(NamedTuple):
+class CurrentRequest(NamedTuple):
     """For which request a thread or a task works."""
 
     context: RequestContext
@@ -283,7 +283,7 @@ class _Alone(threading.local):
         self.context = RequestContext()
 
 
-PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
+PLACE: ContextVar[CurrentRequest | None] = ContextVar("place", default=None)
 COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
 _alone = _Alone()
 
@@ -321,7 +321,7 @@ class _Here:
     def begin(self, request: str) -> RequestContext:
         """Start a request in this thread, and return its context."""
         context = RequestContext()
-        PLACE.set(Place(context))
+        PLACE.set(CurrentRequest(context))
         return context.begin(request)
 
     def end(self) -> None:
@@ -335,11 +335,11 @@ class _Here:
 def working(context: RequestContext) -> Iterator[None]:
     """While the block runs, do the work of a request in this thread or task, whichever request it was begun for."""
     before = PLACE.get()
-    PLACE.set(Place(context, working=True))
+    PLACE.set(CurrentRequest(context, working=True))
     try:
         yield
     finally:
-        PLACE.set(Place(context) if before is None or before.context is context else before)
+        PLACE.set(CurrentRequest(context) if before is None or before.context is context else before)
 
 
 request_context = cast(RequestContext, _Here())

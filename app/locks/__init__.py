@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from app import plugins, stage_check
-from app.lock import Stage, Story, WrongClaims
+from app.lock import Stage, StageStory, WrongClaims
 
 # The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
 PARTS: dict[str, tuple[str, ...]] = {
@@ -94,7 +94,7 @@ def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     path = Path(str(module.__file__))
     if not isinstance(record, Stage):
         raise _refusal(*(stage_check.wrong(record) or ("", "")), path)
-    return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=Story.parse(module.__doc__ or ""))
+    return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=StageStory.parse(module.__doc__ or ""))
 
 
 def _checked(record: Stage) -> Stage:

@@ -48,7 +48,7 @@ class Queued:
     seen: int
 
 
-class Session:
+class LeaseSession:
     """A session as etcd's client for Go has it: one lease for the whole process, which a thread of the client keeps alive.
 
     Its keys are attached to the lease. So they are deleted when the keepalives stop for the lease's time.
@@ -102,7 +102,7 @@ class Etcd:
         self._http.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
         options = {"pool_maxsize": CLIENT_OPTIONS["connections"], "max_retries": 0}
         self._http.mount("http://", CountedAdapter(journal, self._renews, **options) if journal.on else HTTPAdapter(**options))
-        self._sessions: dict[int, Session] = {}  # by the time of the lease
+        self._sessions: dict[int, LeaseSession] = {}  # by the time of the lease
         self._beginning = threading.Lock()
         self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
 
@@ -117,12 +117,12 @@ class Etcd:
                 session.close()
         self._http.close()
 
-    def session(self, ttl_s: int) -> Session:
+    def session(self, ttl_s: int) -> LeaseSession:
         """Return this process's session whose lease has this time. The first call begins it, and the first after its end."""
         with self._beginning:
             session = self._sessions.get(ttl_s)
             if session is None or session.ended:
-                session = self._sessions[ttl_s] = Session(self, ttl_s)
+                session = self._sessions[ttl_s] = LeaseSession(self, ttl_s)
             return session
 
     def plain(self) -> Etcd3Client:

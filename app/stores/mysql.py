@@ -57,7 +57,7 @@ KINDS: dict[int, type[pymysql.MySQLError]] = {1062: Duplicate, 1205: TimedOut, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StatementResult:
     """What a statement did."""
 
     # the rows of the answer
@@ -131,7 +131,7 @@ class MySQL:
                 raise
             return self._execute(statement, values).touched  # a statement alone can be sent again on another connection
 
-    def query(self, statement: str, *values: object) -> Done:
+    def query(self, statement: str, *values: object) -> StatementResult:
         """Run a statement that is not part of the lock protocol: it reaches no failpoint, and is not counted. Raises Error."""
         request_context.counting = False
         try:
@@ -143,7 +143,7 @@ class MySQL:
         """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` are those that differ."""
         return self._connect(**options)
 
-    def _execute(self, statement: str, values: tuple[object, ...]) -> Done:
+    def _execute(self, statement: str, values: tuple[object, ...]) -> StatementResult:
         if self.here.connection is not None:
             return _run(self.here.connection, statement, values)
         with self._borrowed() as connection:
@@ -166,13 +166,13 @@ class MySQL:
             connection.close()
 
 
-def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object, ...]) -> Done:
+def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object, ...]) -> StatementResult:
     if not connection.is_valid:
         raise pymysql.OperationalError(LOST, "the connection of this transaction is gone")
     try:
         with contextlib.closing(connection.cursor()) as cursor:
             touched: Any = cursor.execute(statement, values)
-            return Done(tuple(cursor.fetchall()), touched, cursor.lastrowid or 0)
+            return StatementResult(tuple(cursor.fetchall()), touched, cursor.lastrowid or 0)
     except pymysql.MySQLError as error:
         kind = KINDS.get(error.args[0] if error.args else 0)
         if kind is None:

@@ -15,7 +15,7 @@ from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.settings import Settings
 from app.stores import redis_asyncio, redis_connection, redis_steps
-from app.stores.redis_subscriptions import Subscriptions
+from app.stores.redis_subscriptions import RedisSubscriptions
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
@@ -62,9 +62,9 @@ class Redis(redis.Redis):
         return redis.Redis(connection_pool=redis.ConnectionPool(**self.get_connection_kwargs() | options))
 
     @cached_property
-    def subscriptions(self) -> Subscriptions:
+    def subscriptions(self) -> RedisSubscriptions:
         """The channels of this process. They have their own connection, which waits without a time-out."""
-        return Subscriptions(self._other(socket_timeout=None, retry=NEVER_AGAIN).pubsub, self.Error)
+        return RedisSubscriptions(self._other(socket_timeout=None, retry=NEVER_AGAIN).pubsub, self.Error)
 
 
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:

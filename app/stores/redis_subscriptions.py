@@ -27,7 +27,7 @@ CLOSED = (OSError, ValueError, AttributeError, RuntimeError)  # another thread h
 
 
 @dataclass
-class Channel:
+class RedisChannel:
     """One channel, as its waiters see it. It lives from the first of them to the last."""
 
     # how many threads listen to it
@@ -42,7 +42,7 @@ class Channel:
         self.messages.acquire(timeout=max(0, at_most_s))
 
 
-class Subscriptions:
+class RedisSubscriptions:
     """The channels to which this process is subscribed."""
 
     def __init__(self, subscription: Callable[[], Any], error: type[Exception]) -> None:
@@ -50,12 +50,12 @@ class Subscriptions:
         self._make = subscription
         self._error = error
         self._subscription: Any = None
-        self._channels: dict[str, Channel] = {}
+        self._channels: dict[str, RedisChannel] = {}
         # held while the client's subscription is changed: while a command is sent, and while a confirmation is taken in
         self._mutex = threading.Lock()
 
     @contextmanager
-    def channel(self, name: str) -> Iterator[Channel]:
+    def channel(self, name: str) -> Iterator[RedisChannel]:
         """Subscribe for the duration of the block. It begins once the server has confirmed, so no later message is missed."""
         with self._mutex:
             channel = self._channels.get(name) or self._subscribe(name)
@@ -69,12 +69,12 @@ class Subscriptions:
                 if not channel.listeners:
                     self._unsubscribe(name)
 
-    def _subscribe(self, name: str) -> Channel:
+    def _subscribe(self, name: str) -> RedisChannel:
         if self._subscription is None:
             self._connect(name)
         else:
             self._subscription.subscribe(name)
-        self._channels[name] = Channel()
+        self._channels[name] = RedisChannel()
         return self._channels[name]
 
     def _unsubscribe(self, name: str) -> None:

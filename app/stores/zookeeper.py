@@ -44,14 +44,14 @@ class ZooKeeper:
     def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
         self.endpoint = endpoint
         self.journal = journal
-        self._sessions: dict[int, Session] = {}
+        self._sessions: dict[int, KazooSession] = {}
         self._beginning = threading.Lock()
 
-    def session(self, timeout_ms: int) -> Session:
+    def session(self, timeout_ms: int) -> KazooSession:
         """Return the session with this timeout. Raises Error when no server answers."""
         with self._beginning:
             if timeout_ms not in self._sessions:
-                self._sessions[timeout_ms] = Session(self.endpoint, timeout_ms, self.journal)
+                self._sessions[timeout_ms] = KazooSession(self.endpoint, timeout_ms, self.journal)
             return self._sessions[timeout_ms]
 
     def plain(self, timeout_ms: int) -> KazooClient:
@@ -65,7 +65,7 @@ class ZooKeeper:
         self._sessions.clear()
 
 
-class Session:
+class KazooSession:
     """One session. After it has expired, kazoo begins another by itself; nothing of the first session is left in it."""
 
     Error = ZooKeeper.Error

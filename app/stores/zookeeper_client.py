@@ -41,7 +41,7 @@ UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
 
 
 @dataclass(slots=True)
-class Sent:
+class SentCommand:
     """One command that was sent."""
 
     command: str
@@ -55,11 +55,11 @@ class Sent:
     cause: tuple[str, str]
 
 
-class Cause:
+class PendingCommands:
     """What a thread has sent, also by callbacks, and not yet seen the answer to."""
 
     def __init__(self) -> None:
-        self.sent: deque[Sent] = deque()
+        self.sent: deque[SentCommand] = deque()
         # the request and the phase of the last command that the thread sent itself
         self.now = ("", RENEW)
 
@@ -68,7 +68,7 @@ class _Here(threading.local):
     """What this thread sends for: itself, or, within a callback, the thread that caused the callback."""
 
     def __init__(self) -> None:
-        self.own = self.cause = Cause()
+        self.own = self.cause = PendingCommands()
 
 
 here = _Here()
@@ -136,7 +136,7 @@ class CountedClient(KazooClient):
         else:
             mine = cause is here.own
             matters = command in CHANGES and (mine or bool(getattr(request, "flags", 0) & EPHEMERAL_OR_SEQUENTIAL))
-            cause.sent.append(Sent(command, async_object, matters, mine, cause.now))
+            cause.sent.append(SentCommand(command, async_object, matters, mine, cause.now))
         return super()._call(request, async_object)
 
     def _journal_answer(self, command: str, path: str, result: Any) -> None:
@@ -182,7 +182,7 @@ def _note_answers(given_up: bool) -> None:
             raise ConnectionLoss from lost
 
 
-def _note_answer(one: Sent) -> None:
+def _note_answer(one: SentCommand) -> None:
     error = one.result.exception if one.result.ready() else KazooTimeoutError()
     if isinstance(error, (*UNANSWERED, KazooTimeoutError)):
         request_context.unanswered(one.command, error)
@@ -190,7 +190,7 @@ def _note_answer(one: Sent) -> None:
         request_context.answered(one.command, _text(one.result), _meaning(one, error))
 
 
-def _meaning(one: Sent, error: Exception | None) -> Meaning:
+def _meaning(one: SentCommand, error: Exception | None) -> Meaning:
     """Return what the answer to a command means for a lock."""
     if one.command in LOOKS:
         return Meaning.LOOKED

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.stores.redis_subscriptions import Subscriptions
+from app.stores.redis_subscriptions import RedisSubscriptions
 
 BROKEN = ("broken", "")
 
@@ -70,8 +70,8 @@ def server() -> FakePubSub:
 
 
 @pytest.fixture
-def subscriptions(server) -> Subscriptions:
-    return Subscriptions(lambda: server, ConnectionError)
+def subscriptions(server) -> RedisSubscriptions:
+    return RedisSubscriptions(lambda: server, ConnectionError)
 
 
 def permits(channel) -> int:
@@ -157,7 +157,7 @@ def test_broken_connection_is_made_again():
         is_made.release()
         return made[-1]
 
-    subscriptions = Subscriptions(make, ConnectionError)
+    subscriptions = RedisSubscriptions(make, ConnectionError)
     with subscriptions.channel("one") as one, subscriptions.channel("two") as two:
         made[0].settle()
         made[0].coming.put(BROKEN)

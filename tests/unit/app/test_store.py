@@ -15,9 +15,9 @@ CLIENTS = {
     store.RedisStore: redis.Redis,
     store.RedisNodesStore: redis_nodes.RedisNodes,
     store.ZooKeeperStore: zookeeper.ZooKeeper,
-    store.ZooKeeperSession: zookeeper.Session,
+    store.ZooKeeperSession: zookeeper.KazooSession,
     store.EtcdStore: etcd.Etcd,
-    store.EtcdSession: etcd.Session,
+    store.EtcdSession: etcd.LeaseSession,
     store.MySQLStore: mysql.MySQL,
 }
 SESSIONS = {"zookeeper": store.ZooKeeperSession, "etcd": store.EtcdSession}
