@@ -43,7 +43,7 @@ class Subscriptions(Protocol):
     """The channels to which this process is subscribed, by one connection for all its threads."""
 
     def channel(self, name: str) -> AbstractContextManager[Channel]:
-        """Subscribe to a channel for the duration of a block. It begins once the server has confirmed: no later message is missed.
+        """Subscribe to a channel for the duration of a block. It begins once the server has confirmed, so no message is missed.
 
         The process is subscribed while at least one of its threads listens.
         """

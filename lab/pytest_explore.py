@@ -164,15 +164,15 @@ def _claims(names: list[str] | None) -> Any:
 def _asked(options: dict[str, Any]) -> Any:
     """Return the options as those of ``lab explore``. Raises BadInput for one that there is not."""
     from lab.errors import choose_from
-    from lab.explore.questions import Asked
+    from lab.explore.questions import SearchOptions
     from lab.explore.search.budget import Budget
 
-    names = [*(name for name in Asked._fields if name != "budget"), *Budget._fields]
+    names = [*(name for name in SearchOptions._fields if name != "budget"), *Budget._fields]
     for name in options:
         choose_from("option", name, names)
     faults = {name: options[name] for name in Budget._fields if name in options}
     others = {name: value for name, value in options.items() if name not in faults}
-    return Asked(**others, budget=Budget(**faults) if faults else None)
+    return SearchOptions(**others, budget=Budget(**faults) if faults else None)
 
 
 if __name__ == "__main__":

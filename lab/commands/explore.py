@@ -23,7 +23,7 @@ from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.model import NotExplored
-from lab.explore.questions import TTL_MS, Asked, Question, decidable
+from lab.explore.questions import TTL_MS, Question, SearchOptions, decidable
 from lab.explore.result import as_data
 from lab.explore.search.event import short
 from lab.explore.search.replay import Differs, NotPossible
@@ -32,7 +32,7 @@ from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.server import servers as redis_servers
 from lab.explore.store.others import is_other
-from lab.explore.store.real_redis import RealRedis, Stalled
+from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.unexplored import INSTEAD, why_not
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
@@ -111,7 +111,7 @@ def claim_of(name: str | None, stage: Stage) -> Claim | None:
     return Claim[name]
 
 
-def explore(stage: Stage, asked: Asked, budget_s: float | None, wanted: Wanted, of_servers: int | None = None) -> int:
+def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: Wanted, of_servers: int | None = None) -> int:
     """Decide a stage, print what was decided, and return the exit status.
 
     1 if a promise breaks, 0 if every promise that the searches can decide was decided and holds, 3 otherwise.
@@ -194,7 +194,7 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
             try:
                 world = explorer.world(question.task, question.replicas)
                 story, moves = staged(world, its.events, question.horizon_ms, claim.name)
-            except Stalled as error:
+            except MachineStalled as error:
                 decision.disbelieve(question, claim, Undecided.STALLED, str(error))
             except (NotPossible, Differs, NotExplored, NeverWaits) as error:
                 decision.disbelieve(question, claim, Undecided.DIFFERS, str(error))
@@ -249,7 +249,7 @@ def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
         try:
             world = explorer.world(schedule.task, schedule.clients)
             story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
-        except (NotPossible, Stalled, NotExplored, NeverWaits):
+        except (NotPossible, MachineStalled, NotExplored, NeverWaits):
             console.print(words.kept_is_impossible(path), style="dim", highlight=False, soft_wrap=True)
             continue
         broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims

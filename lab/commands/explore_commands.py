@@ -95,7 +95,7 @@ def explore(
     from lab.commands.explore import explore as run_explore
     from lab.commands.explore_scenarios import write_scenarios
     from lab.commands.keep_decisions import keep_decisions
-    from lab.explore.questions import Asked
+    from lab.explore.questions import SearchOptions
     from lab.explore.search.budget import Budget
 
     budget_s = given.pop("budget_s")
@@ -103,9 +103,14 @@ def explore(
     as_json, out, keep_failing, servers = (given.pop(name) for name in ("as_json", "out", "keep_failing", "servers"))
     certificate = given.pop("certificate")
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
-    asked = Asked(**given, budget=budget if any(one is not None for one in faults.values()) else None)
+    asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if (only, show, scenarios, as_json, out, keep_failing, servers, asked) != (*[None] * 3, False, *[None] * 3, Asked()):
+        if (only, show, scenarios, as_json, out, keep_failing, servers, asked) != (
+            *[None] * 3,
+            False,
+            *[None] * 3,
+            SearchOptions(),
+        ):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:

@@ -11,7 +11,7 @@ from typing import Protocol
 from app.lock import Claim, Stage
 from app.locks import stages
 from lab.explore import kept
-from lab.explore.decision import Answer, Decision, Undecided
+from lab.explore.decision import Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
 from lab.explore.search.event import short
@@ -113,7 +113,7 @@ def _first_reason(decision: Decision) -> str:
     return _reason(next((one for one in decision.answers if one.undecided not in OF_THE_BUDGET), decision.answers[0]))
 
 
-def _reason(answer: Answer) -> str:
+def _reason(answer: SearchOutcome) -> str:
     why = WHY[answer.undecided] if answer.undecided is not None else ""
     return f"{why}: {answer.about}" if answer.about else why
 

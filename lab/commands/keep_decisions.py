@@ -53,7 +53,7 @@ def ttl_ms(stage: Stage) -> int:
     return int(given[0]) if given else TTL_MS
 
 
-def _decided(stage: Stage, budget_s: float, running: list[Server]) -> kept.Kept:
+def _decided(stage: Stage, budget_s: float, running: list[Server]) -> kept.KeptDecision:
     lives_ms = ttl_ms(stage)
     decision = decide(Decision(stage, lives_ms, by_default(stage, lives_ms)), running, budget_s)
     real = RealRedis(running[0].host, running[0].port)

@@ -19,7 +19,7 @@ from lab.explore.search.budget import Budget
 from lab.explore.search.replay import Differs
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other
-from lab.explore.store.real_redis import RealRedis, Stalled
+from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.language.choice import of_environment
 from lab.paths import REPORTS, shown
 from lab.play.level import Level
@@ -48,7 +48,7 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
             index, too_large = write(levels, real, out or REPORTS / "play", "" if out else language)
         except (NotExplored, NeverWaits) as error:
             raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
-        except (Differs, Stalled) as error:
+        except (Differs, MachineStalled) as error:
             raise Unexplored(f"no page is written: {error}.") from None
     for name in too_large:
         _left_out("too_large", stage=name, bytes=f"{MOST_BYTES:,}")

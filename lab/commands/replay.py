@@ -21,7 +21,7 @@ from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK
 from lab.explore.search.replay import NotPossible
 from lab.explore.server import redis_server
-from lab.explore.store.real_redis import Stalled
+from lab.explore.store.real_redis import MachineStalled
 from lab.report.terminal import terminal
 from lab.story.from_schedule import staged
 from lab.story.lanes import draw
@@ -109,7 +109,7 @@ def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
             sys.stderr.write(f"the schedule cannot happen any more: {error}\n")
             return ExitStatus.NOTHING_SHOWN
         raise BadInput(f"the schedule cannot happen: {error}") from None
-    except (Stalled, NotExplored, NeverWaits) as error:
+    except (MachineStalled, NotExplored, NeverWaits) as error:
         sys.stderr.write(f"error: nothing is decided: {error}\n")
         return ExitStatus.NOTHING_SHOWN
     console = terminal()

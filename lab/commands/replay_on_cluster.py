@@ -19,7 +19,7 @@ from lab.explore.schedule import Schedule
 from lab.explore.search.replay import NotPossible
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other
-from lab.explore.store.real_redis import RealRedis, Stalled
+from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervised import one_supervisor, supervised
@@ -76,7 +76,7 @@ def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str)
     try:
         with closing(Explorer(stage, real)) as explorer:
             script = script_of(explorer, schedule)
-    except (NotPossible, Stalled, NotExplored, NeverWaits) as error:
+    except (NotPossible, MachineStalled, NotExplored, NeverWaits) as error:
         return False, f"the schedule cannot happen: {error}"
     with supervised() as supervisor:
         done = enact(supervisor, stage, schedule, script, command)

@@ -16,7 +16,7 @@ from lab.docgen import cells
 from lab.docgen.figures import LIST
 from lab.errors import choose_from
 from lab.explore import kept
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.summary import Summary, conditions, of_claims
 from lab.language.choice import Language
@@ -112,7 +112,7 @@ def _drawn(name: str) -> str:
     return _image(story, "../").rstrip("\n") + "\n" if story is not None else ""
 
 
-def _all_hold(found: Kept, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
+def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
     """Return what was decided where a chapter draws no schedule."""
     orders, searches = decided(found, SEARCHES)
     answer = f"`lab explore {stage.name}` decided {orders} in {searches}."

@@ -9,7 +9,7 @@ from app.locks import stage as stage_of
 from lab.docgen.explored import decided, not_decided
 from lab.errors import BadInput, choose_from
 from lab.explore import kept
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.explore.questions import TTL_MS
 from lab.explore.summary import of_claims
 from lab.paths import HOME
@@ -44,7 +44,7 @@ def code(stage: Stage) -> str:
     return text[text.index("class Lock") : text.index("STAGE = ")].strip()
 
 
-def _broken(found: Kept, claim: Claim) -> tuple[str, str]:
+def _broken(found: KeptDecision, claim: Claim) -> tuple[str, str]:
     """Return what breaks a claim, in words, and what `lab replay` needs to do it again."""
     broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
     words = f"the claim `{claim.name}` (“{claim.value}”)"
@@ -54,7 +54,7 @@ def _broken(found: Kept, claim: Claim) -> tuple[str, str]:
     return f"**Every order.** {share}A shortest: *{say.sentences(story)}*", f"{story.schedule}{ttl}{work}"
 
 
-def _kept_promises(found: Kept, stage: Stage) -> str:
+def _kept_promises(found: KeptDecision, stage: Stage) -> str:
     """Return in how many schedules no promise breaks. Raises BadInput where one does."""
     answers = of_claims(found)
     if broken := [claim.name for claim, one in answers.items() if one.broken and claim in stage.claims]:

@@ -17,7 +17,7 @@ from lab.enact.clients import Client
 from lab.enact.controller import Controller, Held
 from lab.enact.faults import Injected
 from lab.enact.names import Names
-from lab.explore.code.operation import Command, Listen, Nap
+from lab.explore.code.operation import CommandSent, Listen, Nap
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,
@@ -30,7 +30,7 @@ from lab.explore.search.event import (
     RESTART,
     RESUME,
     STEP,
-    Event,
+    ScheduleEvent,
     letter_of,
 )
 from lab.explore.search.one_server import SUBSCRIBING
@@ -68,7 +68,7 @@ class Script:
         return len(self.world.trees)
 
 
-def not_possible(events: Sequence[Event]) -> str:
+def not_possible(events: Sequence[ScheduleEvent]) -> str:
     """Return which event cannot be done to real replicas, and why; empty if all can."""
     for number, event in enumerate(events, 1):
         if event.kind is CHOICE:
@@ -170,7 +170,7 @@ class Enactment:
         if event.kind in (STEP, RESEND) and not self.names.same_reply(expected, thread.replies[0]):
             raise Differs(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
 
-    def _subscribe(self, client: int, command: Command) -> None:
+    def _subscribe(self, client: int, command: CommandSent) -> None:
         """Let a replica subscribe. The thread sends the command that asks for it; in the explorer it is the one that listens."""
         self.controller.wait_until(lambda: bool(self._at_subscription(client)), SETTLE_S)
         for thread in self._at_subscription(client):
@@ -182,7 +182,7 @@ class Enactment:
         mine = [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
         return [thread for thread in mine if thread.words[0].encode() in SUBSCRIBING]
 
-    def _held(self, client: int, number: int, at: str, command: Command | None, within_s: float) -> Held:
+    def _held(self, client: int, number: int, at: str, command: CommandSent | None, within_s: float) -> Held:
         """Wait until a thread of a replica is held, at this command if one is given. Raises Differs."""
         self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, within_s)
         thread = self._find(client, number, at, command)
@@ -195,14 +195,14 @@ class Enactment:
             )
         return thread
 
-    def _come(self, client: int, number: int, at: str, command: Command | None) -> Held | None:
+    def _come(self, client: int, number: int, at: str, command: CommandSent | None) -> Held | None:
         """Return the thread of a replica that is held there. In the explorer nobody waits until a channel is left."""
         for thread in self._at_subscription(client) if command is not None else ():
             if thread.request and number == 0:
                 self.controller.order(thread)
         return self._find(client, number, at, command)
 
-    def _find(self, client: int, number: int, at: str, command: Command | None) -> Held | None:
+    def _find(self, client: int, number: int, at: str, command: CommandSent | None) -> Held | None:
         known = self.threads.get((client, number))
         if known is not None:
             return known if known.at == at else None
@@ -225,7 +225,7 @@ class Enactment:
             return
         node = self.script.world.node(state, client)
         for number, operation in enumerate(node.pending):
-            if isinstance(operation, Command) and operation.words[0] not in SUBSCRIBING:
+            if isinstance(operation, CommandSent) and operation.words[0] not in SUBSCRIBING:
                 self._held(client, number, COMMAND, operation, within_s)
             elif operation is not None and not isinstance(operation, Listen):
                 self.controller.pass_time(SETTLE_S)
@@ -269,7 +269,7 @@ class Enactment:
                 thread = self._held(client, 0, COMMAND, None, WITHIN_S)
                 self.controller.order(thread)
                 self.controller.wait_until(lambda thread=thread: bool(thread.at), WITHIN_S)  # type: ignore[misc]
-                if not isinstance(expected, Command) or self.names.same_command(expected.words, thread.words):
+                if not isinstance(expected, CommandSent) or self.names.same_command(expected.words, thread.words):
                     break
 
     def _comes_to_command(self, before: State, after: State) -> bool:
@@ -278,7 +278,7 @@ class Enactment:
             old, new = self.script.world.node(before, client), self.script.world.node(after, client)
             if before.modes[client] != RUNS or self._naps(before, client) or old is new:
                 continue
-            if new.ended != old.ended or any(isinstance(one, Command) for one in new.pending if one not in old.pending):
+            if new.ended != old.ended or any(isinstance(one, CommandSent) for one in new.pending if one not in old.pending):
                 return True
         return False
 

@@ -12,7 +12,7 @@ import msgspec
 from app.failpoints import AFTER_FIRST, BEFORE
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import FAULTS
-from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
+from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 
@@ -30,7 +30,7 @@ REPLIES = (LOST_REPLY, RESEND)  # faults after a command was carried out
 class Injected:
     """The faults of one run, and their records."""
 
-    def __init__(self, events: Sequence[Event], phases: Sequence[str], ttl_ms: int) -> None:
+    def __init__(self, events: Sequence[ScheduleEvent], phases: Sequence[str], ttl_ms: int) -> None:
         """Take the events, and the phase of the request at each of them."""
         self.at = [place for place, event in enumerate(events) if event.kind in KINDS]
         self.faults = [_fault(events[place], phases[place], ttl_ms) for place in self.at]
@@ -62,7 +62,7 @@ class Injected:
             (folder / FAULTS).write_bytes(b"".join(lines))
 
 
-def _fault(event: Event, phase: str, ttl_ms: int) -> Fault:
+def _fault(event: ScheduleEvent, phase: str, ttl_ms: int) -> Fault:
     kind: Any = faults()[KINDS[event.kind]]
     moment = AFTER_FIRST if event.kind in REPLIES else BEFORE
     made: Fault = kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind in (PAUSE, RESTART) else 0)

@@ -11,7 +11,7 @@ from collections import Counter
 
 from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
 from lab.explore.schedule import Schedule
-from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event
+from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
 from lab.explore.search.phase import At, Walk, phase_of, places
 
 FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART, FAILURE)
@@ -94,7 +94,7 @@ def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, st
     return _at_failpoint(walk, place, event, at, alone)
 
 
-def _at_failpoint(walk: Walk, place: int, event: Event, at: At, alone: Counter[str]) -> tuple[str, str]:
+def _at_failpoint(walk: Walk, place: int, event: ScheduleEvent, at: At, alone: Counter[str]) -> tuple[str, str]:
     if event.kind in (PAUSE, CRASH):
         return ("freeze" if event.kind is PAUSE else "kill"), _between_commands(at, alone)
     if event.kind is LOST_COMMAND:

@@ -13,22 +13,22 @@ from lab.explore.check_certificate import State as Listed
 from lab.explore.code.operation import (
     COUNTER,
     LOST,
+    AboutToWrite,
     AsksAgain,
     Choice,
-    Command,
+    CommandSent,
     Ended,
     GotAgain,
-    Grant,
+    Granted,
     Nap,
     Operation,
     Releasing,
     Until,
-    Writing,
-    Wrote,
+    WriteDone,
 )
 from lab.explore.code.program import FOR_EVER_MS, Program
 from lab.explore.code.replica import NewToken
-from lab.explore.decision import Answer
+from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
 from lab.explore.search.moves import happenings
@@ -54,7 +54,7 @@ class NoCertificate(Exception):  # noqa: N818 - states what is so
 class Section:
     """One search, as a certificate lists it."""
 
-    def __init__(self, stage: Stage, question: Question, answer: Answer, real: RealRedis, servers: int) -> None:
+    def __init__(self, stage: Stage, question: Question, answer: SearchOutcome, real: RealRedis, servers: int) -> None:
         self.question, self.real = question, real
         self.program = Program(stage, question.task, real)
         self.about = _about(stage, question, answer, servers)
@@ -176,7 +176,7 @@ class Section:
                 return [own, ["nap", at_ms]]
             case Choice(values):
                 return [own, ["draw", len(values)]]
-            case Command():
+            case CommandSent():
                 if operation.behind or operation.follows or operation.version != 2:
                     raise NoCertificate("it sends commands in a pipeline, or in the third version of the protocol")
                 self._check(operation.words)
@@ -240,14 +240,14 @@ def _given(result: Any) -> str | None:
     return result.decode("latin-1")
 
 
-PLAIN: dict[type, str] = {Writing: "writing", Releasing: "released", AsksAgain: "again", GotAgain: "got again"}
+PLAIN: dict[type, str] = {AboutToWrite: "writing", Releasing: "released", AsksAgain: "again", GotAgain: "got again"}
 
 
 def _mark(mark: Any) -> list[Any]:
     match mark:
-        case Grant(key, fence):
+        case Granted(key, fence):
             return ["granted", key, fence]
-        case Wrote(part, _):
+        case WriteDone(part, _):
             return ["wrote", part]
         case Ended(how):
             return ["ended", how]
@@ -284,7 +284,7 @@ def _lists(value: Any) -> Any:
     return list(map(_lists, value)) if isinstance(value, tuple) else value
 
 
-def _about(stage: Stage, question: Question, answer: Answer, servers: int) -> Search:
+def _about(stage: Stage, question: Question, answer: SearchOutcome, servers: int) -> Search:
     task = question.task
     broken = answer.found.broken if answer.found is not None else {}
     return Search(

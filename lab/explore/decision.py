@@ -24,7 +24,7 @@ from lab.explore.search.unnoticed import Unnoticed
 from lab.explore.search.world import Livelock, World
 from lab.explore.store.nodes import Nodes
 from lab.explore.store.others import table_of
-from lab.explore.store.real_redis import RealRedis, Stalled
+from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Table
 
 CHECKED, CHECKED_OF_OTHERS = 4, 1  # random schedules of each search, which are run again; of one that no promise needs
@@ -54,7 +54,7 @@ OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock tha
 
 
 @dataclass
-class Answer:
+class SearchOutcome:
     """What came of one search."""
 
     # None before it was searched, and where it could not begin
@@ -85,7 +85,7 @@ class Decision:
     stage: Stage
     ttl_ms: int
     questions: list[Question]
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[SearchOutcome] = field(default_factory=list)
     redis: str = ""
     seconds: float = 0.0
     # how many servers the lock asks, where it is not the number that the lab runs
@@ -96,7 +96,7 @@ class Decision:
     only: Claim | None = None
 
     def __post_init__(self) -> None:
-        self.answers = self.answers or [Answer(undecided=Undecided.TIME) for _ in self.questions]
+        self.answers = self.answers or [SearchOutcome(undecided=Undecided.TIME) for _ in self.questions]
 
     @property
     def claims(self) -> frozenset[Claim]:
@@ -175,7 +175,7 @@ class Explorer:
         self._nodes = Nodes([redis] * (servers or servers_of(stage))) if servers_of(stage) > 1 else None
         self._worlds: dict[tuple[Task, int], World] = {}
         self._probes: dict[int, Probe] = {}
-        self._alone: dict[Task, Answer | None] = {}
+        self._alone: dict[Task, SearchOutcome | None] = {}
         self._treats_alike = self._clients_are_alike = True
         # the lines that make a token of narrow draws; by line, what was drawn there
         self._tokens: set[tuple[str, int]] = set()
@@ -210,9 +210,11 @@ class Explorer:
             with_oracle(world, self._probes[task.ttl_ms])
         return self._worlds[which]
 
-    def answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None] = lambda broken: None) -> Answer:
+    def answer(
+        self, question: Question, until_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
+    ) -> SearchOutcome:
         """Search a question, and run what it finds again. until_s: on the monotonic clock. Raises nothing of the stage's."""
-        answer = Answer()
+        answer = SearchOutcome()
         try:
             self._answer(question, until_s, on_broken, answer)
         except NotExplored as error:
@@ -221,7 +223,7 @@ class Explorer:
             answer.undecided, answer.about = Undecided.STUCK, str(error)
         except Livelock as error:
             answer.undecided, answer.about = Undecided.STUCK, str(error)
-        except Stalled as error:
+        except MachineStalled as error:
             answer.undecided, answer.about = Undecided.STALLED, str(error)
         except Differs as error:
             answer.undecided, answer.about = Undecided.DIFFERS, str(error)
@@ -229,7 +231,7 @@ class Explorer:
             answer.undecided, answer.about = Undecided.CRASHED, f"RecursionError: {error}"
         return answer
 
-    def _answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: Answer) -> None:
+    def _answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: SearchOutcome) -> None:
         while True:
             try:
                 if (alone := self._lone(question, until_s)) is not None:
@@ -252,26 +254,26 @@ class Explorer:
         self._probes.clear()
         self._alone.clear()
 
-    def _lone(self, question: Question, until_s: float) -> Answer | None:
+    def _lone(self, question: Question, until_s: float) -> SearchOutcome | None:
         """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
         task = question.task._replace(at_once=1, in_turn=1)
         if task not in self._alone:
             self._alone[task] = self._run_alone(task, until_s)
         return self._alone[task]
 
-    def _run_alone(self, task: Task, until_s: float) -> Answer | None:
+    def _run_alone(self, task: Task, until_s: float) -> SearchOutcome | None:
         horizon_ms = task.work_ms + 2 * task.ttl_ms
         found = search(self.world(task, 1), NONE, horizon_ms, until_s)
         self._say_drawn()
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
-            return Answer(undecided=Undecided.FAILS, about=failed.about)
+            return SearchOutcome(undecided=Undecided.FAILS, about=failed.about)
         if not found.complete:
-            return Answer(undecided=Undecided.TIME, about="a request alone does not end")
+            return SearchOutcome(undecided=Undecided.TIME, about="a request alone does not end")
         does_work = found.witness.served or Claim.counts_once in found.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
             refused = "it was refused" if found.witness.refused else "it did not do its work"
-            return Answer(undecided=Undecided.NOBODY_SERVED, about=refused)
+            return SearchOutcome(undecided=Undecided.NOBODY_SERVED, about=refused)
         return None
 
     def _say_drawn(self) -> None:
@@ -279,7 +281,7 @@ class Explorer:
             if line:
                 self.drawn[f"{file.rpartition('/')[2]}:{line}"] = what
 
-    def _search(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: Answer) -> None:
+    def _search(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: SearchOutcome) -> None:
         world = self.world(question.task, question.replicas)
         # three that split the votes of several servers may all give up: that says nothing of the lock
         serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
@@ -298,7 +300,7 @@ class Explorer:
         self._run_again(world, question, answer, until_s, folds)
         self._say_drawn()
 
-    def _run_again(self, world: World, question: Question, answer: Answer, until_s: float, folds: bool) -> None:
+    def _run_again(self, world: World, question: Question, answer: SearchOutcome, until_s: float, folds: bool) -> None:
         """Run again what a search has found, and some schedules by chance, until the time is over. Raises Unlike."""
         found = answer.found
         assert found is not None  # noqa: S101 - it was searched
@@ -307,7 +309,7 @@ class Explorer:
                 break
             try:
                 confirm(world, broken.events, question.horizon_ms)
-            except (Differs, Stalled) as error:  # what was not seen again is not believed; the others are
+            except (Differs, MachineStalled) as error:  # what was not seen again is not believed; the others are
                 if isinstance(error, Unlike) and folds:
                     raise
                 del found.broken[claim]

@@ -26,7 +26,7 @@ SLIPS = HOME / "docs" / "slips"
 DRIFTS = ("seconds", "states", "transitions")  # from one search to the next, or with the search's own cunning
 
 
-class Kept(msgspec.Struct, kw_only=True):
+class KeptDecision(msgspec.Struct, kw_only=True):
     """What was decided of one stage."""
 
     stage: str
@@ -67,10 +67,10 @@ def fingerprint_of(stage: Stage) -> str:
     return fingerprint(Program(stage, Task(1000), _NoServer()))
 
 
-def of(decision: Decision, stories: Mapping[str, Any], budget_s: float) -> Kept:
+def of(decision: Decision, stories: Mapping[str, Any], budget_s: float) -> KeptDecision:
     """Return what is kept of a decision. stories: the shortest schedule of each claim that breaks."""
     data = as_data(decision)
-    return Kept(
+    return KeptDecision(
         stage=decision.stage.name,
         sha256=fingerprint_of(decision.stage),
         redis=decision.redis,
@@ -94,7 +94,7 @@ def folder_of(stage: Stage) -> Path:
     return FOLDER / SLIPS.name if stage.path is not None and stage.path.parent == SLIPS else FOLDER
 
 
-def write(kept: Kept, folder: Path = FOLDER) -> Path:
+def write(kept: KeptDecision, folder: Path = FOLDER) -> Path:
     """Write the file of a stage, and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{kept.stage}.json"
@@ -121,15 +121,15 @@ def _compact(value: object) -> str:
 
 
 @cache
-def read(name: str, folder: Path = FOLDER) -> Kept | None:
+def read(name: str, folder: Path = FOLDER) -> KeptDecision | None:
     """Return what is kept of a stage; None where nothing is."""
     path = folder / f"{name}.json"
     # numbers of schedules can have more than 64 bits: msgspec reads those as floats, and json does not
-    return msgspec.convert(json.loads(path.read_bytes()), Kept) if path.exists() else None
+    return msgspec.convert(json.loads(path.read_bytes()), KeptDecision) if path.exists() else None
 
 
 @cache
-def current(stage: Stage) -> Kept | None:
+def current(stage: Stage) -> KeptDecision | None:
     """Return what is kept of a stage, if it was decided on its present code."""
     kept = read(stage.name, folder_of(stage))
     return kept if kept is not None and kept.sha256 == fingerprint_of(stage) else None

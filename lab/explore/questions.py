@@ -90,7 +90,7 @@ def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
     return [one for one in found if not (one.budget.restarts and is_other(stage.store))]  # which write to disk before they answer
 
 
-class Asked(NamedTuple):
+class SearchOptions(NamedTuple):
     """The options of a command that choose searches; None where an option is left out."""
 
     ttl_ms: int | None = None
@@ -105,7 +105,7 @@ class Asked(NamedTuple):
     def questions(self, stage: Stage) -> list[Question]:
         """Return the searches of a stage: the default ones if nothing but the TTL is given, and else what is asked."""
         ttl_ms = self.ttl_ms or TTL_MS
-        if self == Asked(ttl_ms=self.ttl_ms):
+        if self == SearchOptions(ttl_ms=self.ttl_ms):
             return by_default(stage, ttl_ms)
         return list(dict.fromkeys(self._chosen(ttl_ms)))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.lock import Claim
 from lab.explore.code.program import FOR_EVER_MS
-from lab.explore.decision import Answer, Decision
+from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import short
 from lab.explore.search.searched import Broken
@@ -40,7 +40,7 @@ def promises(decision: Decision) -> dict[Claim, str]:
     return {claim: status(claim) for claim in Claim if claim in decision.claims}
 
 
-def _search(decision: Decision, question: Question, answer: Answer) -> dict[str, Any]:
+def _search(decision: Decision, question: Question, answer: SearchOutcome) -> dict[str, Any]:
     task, found, servers = question.task, answer.found, decision.servers
     about: dict[str, Any] = {
         "replicas": question.replicas,

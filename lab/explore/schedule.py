@@ -19,7 +19,7 @@ from lab.errors import BadInput, in_short
 from lab.explore.code.program import FOR_EVER_MS, Program, Task
 from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
-from lab.explore.search.event import Event, parse, short
+from lab.explore.search.event import ScheduleEvent, parse, short
 from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.replay import needed
 from lab.explore.search.state import Move
@@ -32,7 +32,7 @@ Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
 Few = Annotated[int, msgspec.Meta(ge=1, le=MOST_CLIENTS)]
 
 
-class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class ScheduleStep(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What happened at one event."""
 
     # the event in its short form
@@ -77,10 +77,10 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
     claim: str = ""
     harm: str = ""
     # each event with its command and its reply; empty in a schedule that was typed
-    steps: list[Step] = []
+    steps: list[ScheduleStep] = []
 
     @property
-    def parsed(self) -> list[Event]:
+    def parsed(self) -> list[ScheduleEvent]:
         """The events. Raises BadInput, which names the place."""
         try:
             return parse(self.events)
@@ -126,12 +126,12 @@ def write(schedule: Schedule, path: Path) -> None:
     path.write_bytes(msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n")
 
 
-def steps(program: Program, moves: Sequence[Move]) -> list[Step]:
+def steps(program: Program, moves: Sequence[Move]) -> list[ScheduleStep]:
     """Return what happened at each event."""
     return [
-        Step(str(move.event), in_words(program, move.command), reply_in_words(program, move.reply))
+        ScheduleStep(str(move.event), in_words(program, move.command), reply_in_words(program, move.reply))
         if move.command is not None
-        else Step(str(move.event))
+        else ScheduleStep(str(move.event))
         for move in moves
     ]
 
@@ -171,7 +171,7 @@ def fingerprint(program: Program) -> str:
     return hashlib.sha256(b"\0".join(hashlib.sha256(Path(path).read_bytes()).digest() for path in sources)).hexdigest()
 
 
-def difference(before: Sequence[Step], now: Sequence[Step]) -> str:
+def difference(before: Sequence[ScheduleStep], now: Sequence[ScheduleStep]) -> str:
     """Return the first event at which two repetitions differ, in words; empty where they are the same."""
     for number, (old, new) in enumerate(zip(before, now, strict=False), 1):
         if old.command != new.command:

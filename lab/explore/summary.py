@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from app.lock import Claim
 from lab.explore.code.program import FOR_EVER_MS, Task
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.explore.questions import PAIR, Question
 from lab.explore.search.budget import Budget
 from lab.text import counted, seconds, thousands
@@ -15,7 +15,7 @@ from lab.text import counted, seconds, thousands
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
-class Broken(NamedTuple):
+class CheapestBreak(NamedTuple):
     """The first search in which some schedule breaks the claim: that with the cheapest faults."""
 
     # the number of events of a shortest schedule, and its short form
@@ -34,7 +34,7 @@ class Summary(NamedTuple):
     schedules: int
     # whether it was put to the test in a search that was decided
     held: bool
-    broken: Broken | None
+    broken: CheapestBreak | None
     # the conditions of the searches that are not decided and that it needs, in words
     undecided: tuple[str, ...]
 
@@ -56,19 +56,21 @@ def in_short(conditions: Sequence[str]) -> str:
     return ", ".join([*single, *([counted(len(pairs), "pair") + " of faults"] if pairs else [])])
 
 
-def of_claims(kept: Kept) -> dict[Claim, Summary]:
+def of_claims(kept: KeptDecision) -> dict[Claim, Summary]:
     """Return what is decided of each claim that the searches put to the test, in the order of the claims."""
     found = {claim: _of_claim(kept, claim) for claim in Claim}
     return {claim: one for claim, one in found.items() if one != Summary(0, False, None, ())}
 
 
-def _of_claim(kept: Kept, claim: Claim) -> Summary:
+def _of_claim(kept: KeptDecision, claim: Claim) -> Summary:
     schedules, held, broken, undecided = 0, False, None, []
     for search in kept.searches:
         one = search.get("breaks", {}).get(claim.name)
         if one is not None and broken is None:
             share = f"{thousands(one['schedules'])} of {thousands(search['schedules'])} schedules" if "schedules" in one else ""
-            broken = Broken(one["events"], one["schedule"], conditions(question_of(search, kept.ttl_ms), kept.ttl_ms), share)
+            broken = CheapestBreak(
+                one["events"], one["schedule"], conditions(question_of(search, kept.ttl_ms), kept.ttl_ms), share
+            )
         elif one is None and claim.name in search.get("holds", ()):
             schedules, held = schedules + (search["schedules"] or 0), True
         elif (

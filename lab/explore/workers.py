@@ -21,7 +21,7 @@ from typing import Any
 from app.lock import Stage
 from lab.explore.code.program import Task
 from lab.explore.code.replica import place_of, steps
-from lab.explore.decision import Answer, Decision, Explorer, Undecided
+from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
 from lab.explore.search.searched import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.servers.server import Server
@@ -34,7 +34,7 @@ MOST_KILLED = 2  # after so many, the stage is not tried any more
 STUCK_S = 2.0  # so long in the code of the stage, without a command or a wait
 BEAT_S = 0.2
 
-Done = Callable[[int, Answer], None]
+Done = Callable[[int, SearchOutcome], None]
 
 
 @dataclass
@@ -153,7 +153,7 @@ class _Pool:
             self._take(worker.number, answer)
             self._give(worker)
 
-    def _take(self, number: int, answer: Answer) -> None:
+    def _take(self, number: int, answer: SearchOutcome) -> None:
         """Keep an answer, unless an earlier one to the same question has more."""
         self.decision.answers[number] = answer
         if answer.undecided is Undecided.TIME and self.decision.questions[number].needed and number not in self.again:
@@ -175,7 +175,7 @@ class _Pool:
         found = Searched(question.budget, question.horizon_ms) if worker.broken else None
         for broken in worker.broken if found is not None else ():
             found.broken[broken.finding.claim] = broken  # type: ignore[union-attr] # as the line above says
-        self._take(worker.number, Answer(found, why, about))
+        self._take(worker.number, SearchOutcome(found, why, about))
         worker.process.join()
         worker.pipe.close()
         self.killed += why is Undecided.CRASHED
@@ -189,7 +189,7 @@ class _Pool:
                 question = self.decision.questions[worker.number]
                 found = Searched(question.budget, question.horizon_ms)
                 found.broken = {one.finding.claim: one for one in worker.broken}
-                self.decision.answers[worker.number] = Answer(found, Undecided.TIME, "interrupted")
+                self.decision.answers[worker.number] = SearchOutcome(found, Undecided.TIME, "interrupted")
             worker.process.kill()
             worker.process.join()
             worker.pipe.close()

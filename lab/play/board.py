@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import COUNTER, LOST, Choice, Command, Grant, Listen, Nap, Operation, Until
+from lab.explore.code.operation import COUNTER, LOST, Choice, CommandSent, Granted, Listen, Nap, Operation, Until
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
 from lab.explore.model import NUMBER
 from lab.explore.search.ghosts import Hold
-from lab.explore.search.graph import Graph
+from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.state import DEAD, PAUSED, State
@@ -86,12 +86,12 @@ class Line(NamedTuple):
 class Board:
     """What a page shows of the states of one world."""
 
-    def __init__(self, world: World, graph: Graph | None = None) -> None:
+    def __init__(self, world: World, graph: SearchGraph | None = None) -> None:
         self.world, self.graph = world, graph
         self.program = world.program
         self._granted: dict[tuple[int, int], bool] = {}
         self._values: dict[tuple[int, int], tuple[tuple[str, str], ...]] = {}
-        self._words: dict[tuple[Command, Language], str] = {}
+        self._words: dict[tuple[CommandSent, Language], str] = {}
         self._work = work_lines(world.program)
 
     def pane(self, state: State, client: int) -> Pane:
@@ -126,7 +126,7 @@ class Board:
         known = self._granted.get((client, number))
         if known is None:
             node = self.world.trees[client].nodes[number]
-            known = bool(node.inside) or any(isinstance(mark, Grant) for _, mark in node.marks)
+            known = bool(node.inside) or any(isinstance(mark, Granted) for _, mark in node.marks)
             if not known and node.inputs:
                 known = self._was_granted(client, self.world.trees[client].parents[number])
             self._granted[client, number] = known
@@ -134,7 +134,7 @@ class Board:
 
     def _doing(self, thread: int, operation: Operation | None, node: Node) -> Doing:
         match operation:
-            case Command():
+            case CommandSent():
                 work = self._work[bool(node.writing)] if operation.server == COUNTER else 0
                 own = operation.line if operation.file == str(self.program.path) else 0
                 return Doing(thread, "command", self.words(operation), own, work)
@@ -149,13 +149,13 @@ class Board:
             case _:
                 return Doing(thread, "over")
 
-    def words(self, command: Command, language: Language = say.ENGLISH) -> str:
+    def words(self, command: CommandSent, language: Language = say.ENGLISH) -> str:
         """Return a command as a person writes it: the tokens have their names in a language."""
         if (command, language) not in self._words:
             self._words[command, language] = in_words(self.program, command, partial(say.token, language=language))
         return self._words[command, language]
 
-    def short(self, command: Command) -> str:
+    def short(self, command: CommandSent) -> str:
         """Return the name of a script, or the first two words of a command."""
         name, _, others = self.words(command).partition(" ")
         return name.partition("(")[0] if "(" in name else f"{name} {others.partition(' ')[0]}"

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from app.lock import Claim
-from lab.explore.search.event import Event
-from lab.explore.search.graph import Graph as SearchGraph
+from lab.explore.search.event import ScheduleEvent
+from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding
 from lab.explore.search.searched import Searched
 from lab.explore.search.state import Move, State
@@ -69,9 +69,9 @@ class Graph:
                     queue.append(one)
         return distances
 
-    def shortest(self) -> list[Event]:
+    def shortest(self) -> list[ScheduleEvent]:
         """Return a shortest schedule that reaches the goal; empty if there is none."""
-        events: list[Event] = []
+        events: list[ScheduleEvent] = []
         state, left = 0, self.distances.get(0, 0)
         while left:
             number = next(

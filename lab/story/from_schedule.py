@@ -14,10 +14,9 @@ import redis
 from app.resources import kind as resource_kind
 from lab.explore.code.operation import LOST
 from lab.explore.code.program import Program
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.explore.model import NUMBER
-from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, Event, letter_of, short
-from lab.explore.search.event import Kind as EventKind
+from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import NO_REPLY, in_words, reply_in_words, source_of
 from lab.explore.search.moves import started
@@ -40,7 +39,7 @@ FAULTS = {
 }
 
 
-def staged(world: World, events: Sequence[Event], horizon_ms: int, claim: str = "") -> tuple[Story, list[Move]]:
+def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = "") -> tuple[Story, list[Move]]:
     """Run a schedule from an empty server, and return it as a story. Raises NotPossible and Stalled, as ``walk_live`` does."""
     made, moves = walk_live(world, events, horizon_ms)
     program = made.program
@@ -86,7 +85,7 @@ def staged(world: World, events: Sequence[Event], horizon_ms: int, claim: str = 
     return story, moves
 
 
-def kept_stories(found: Kept) -> dict[str, Story]:
+def kept_stories(found: KeptDecision) -> dict[str, Story]:
     """Return the shortest schedule of each claim that breaks, as a kept decision has them."""
     return msgspec.convert(found.stories, dict[str, Story])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.explore.search.event import Kind, parse
+from lab.explore.search.event import EventKind, parse
 from lab.paths import REFERENCE
 from lab.play.levels import LEVELS
 from tests.command import wait_for
@@ -14,7 +14,7 @@ PLAY = REFERENCE / "play"
 
 def keys(event):
     """Return the keys of an event."""
-    if event.kind is Kind.CLOCK:
+    if event.kind is EventKind.CLOCK:
         return "t"
     letter = "ab"[event.client]
     return f"o{letter}" if event.thread else f"{event.kind.value}{letter}"

@@ -13,12 +13,25 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.explore.code.operation import COUNTER, LOCK, LOST, Choice, Command, Ended, Grant, Nap, Releasing, Until, Writing, Wrote
+from lab.explore.code.operation import (
+    COUNTER,
+    LOCK,
+    LOST,
+    AboutToWrite,
+    Choice,
+    CommandSent,
+    Ended,
+    Granted,
+    Nap,
+    Releasing,
+    Until,
+    WriteDone,
+)
 from lab.explore.code.program import Program
 from lab.explore.code.replica import Replica
 from lab.explore.questions import Question
 from lab.explore.store.real_redis import RealRedis
-from lab.explore.store.resp import Client
+from lab.explore.store.resp import RespClient
 
 DATABASE = 9
 GRID_MS = 100
@@ -31,7 +44,7 @@ class Redis:
     """What a real server does to some keys."""
 
     def __init__(self, real: RealRedis) -> None:
-        self.client = Client(real.host, real.port)
+        self.client = RespClient(real.host, real.port)
         self.client.send([("SELECT", DATABASE)])
         self.known: dict[tuple[Keys, tuple[bytes, ...]], tuple[bytes, Keys]] = {}
 
@@ -131,7 +144,7 @@ class BruteForce:
             match operation:
                 case Choice(values):
                     found += [("draws", client, thread, number) for number in range(len(values))]
-                case Command():
+                case CommandSent():
                     found += self._at_server(run, client, thread, operation)
         if not found:
             found += self._time(run)
@@ -153,7 +166,7 @@ class BruteForce:
             if thread.pending is not None and not isinstance(thread.pending, Nap | Until)
         ]
 
-    def _at_server(self, run: Run, client: int, thread: int, command: Command) -> list[EVENT]:
+    def _at_server(self, run: Run, client: int, thread: int, command: CommandSent) -> list[EVENT]:
         found: list[EVENT] = [("step", client, thread)]
         if command.server == COUNTER:
             return [*found, ("failures", client, thread)] if run.left["failures"] and client not in run.writing else found
@@ -252,7 +265,7 @@ class BruteForce:
                 reply, run.counter = self.redis.execute(run.counter, command.words)
         self._resume(run, client, thread, LOST if kind == "lost reply" else reply)
 
-    def _at_lock(self, run: Run, client: int, command: Command, own: bool) -> bytes:
+    def _at_lock(self, run: Run, client: int, command: CommandSent, own: bool) -> bytes:
         """Execute a command at the lock's store, and note what becomes of the lock."""
         if own and client in run.releasing and run.releasing[client] is None:
             run.releasing[client] = run.owner == client
@@ -295,7 +308,7 @@ class BruteForce:
         """Let all who are awake ask; return whether all of them were refused. Otherwise nobody has asked: it is an event."""
         while able := self._able(run):
             client, thread, operation = able[0]
-            if not isinstance(operation, Command) or operation.server != LOCK:
+            if not isinstance(operation, CommandSent) or operation.server != LOCK:
                 return False
             reply, after = self.redis.execute(run.lock, operation.words)
             if after != run.lock:
@@ -338,11 +351,11 @@ class BruteForce:
     def _note(self, run: Run, client: int) -> None:
         for _, mark in run.replicas[client].marks:
             match mark:
-                case Grant(key):
+                case Granted(key):
                     self._granted(run, client, key)
-                case Writing():
+                case AboutToWrite():
                     run.writing.add(client)
-                case Wrote(_, lost):
+                case WriteDone(_, lost):
                     self._wrote(run, client, lost)
                 case Releasing():
                     run.writing.discard(client)

@@ -13,7 +13,7 @@ import pytest
 from lab.commands.explore_commands import explore
 from lab.docgen.lesson_parts import FOLDER, exercises
 from lab.explore.decision import Decision
-from lab.explore.questions import Asked
+from lab.explore.questions import SearchOptions
 from lab.explore.search.budget import Budget
 from lab.explore.server import redis_server
 from lab.scenario.stages import find_stage
@@ -37,8 +37,8 @@ def decided(path: Path, check: str, real) -> Decision:
     given = explore.make_context("explore", words).params
     faults = {name: given.pop(name) for name in Budget._fields}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
-    known = {name: value for name, value in given.items() if name in Asked._fields}
-    asked = Asked(**known, budget=budget if any(one is not None for one in faults.values()) else None)
+    known = {name: value for name, value in given.items() if name in SearchOptions._fields}
+    asked = SearchOptions(**known, budget=budget if any(one is not None for one in faults.values()) else None)
     questions = asked.questions(find_stage(str(path)))
     with exploring(real, path) as explorer:
         answers = [explorer.answer(one, monotonic() + WITHIN_S) for one in questions]

@@ -17,7 +17,7 @@ import requests
 from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.stores.etcd import Etcd
-from lab.explore.code.operation import GAVE_UP, LOCK, LOST, Command
+from lab.explore.code.operation import GAVE_UP, LOCK, LOST, CommandSent
 from lab.explore.code.replica import current
 from lab.explore.model import on_grid
 from lab.explore.store.etcd_words import name_of, words_of
@@ -43,7 +43,7 @@ class Answered:
 class Stream:
     """The answer to a watch: it comes in parts."""
 
-    def __init__(self, sent: Command) -> None:
+    def __init__(self, sent: CommandSent) -> None:
         self.sent = sent
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ class Session:
             raise here.refuse(f"it asks etcd for {path}, which has no model")
         if name == b"LeaseGrant":
             body = body | {CLIENT: here.number}
-        sent = Command(LOCK, words_of(name, body), *here.line())
+        sent = CommandSent(LOCK, words_of(name, body), *here.line())
         if not stream:
             return Answered(_raw(sent))
         patience_s = timeout[1] if isinstance(timeout, tuple) else timeout
@@ -86,7 +86,7 @@ class Session:
         """Do nothing, as above."""
 
 
-def _raw(sent: Command) -> bytes:
+def _raw(sent: CommandSent) -> bytes:
     raw = current().command(sent)
     if raw is LOST:
         raise requests.RequestException("the reply was lost")

@@ -17,7 +17,7 @@ from app.journal import Journal
 from app.request_context import request_context
 from app.stores.mysql import MySQL
 from app.stores.mysql_connection import LOST as LOST_CONNECTION
-from lab.explore.code.operation import LOCK, LOST, WORK, Command
+from lab.explore.code.operation import LOCK, LOST, WORK, CommandSent
 from lab.explore.code.replica import current
 from lab.explore.model import on_grid
 from lab.explore.store.mariadb_words import limit_s, words_of
@@ -74,7 +74,7 @@ class Connection:
         limit = limit_s(template, values)
         until_ms = None if limit is None else here.now_ms + on_grid(limit * 1000)
         server = LOCK if request_context.counting else WORK
-        raw = here.command(Command(server, words_of(name, template, values), *here.line(), until_ms=until_ms))
+        raw = here.command(CommandSent(server, words_of(name, template, values), *here.line(), until_ms=until_ms))
         if raw is not LOST:
             return raw
         if server == WORK:

@@ -10,7 +10,7 @@ LOCK, COUNTER = "lock", "counter"  # the two servers: a fault of the lock's stor
 WORK = "work"  # the counter, where it is in the lock's own store
 
 
-class Command(NamedTuple):
+class CommandSent(NamedTuple):
     """A command was sent; the thread waits until the server has executed it and its reply has come."""
 
     # LOCK, COUNTER or WORK
@@ -39,7 +39,7 @@ class Command(NamedTuple):
 class FanOut(NamedTuple):
     """A command was sent to each of several servers. The thread waits until all of them have answered, in any order."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[CommandSent, ...]
 
 
 class Until(NamedTuple):
@@ -70,7 +70,7 @@ class Choice(NamedTuple):
     line: int = 0
 
 
-Operation = Command | FanOut | Until | Nap | Listen | Choice
+Operation = CommandSent | FanOut | Until | Nap | Listen | Choice
 
 
 class Lost:
@@ -80,17 +80,17 @@ class Lost:
         return "LOST"
 
 
-class GaveUp:
+class WaitedOut:
     """In place of a reply: the client has waited for as long as it is ready to."""
 
     def __repr__(self) -> str:
         return "GAVE_UP"
 
 
-LOST, GAVE_UP = Lost(), GaveUp()
+LOST, GAVE_UP = Lost(), WaitedOut()
 
 
-class Grant(NamedTuple):
+class Granted(NamedTuple):
     """The work began."""
 
     key: str
@@ -105,11 +105,11 @@ class GotAgain(NamedTuple):
     """A holder was granted its own lock again."""
 
 
-class Writing(NamedTuple):
+class AboutToWrite(NamedTuple):
     """The last look at the lock is over, and the write comes next."""
 
 
-class Wrote(NamedTuple):
+class WriteDone(NamedTuple):
     """The work wrote. ``lost`` is the number of increments that the write destroyed."""
 
     part: str
@@ -132,4 +132,4 @@ class Ended(NamedTuple):
     why: str = ""
 
 
-Mark = Grant | AsksAgain | GotAgain | Writing | Wrote | Releasing | Ended
+Mark = Granted | AsksAgain | GotAgain | AboutToWrite | WriteDone | Releasing | Ended

@@ -23,8 +23,7 @@ from app.stores import redis_nodes
 from lab.explore.code import other_stores, sockets, stand_ins
 from lab.explore.code.draws import ENDS, MIDDLE, Drawing
 from lab.explore.code.modules import SHELF, Modules, Sources
-from lab.explore.code.operation import WRONG_ANSWER, AsksAgain, Ended, GotAgain, Releasing, Writing, Wrote
-from lab.explore.code.operation import Grant as Granted
+from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, AsksAgain, Ended, GotAgain, Granted, Releasing, WriteDone
 from lab.explore.code.replica import Replica
 from lab.explore.code.wire import Scripts
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
@@ -92,9 +91,9 @@ class Work(Increment):
             case "Got":
                 self.mark(Granted(fields["key"], fields["fence"]))
             case "Writing":
-                self.mark(Writing())
+                self.mark(AboutToWrite())
             case "Wrote":
-                self.mark(Wrote(fields["part"], fields["overwrote"] - fields["value"] + 1))
+                self.mark(WriteDone(fields["part"], fields["overwrote"] - fields["value"] + 1))
 
 
 class Twice:

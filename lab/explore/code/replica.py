@@ -17,7 +17,7 @@ from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from lab.explore.code.operation import Choice, Command, FanOut, Mark, Nap, Operation, Until
+from lab.explore.code.operation import Choice, CommandSent, FanOut, Mark, Nap, Operation, Until
 from lab.explore.model import GRID_MS, NotExplored, on_grid
 
 PIDS_FROM = 1001
@@ -63,7 +63,7 @@ class NewToken(BaseException):
     """A line makes a token of many narrow draws. It was not known, so the search begins again."""
 
 
-class Row:
+class RowOfDraws:
     """Draws of a thread without an operation between them."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Thread:
         self.loop: Any = None  # the event loop that runs in it
         self.sent: list[Any] = []  # the connections on which it asked one of several servers, and has no answer yet
         self.recent: list[tuple[Any, Any]] = []  # its commands and their replies since it last slept
-        self.row = Row()
+        self.row = RowOfDraws()
         self.started = False
 
     def is_over(self) -> bool:
@@ -133,8 +133,8 @@ class Replica:
         if self.is_closing:
             raise GreenletExit
         if not isinstance(operation, Choice):
-            self.thread.row = Row()
-            if not isinstance(operation, Command | FanOut):
+            self.thread.row = RowOfDraws()
+            if not isinstance(operation, CommandSent | FanOut):
                 self.thread.recent.clear()
         self.thread.at = getcurrent()
         return self._hub.switch(operation)
@@ -171,10 +171,10 @@ class Replica:
         at_ms = self._now_ms + self.nap_ms
         self.wait(Nap(at_ms) if number <= MOST_NAPS else Until(at_ms))
 
-    def command(self, sent: Command | FanOut) -> Any:
+    def command(self, sent: CommandSent | FanOut) -> Any:
         """Let the running thread wait for a command. A waiter that spins naps first: it sends the same again and again."""
         recent = self.thread.recent
-        what = tuple([(one.server, one.node, one.words) for one in ((sent,) if isinstance(sent, Command) else sent.commands)])
+        what = tuple([(one.server, one.node, one.words) for one in ((sent,) if isinstance(sent, CommandSent) else sent.commands)])
         if any(_is_cycle(recent, what, length) for length in range(1, min(LONGEST_CYCLE, len(recent) // 2) + 1)):
             self.nap()
         result = self.wait(sent)

@@ -167,7 +167,7 @@ class _Poll:
 class Transport(asyncio.Transport):
     """A connection of an event loop whose other end is the explorer."""
 
-    def __init__(self, loop: Loop, wire: Wire, protocol: Any) -> None:
+    def __init__(self, loop: ReplicaLoop, wire: Wire, protocol: Any) -> None:
         super().__init__({"peername": (LOCK_HOST, PORT), "sockname": (LOCK_HOST, 1), "socket": None})
         self._loop, self.wire, self._protocol = loop, wire, protocol
         here = current()
@@ -240,7 +240,7 @@ class Transport(asyncio.Transport):
 class _Selector(selectors.BaseSelector):
     """What an event loop waits with: until something is ready to run in it, or for some time."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: ReplicaLoop) -> None:
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[Any]:
@@ -258,7 +258,7 @@ class _Selector(selectors.BaseSelector):
         return {}
 
 
-class Loop(asyncio.BaseEventLoop):
+class ReplicaLoop(asyncio.BaseEventLoop):
     """The event loop of a replica: its time is that of the search, and its connections lead to the explorer."""
 
     def __init__(self) -> None:
@@ -302,6 +302,6 @@ def install() -> None:
     socket.getaddrinfo = lambda *args, **options: _getaddrinfo(addresses, *args, **options)
     select.select = lambda *args: _select(selects, *args)
     setattr(select, "poll", lambda: polls() if running() is None else _Poll())  # noqa: B010 - a type stands there
-    asyncio.new_event_loop = asyncio.events.new_event_loop = lambda: loops() if running() is None else Loop()
+    asyncio.new_event_loop = asyncio.events.new_event_loop = lambda: loops() if running() is None else ReplicaLoop()
     with contextlib.suppress(AttributeError):
         asyncio.runners.events.new_event_loop = asyncio.events.new_event_loop  # type: ignore[attr-defined]

@@ -106,7 +106,7 @@ def datetime_module() -> ModuleType:
     return made
 
 
-class Lock:
+class ReplicaMutex:
     """A mutex between the threads of a replica."""
 
     def __init__(self) -> None:
@@ -303,7 +303,7 @@ def install() -> None:
     _replace(_thread, "start_new_thread", _start_new_thread)
     _replace(_thread, "get_ident", _ident)
     _replace(_thread, "get_native_id", _ident)
-    _replace(_thread, "allocate_lock", Lock)
+    _replace(_thread, "allocate_lock", ReplicaMutex)
     _taken.pop(id(threading.RLock), None)
     _replace(threading, "RLock", RLock)
     _replace(threading, "current_thread", _current_thread)

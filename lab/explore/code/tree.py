@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import Ended, Mark, Nap, Operation, Releasing, Writing, Wrote
+from lab.explore.code.operation import AboutToWrite, Ended, Mark, Nap, Operation, Releasing, WriteDone
 from lab.explore.code.program import Program
 from lab.explore.code.replica import Replica
 
@@ -141,8 +141,8 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
 def _writing(marks: tuple[tuple[int, Mark], ...], before: Node | None) -> frozenset[int]:
     found = before.writing if before is not None else frozenset()
     for number, mark in marks:
-        if isinstance(mark, Writing):
+        if isinstance(mark, AboutToWrite):
             found |= {number}
-        elif isinstance(mark, Wrote | Releasing):
+        elif isinstance(mark, WriteDone | Releasing):
             found -= {number}
     return found

@@ -11,7 +11,7 @@ import hashlib
 from collections import deque
 from typing import Any, Protocol
 
-from lab.explore.code.operation import GAVE_UP, LOST, Command, FanOut, Listen, Until
+from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
 from lab.explore.code.replica import current
 from lab.explore.model import on_grid
 from lab.explore.store import transaction
@@ -222,7 +222,7 @@ class Wire:
             one.take(reply)
         return None
 
-    def next_command(self, patience_ms: int | None) -> Command:
+    def next_command(self, patience_ms: int | None) -> CommandSent:
         """Return the operation of the next command. patience_ms: when its client gives up."""
         here = current()
         words, follows = self.unread.popleft(), self.follows
@@ -232,7 +232,7 @@ class Wire:
         waits = can_wait(words)
         after_ms = gives_up_after_ms(words) if waits else 0
         until_ms = here.now_ms + on_grid(after_ms) if after_ms else None
-        return Command(
+        return CommandSent(
             self.server,
             words,
             *here.line(),

@@ -20,7 +20,7 @@ from kazoo.protocol.states import EventType, KazooState, KeeperState, WatchedEve
 from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.stores import zookeeper
-from lab.explore.code.operation import LOCK, LOST, Command
+from lab.explore.code.operation import LOCK, LOST, CommandSent
 from lab.explore.code.replica import current, running
 from lab.explore.store.real_zookeeper import CONNECT, EVENT, EXPIRED, NO_NODE, PING
 from lab.explore.store.zookeeper_words import words_of
@@ -52,7 +52,7 @@ class Kazoo(KazooClient):  # type: ignore[misc] # kazoo has no types
     def _begin(self) -> None:
         raw: Any = LOST
         while raw is LOST:  # kazoo tries again, and begins another session
-            raw = current().command(Command(LOCK, (CONNECT, b"%d" % current().number, b"%d" % self._session_timeout)))
+            raw = current().command(CommandSent(LOCK, (CONNECT, b"%d" % current().number, b"%d" % self._session_timeout)))
         self._name = raw[1]
         self._state = KeeperState.CONNECTED
         self._live.set()
@@ -64,7 +64,7 @@ class Kazoo(KazooClient):  # type: ignore[misc] # kazoo has no types
             name = self._name
             if not name:
                 continue
-            raw = current().command(Command(LOCK, (PING, name)))
+            raw = current().command(CommandSent(LOCK, (PING, name)))
             if raw is not LOST and raw[0] == EXPIRED:
                 self._lost(name)
 
@@ -78,7 +78,7 @@ class Kazoo(KazooClient):  # type: ignore[misc] # kazoo has no types
             words = words_of(request, name)
         except KeyError as unknown:
             raise here.refuse(f"it sends {unknown.args[0]} to ZooKeeper, which has no model") from None
-        raw = here.command(Command(LOCK, words, *here.line()))
+        raw = here.command(CommandSent(LOCK, words, *here.line()))
         if raw is LOST:
             async_object.set_exception(ConnectionLoss())
             return
@@ -106,7 +106,7 @@ class Kazoo(KazooClient):  # type: ignore[misc] # kazoo has no types
             threading.Thread(target=self._await, args=(session, request.path), daemon=True).start()
 
     def _await(self, session: bytes, path: str) -> None:
-        error, answer = current().command(Command(LOCK, (EVENT, session, path.encode())))
+        error, answer = current().command(CommandSent(LOCK, (EVENT, session, path.encode())))
         self._awaited.discard((session, path))
         if error == EXPIRED:
             self._lost(session)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import Command, FanOut, Operation
+from lab.explore.code.operation import CommandSent, FanOut, Operation
 from lab.explore.search.state import Flight, Move, State
 from lab.explore.store.nodes import Nodes
 
@@ -25,7 +25,7 @@ class NotAlike(Exception):  # noqa: N818 - states what was found
     """The stage does not treat its servers alike."""
 
 
-class Order(NamedTuple):
+class ServerOrder(NamedTuple):
     """A state in which the servers are in order: what of it has to do with them, and which of them do not differ."""
 
     lock: int
@@ -40,7 +40,7 @@ class Alike:
     def __init__(self, nodes: Nodes, servers: int) -> None:
         self.nodes, self.servers = nodes, servers
         self._looks: dict[Any, int] = {}  # how a server looks → a number
-        self._orders: dict[Any, Order] = {}
+        self._orders: dict[Any, ServerOrder] = {}
 
     def in_order(self, replies: Iterable[Any]) -> tuple[Any, ...]:
         """Return the answers of all servers in an order that does not depend on their numbers."""
@@ -68,7 +68,7 @@ class Alike:
         """Forget the orders that a search has needed: those of many searches would fill the memory."""
         self._orders.clear()
 
-    def _order(self, state: State) -> Order:
+    def _order(self, state: State) -> ServerOrder:
         what = state.lock, state.flights
         found = self._orders.get(what)
         if found is None:
@@ -77,12 +77,12 @@ class Alike:
             found = self._orders[what] = self._put_in_order(*what)
         return found
 
-    def _put_in_order(self, lock: int, flights: tuple[Flight, ...]) -> Order:
+    def _put_in_order(self, lock: int, flights: tuple[Flight, ...]) -> ServerOrder:
         each, servers = self.nodes.each[lock], range(1, self.servers + 1)
         looks = [(each[server - 1], tuple([flight.answers[server - 1] for flight in flights])) for server in servers]
         numbers = [self._looks.setdefault(look, len(self._looks)) for look in looks]
         order = sorted(servers, key=lambda server: numbers[server - 1])
-        return Order(
+        return ServerOrder(
             lock=self.nodes.number(each[server - 1] for server in order),
             flights=tuple([one._replace(answers=tuple([one.answers[server - 1] for server in order])) for one in flights]),
             groups={numbers.index(number) + 1: numbers.count(number) for number in numbers},
@@ -90,7 +90,7 @@ class Alike:
 
     def check(self, operation: Operation | None) -> None:
         """Raise NotAlike for an operation that does not treat all servers alike."""
-        if isinstance(operation, Command) and operation.node:
+        if isinstance(operation, CommandSent) and operation.node:
             raise NotAlike
         if isinstance(operation, FanOut):
             asked = [one.node for one in operation.commands]

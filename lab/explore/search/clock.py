@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore.code.operation import Command, Listen, Nap, Until
+from lab.explore.code.operation import CommandSent, Listen, Nap, Until
 from lab.explore.search import one_server, watching
-from lab.explore.search.event import CLOCK, NOBODY, Event
+from lab.explore.search.event import CLOCK, NOBODY, ScheduleEvent
 from lab.explore.search.state import RUNS, Did, State
 from lab.explore.search.world import World
 
@@ -29,7 +29,7 @@ def dids(world: World, state: State, horizon_ms: int) -> Iterator[Did]:
         if not world.waiting(state):
             return
         until_ms = horizon_ms  # how long somebody has waited until then counts
-    begins = Did(Event(CLOCK, NOBODY), state)
+    begins = Did(ScheduleEvent(CLOCK, NOBODY), state)
     tries = 0
     while True:
         naps_ms = min(_naps(world, begins.state), default=until_ms)
@@ -44,7 +44,7 @@ def dids(world: World, state: State, horizon_ms: int) -> Iterator[Did]:
         tries += number
         if tries > MOST_TRIES:
             break
-    yield did._replace(event=Event(CLOCK, NOBODY, number=did.state.now_ms), asked_in_vain=tries)
+    yield did._replace(event=ScheduleEvent(CLOCK, NOBODY, number=did.state.now_ms), asked_in_vain=tries)
 
 
 def at(world: World, did: Did, then_ms: int) -> Did:
@@ -57,7 +57,7 @@ def at(world: World, did: Did, then_ms: int) -> Did:
     did = did._replace(state=after)
     for client, thread in state.blocked:
         operation = world.node(state, client).pending[thread]
-        assert isinstance(operation, Command)  # noqa: S101 - only a command is blocked
+        assert isinstance(operation, CommandSent)  # noqa: S101 - only a command is blocked
         if operation.until_ms is not None and operation.until_ms <= then_ms:
             given_up, reply = world.given_up(did.state, operation)
             did = did._replace(state=given_up._replace(blocked=tuple(one for one in given_up.blocked if one != (client, thread))))
@@ -77,7 +77,7 @@ def _deadlines(world: World, state: State) -> Iterator[int]:
             match operation:
                 case Until(at_ms) | Listen(at_ms, _) if at_ms is not None and mode == RUNS and at_ms > state.now_ms:
                     yield at_ms
-                case Command() if world.is_blocked(state, client, thread):
+                case CommandSent() if world.is_blocked(state, client, thread):
                     yield from (
                         one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms
                     )
@@ -98,7 +98,7 @@ def _asked(world: World, did: Did) -> tuple[Did, int] | None:
     while able := _able(world, did.state):
         client, thread = able
         operation = world.node(did.state, client).pending[thread]
-        if not isinstance(operation, Command) or operation.words[0] in one_server.SUBSCRIBING or operation.node:
+        if not isinstance(operation, CommandSent) or operation.words[0] in one_server.SUBSCRIBING or operation.node:
             return None
         done = next(one_server.dids(world, did.state._replace(left=did.state.left.none()), client, thread, operation))
         same = done.state._replace(nodes=before.nodes) == before._replace(left=done.state.left)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lab.explore.search.graph import Graph
+from lab.explore.search.graph import SearchGraph
 from lab.explore.search.searched import Searched
 
 
-def count(result: Searched, graph: Graph) -> None:
+def count(result: Searched, graph: SearchGraph) -> None:
     """Count all schedules, and for each broken claim those that keep it: what is left breaks it."""
     order = _backwards(graph)
     if order is None:
@@ -35,7 +35,7 @@ def count(result: Searched, graph: Graph) -> None:
         broken.schedules = result.schedules - kept
 
 
-def _backwards(graph: Graph) -> list[int] | None:
+def _backwards(graph: SearchGraph) -> list[int] | None:
     """Return the numbers of the states so that each comes after all that can follow it; None where a schedule has no end."""
     order: list[int] = []
     status = bytearray(len(graph))

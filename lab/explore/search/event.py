@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What happens. The value is the letter of the short form; a step and a choice have none."""
 
     STEP = ""
@@ -36,15 +36,15 @@ class Kind(StrEnum):
     RESTART = "w"
 
 
-STEP, CHOICE, CLOCK, PAUSE, RESUME, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, FAILURE, RESTART = Kind
+STEP, CHOICE, CLOCK, PAUSE, RESUME, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, FAILURE, RESTART = EventKind
 NOBODY = -1
 MOST_TIMES = 10_000
 
 
-class Event(NamedTuple):
+class ScheduleEvent(NamedTuple):
     """One event."""
 
-    kind: Kind
+    kind: EventKind
     # the replica, counted from 0; NOBODY for the clock and the store
     client: int = NOBODY
     # the thread of the replica; 0 serves its first request
@@ -73,9 +73,9 @@ def letter_of(client: int, background: bool = False) -> str:
     return chr(ord("a" if background else "A") + client)
 
 
-def short(events: Sequence[Event]) -> str:
+def short(events: Sequence[ScheduleEvent]) -> str:
     """Return the short form of a schedule."""
-    groups: list[list[Event]] = []
+    groups: list[list[ScheduleEvent]] = []
     for event in events:
         if groups and _goes_on(groups[-1], event):
             groups[-1].append(event)
@@ -84,7 +84,7 @@ def short(events: Sequence[Event]) -> str:
     return "".join(map(_word, groups))
 
 
-def _goes_on(group: Sequence[Event], event: Event) -> bool:
+def _goes_on(group: Sequence[ScheduleEvent], event: ScheduleEvent) -> bool:
     """Return whether an event is written in one word with those before: the same step again, or the same at another server."""
     last = group[-1]
     if event.kind is not STEP or last._replace(node=event.node) != event or bool(last.node) != bool(event.node):
@@ -92,7 +92,7 @@ def _goes_on(group: Sequence[Event], event: Event) -> bool:
     return not event.node or all(one.node != event.node for one in group)
 
 
-def _word(group: Sequence[Event]) -> str:
+def _word(group: Sequence[ScheduleEvent]) -> str:
     first, *others = group
     return f"{first}{''.join(str(one.node) for one in others) if first.node else len(group) if others else ''}"
 
@@ -103,12 +103,12 @@ WORD = re.compile(
 )
 
 
-def parse(text: str) -> list[Event]:
+def parse(text: str) -> list[ScheduleEvent]:
     """Read the short form. Raises ValueError, which names the place."""
     return list(_parse(text))
 
 
-def _parse(text: str) -> Iterable[Event]:
+def _parse(text: str) -> Iterable[ScheduleEvent]:
     place = 0
     while place < len(text):
         found = WORD.match(text, place)
@@ -116,18 +116,18 @@ def _parse(text: str) -> Iterable[Event]:
             raise ValueError(f"unknown event {text[place : place + 8]!r} at character {place + 1}")
         place = found.end()
         if found["clock"]:
-            yield Event(CLOCK, number=int(found["clock"]))
+            yield ScheduleEvent(CLOCK, number=int(found["clock"]))
         elif found["restart"]:
-            yield Event(RESTART, node=int(found["restarted"] or 0))
+            yield ScheduleEvent(RESTART, node=int(found["restarted"] or 0))
         else:
             yield from _of_replica(found)
 
 
-def _of_replica(found: re.Match[str]) -> Iterable[Event]:
+def _of_replica(found: re.Match[str]) -> Iterable[ScheduleEvent]:
     background = found["who"].islower()
     client = ord(found["who"]) - ord("a" if background else "A")
     thread = int(found["thread"] or background)
-    event = Event(Kind(found["fault"]), client, thread, own=not background)
+    event = ScheduleEvent(EventKind(found["fault"]), client, thread, own=not background)
     if found["value"]:
         yield event._replace(kind=CHOICE, number=int(found["value"]))
     elif found["nodes"]:

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import LOST, Command, FanOut
-from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, Event
+from lab.explore.code.operation import LOST, FanOut
+from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, ScheduleEvent
 from lab.explore.search.one_server import actor_of
 from lab.explore.search.state import RUNS, Did, Flight, State, put
 from lab.explore.search.unnoticed import Unnoticed
@@ -23,7 +23,7 @@ from lab.explore.search.world import World
 from lab.explore.store.resp import Reply
 
 
-class Sent(NamedTuple):
+class FannedOut(NamedTuple):
     """A command that was sent to several servers, and its state at each."""
 
     world: World
@@ -42,7 +42,7 @@ def dids(
     """Yield what can happen to such a command: at each server, and at all of them. nodes: at these only; 0: at all of them."""
     flight = _flight(state, client, thread)
     new = flight or Flight(client, thread, state.now_ms, (None,) * len(operation.commands))
-    sent = Sent(world, state, operation, new)
+    sent = FannedOut(world, state, operation, new)
     chosen = world.servers(state) if nodes is None else nodes
     for place, command in enumerate(operation.commands):
         if new.answers[place] is None and command.node in chosen:
@@ -78,7 +78,7 @@ def _unnoticed_at(world: World, known: Unnoticed, state: State, client: int, thr
     return 0
 
 
-def _at_one(sent: Sent, place: int) -> Iterator[Did]:
+def _at_one(sent: FannedOut, place: int) -> Iterator[Did]:
     world, state, flight, command = sent.world, sent.state, sent.flight, sent.operation.commands[place]
     after, reply = world.execute(state, command)
     event = world.event(state, flight.client, flight.thread, kind=STEP, node=command.node)
@@ -100,7 +100,7 @@ def _at_one(sent: Sent, place: int) -> Iterator[Did]:
         )
 
 
-def _at_all(sent: Sent) -> Iterator[Did]:
+def _at_all(sent: FannedOut) -> Iterator[Did]:
     state, flight = sent.state, sent.flight
     event = sent.world.event(state, flight.client, flight.thread, kind=LOST_REPLY)
     if state.left.lost_replies:
@@ -116,7 +116,7 @@ def _at_all(sent: Sent) -> Iterator[Did]:
         yield Did(event._replace(kind=RESEND), again, fault=(sent.actor, "resends", True))
 
 
-def _answered(sent: Sent, event: Event, place: int, after: State, reply: Any) -> Did:
+def _answered(sent: FannedOut, event: ScheduleEvent, place: int, after: State, reply: Any) -> Did:
     """Return what was done when a server has executed the command. After the last of them, the client continues."""
     world, command = sent.world, sent.operation.commands[place]
     raw = reply.raw if isinstance(reply, Reply) else reply
@@ -148,4 +148,4 @@ def without_client(state: State, client: int) -> State:
     return state._replace(flights=tuple([one for one in state.flights if one.client != client])) if state.flights else state
 
 
-__all__ = ["Command", "dids", "unnoticed", "without", "without_client"]
+__all__ = ["dids", "unnoticed", "without", "without_client"]

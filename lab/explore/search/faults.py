@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.explore.search import fan_out, one_server, rules_of_faults, watching
-from lab.explore.search.event import CRASH, PAUSE, RESTART, RESUME, Event
+from lab.explore.search.event import CRASH, PAUSE, RESTART, RESUME, ScheduleEvent
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Did, State, put
 from lab.explore.search.world import World
 from lab.explore.store.histories import Histories
@@ -24,7 +24,7 @@ def dids(world: World, state: State, node: int | None = None) -> Iterator[Did]:
         elif mode == RUNS and not all(world.node(state, client).ended):
             # a pause in a pipeline is the same as one after it: the server continues
             if left.pauses and not one_server.in_flight(world, state, client):
-                yield Did(Event(PAUSE, client), _paused(world, state, client))
+                yield Did(ScheduleEvent(PAUSE, client), _paused(world, state, client))
             if left.crashes:
                 yield _crashed(world, state, client)
     if left.restarts and without_data(world.lock) and world.lock.contents[state.lock] and not world.all_over(state):
@@ -48,7 +48,7 @@ def _resumed(world: World, state: State, client: int) -> Did:
         served=tuple([one for one in state.served if one.client != client]),
         roused=tuple([one for one in state.roused if one[0] != client]),
     )
-    did = Did(Event(RESUME, client), after)
+    did = Did(ScheduleEvent(RESUME, client), after)
     for thread in roused:
         did = world.resume(did, client, thread, None)
     for one in mine:
@@ -57,7 +57,7 @@ def _resumed(world: World, state: State, client: int) -> Did:
 
 
 def _crashed(world: World, state: State, client: int) -> Did:
-    did = one_server.arrived(world, Did(Event(CRASH, client), state._replace(left=state.left.without("crashes"))), client)
+    did = one_server.arrived(world, Did(ScheduleEvent(CRASH, client), state._replace(left=state.left.without("crashes"))), client)
     after = without(did.state, client)
     if isinstance(world.lock, Histories):
         after = after._replace(lock=world.lock.left_by(after.lock, client))
@@ -81,8 +81,8 @@ def _restarts(world: World, state: State, node: int | None) -> Iterator[Did]:
     left = state.left.without("restarts")
     if world.program.servers == 1:
         after = state._replace(lock=world.lock.empty, left=left)
-        yield Did(Event(RESTART), watching.expired(after, world.lock.contents[state.lock], ()))
+        yield Did(ScheduleEvent(RESTART), watching.expired(after, world.lock.contents[state.lock], ()))
         return
     for one in world.servers(state) if node is None else (node,):
         if one and world.lock.holds(state.lock, one):
-            yield Did(Event(RESTART, node=one), state._replace(lock=world.lock.emptied(state.lock, one), left=left))
+            yield Did(ScheduleEvent(RESTART, node=one), state._replace(lock=world.lock.emptied(state.lock, one), left=left))

@@ -14,7 +14,7 @@ from typing import Any
 from app.lock import Claim
 from lab.explore.search.alike import NotAlike
 from lab.explore.search.budget import Budget
-from lab.explore.search.event import Event
+from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.likeness import FEW, Likeness
 from lab.explore.search.moves import moves, started
@@ -23,7 +23,7 @@ from lab.explore.search.symmetry import folded
 from lab.explore.search.world import World
 
 
-class Graph:
+class SearchGraph:
     """The graph of a search. A state is numbered in the order in which it was met first; 0 is the start."""
 
     _row = Struct(f"<{len(State._fields)}I")
@@ -39,8 +39,8 @@ class Graph:
         self._numbers: dict[bytes, int] = {}
         # the state from which a state was reached first, and by which event
         self.came_from, self._by_event = array("i"), array("i")
-        self._events: list[Event] = []
-        self._event_numbers: dict[Event, int] = {}
+        self._events: list[ScheduleEvent] = []
+        self._event_numbers: dict[ScheduleEvent, int] = {}
         # of each state, where its moves begin, and how many there are; of each move, where it leads, and for how many it stands
         self.begins, self.numbers = array("q"), array("H")
         self.leads_to, self.ways = array("i"), array("H")
@@ -51,7 +51,7 @@ class Graph:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def number(self, state: State, before: int, event: Event) -> tuple[int, bool]:
+    def number(self, state: State, before: int, event: ScheduleEvent) -> tuple[int, bool]:
         """Return the number of a state, and whether it is new."""
         key = self.key(state)
         number = len(self.keys)
@@ -109,7 +109,7 @@ class Graph:
         """Return the places of a state's moves in the lists of moves."""
         return range(self.begins[number], self.begins[number] + self.numbers[number])
 
-    def path(self, number: int, last: Move | None) -> list[Event]:
+    def path(self, number: int, last: Move | None) -> list[ScheduleEvent]:
         """Return the events of the first way to a state, and of a move from there."""
         states, events = [number], [last.event] if last is not None else []
         while number:
@@ -118,7 +118,7 @@ class Graph:
             states.append(number)
         return events[::-1] if self.world.alike is None else self._with_numbers(states[-2::-1], last)
 
-    def _with_numbers(self, states: Sequence[int], last: Move | None) -> list[Event]:
+    def _with_numbers(self, states: Sequence[int], last: Move | None) -> list[ScheduleEvent]:
         """Return the events of a way through a graph in which servers are folded, with the real numbers of the servers.
 
         states: the numbers of the states, without the start. last: one more move from there. Raises NotAlike.

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lab.explore.code.operation import LOST, Command
+from lab.explore.code.operation import LOST, CommandSent
 from lab.explore.code.program import Program
 from lab.explore.search.tokens import Namer, name_of, readable
 from lab.explore.store import transaction
@@ -28,7 +28,7 @@ def source_of(path: str, number: int) -> str:
     return _source(path)[number - 1].strip() if number else ""
 
 
-def in_words(program: Program, command: Command, token: Namer = name_of) -> str:
+def in_words(program: Program, command: CommandSent, token: Namer = name_of) -> str:
     """Return a command as a person writes it. token: names a token; English without it."""
     if transaction.is_one(command.words):
         parts = [in_words(program, command._replace(words=words), token) for words in transaction.commands_of(command.words)]

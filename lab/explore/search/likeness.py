@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import groupby, permutations, product
 from typing import Any
 
-from lab.explore.code.operation import Command, FanOut
+from lab.explore.code.operation import CommandSent, FanOut
 from lab.explore.code.tree import Node
 from lab.explore.search.budget import NONE
 from lab.explore.search.event import CHOICE
@@ -209,7 +209,9 @@ def _orders(groups: list[list[int]]) -> Iterator[tuple[int, ...]]:
 def _words(node: Node) -> Iterator[tuple[Any, bytes]]:
     """Yield the words of the commands for which a replica waits, each with its place."""
     for thread, operation in enumerate(node.pending):
-        commands = operation.commands if isinstance(operation, FanOut) else [operation] if isinstance(operation, Command) else []
+        commands = (
+            operation.commands if isinstance(operation, FanOut) else [operation] if isinstance(operation, CommandSent) else []
+        )
         for number, command in enumerate(commands):
             for place, word in enumerate(command.words):
                 yield (thread, number, place), word

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from lab.explore.code.operation import Choice, Command, Ended, FanOut, Listen, Nap, Operation
+from lab.explore.code.operation import Choice, CommandSent, Ended, FanOut, Listen, Nap, Operation
 from lab.explore.search import ample, clock, fan_out, faults, ghosts, one_server, prompt, rules, rules_of_faults, rules_of_time
 from lab.explore.search.attribution import charged
 from lab.explore.search.budget import NONE, Budget
-from lab.explore.search.event import CHOICE, CLOCK, CRASH, PAUSE, RESTART, RESUME, STEP, Event
+from lab.explore.search.event import CHOICE, CLOCK, CRASH, PAUSE, RESTART, RESUME, STEP, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Did, Move, State
 from lab.explore.search.world import World
@@ -35,7 +35,7 @@ def happenings(world: World, state: State, horizon_ms: int) -> list[Did]:
     return [did if did.event.kind is CLOCK else _finished(world, state, did) for did in found]
 
 
-def take(world: World, state: State, event: Event, budget: Budget, horizon_ms: int) -> Move | None:
+def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horizon_ms: int) -> Move | None:
     """Return the move of one event, and execute no other; None if the event is not possible."""
     possible: Iterator[Did]
     if event.kind is CLOCK:
@@ -76,7 +76,7 @@ def _of_thread(
     if world.alike is not None:
         world.alike.check(operation)
     match operation:
-        case Command() if not world.is_blocked(state, client, thread):
+        case CommandSent() if not world.is_blocked(state, client, thread):
             yield from one_server.dids(world, state, client, thread, operation)
         case FanOut():
             yield from fan_out.dids(world, state, client, thread, operation, nodes)
@@ -98,7 +98,7 @@ def begin(world: World, budget: Budget) -> Move:
     """
     state = world.start(budget)
     marks = tuple([(client, number, mark) for client, tree in enumerate(world.trees) for number, mark in tree.nodes[0].marks])
-    return judged(world, state, Did(Event(STEP), state, marks=marks), budget)
+    return judged(world, state, Did(ScheduleEvent(STEP), state, marks=marks), budget)
 
 
 def started(world: World, budget: Budget) -> State:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore.code.operation import GAVE_UP, LOCK, LOST, Command
+from lab.explore.code.operation import GAVE_UP, LOCK, LOST, CommandSent
 from lab.explore.search import watching
 from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, STEP
 from lab.explore.search.state import Did, State, Subscribed
@@ -20,7 +20,7 @@ SUBSCRIBE, UNSUBSCRIBE, P_SUBSCRIBE, P_UNSUBSCRIBE = b"SUBSCRIBE", b"UNSUBSCRIBE
 SUBSCRIBING = {SUBSCRIBE: True, P_SUBSCRIBE: True, UNSUBSCRIBE: False, P_UNSUBSCRIBE: False}
 
 
-def dids(world: World, state: State, client: int, thread: int, command: Command) -> Iterator[Did]:
+def dids(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Did]:
     """Yield what can happen to such a command: it is executed, or a fault hits it."""
     name = command.words[0]
     event = world.event(state, client, thread, kind=STEP, node=command.node)
@@ -47,7 +47,7 @@ def dids(world: World, state: State, client: int, thread: int, command: Command)
         yield _faulted(world, failed, client, thread, actor, "failures")
 
 
-def _faults(world: World, state: State, after: State, client: int, thread: int, command: Command) -> Iterator[Did]:
+def _faults(world: World, state: State, after: State, client: int, thread: int, command: CommandSent) -> Iterator[Did]:
     event = world.event(state, client, thread, kind=LOST_REPLY, node=command.node)
     actor = actor_of(world, client, thread)
     arrived = _behind(world, after, command)
@@ -93,7 +93,7 @@ def actor_of(world: World, client: int, thread: int) -> int:
     return client * requests + (thread if thread < requests else 0)
 
 
-def _behind(world: World, state: State, command: Command) -> State:
+def _behind(world: World, state: State, command: CommandSent) -> State:
     """Return the state after the server has executed what was sent behind a command."""
     for words in command.behind:
         state, _ = world.execute(state, command, words)
@@ -106,10 +106,10 @@ def given_up(world: World, did: Did, client: int, thread: int) -> Did:
     return world.resume(did._replace(state=did.state._replace(blocked=blocked)), client, thread, GAVE_UP)
 
 
-def in_flight(world: World, state: State, client: int) -> list[tuple[int, Command]]:
+def in_flight(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:
     """Return the commands that are on their way: others that were sent with them have been executed."""
     pending = enumerate(world.node(state, client).pending)
-    return [(thread, one) for thread, one in pending if isinstance(one, Command) and one.follows and one.server == LOCK]
+    return [(thread, one) for thread, one in pending if isinstance(one, CommandSent) and one.follows and one.server == LOCK]
 
 
 def arrived(world: World, did: Did, client: int) -> Did:
@@ -122,7 +122,7 @@ def arrived(world: World, did: Did, client: int) -> Did:
     return did
 
 
-def _subscribed(state: State, client: int, command: Command) -> State:
+def _subscribed(state: State, client: int, command: CommandSent) -> State:
     """Return the state after a client has subscribed, or ended a subscription: the confirmation is its first message."""
     name, adds = command.words[0], SUBSCRIBING[command.words[0]]
     is_pattern = name.startswith(b"P")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from lab.explore.code.operation import Grant
+from lab.explore.code.operation import Granted
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS
@@ -94,7 +94,7 @@ class Probe:
             world.trees = [Tree(self.program, FRESH, now_ms)]
         found: set[str] = set()
         # a stage without a store is in its work at once
-        found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Grant) and mark.key)
+        found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Granted) and mark.key)
         todo = [State((0,), (RUNS,), lock, 0, now_ms, NONE, ghosts.beginning(1))]
         steps = 0
         while todo and steps < MOST_STEPS:
@@ -103,7 +103,7 @@ class Probe:
             draws = bool(possible) and possible[0].event.kind is CHOICE
             for did in possible if draws else possible[:1]:
                 steps += 1
-                granted = [mark.key for _, _, mark in did.marks if isinstance(mark, Grant)]
+                granted = [mark.key for _, _, mark in did.marks if isinstance(mark, Granted)]
                 found.update(filter(None, granted))
                 if not granted:
                     todo.append(did.state)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.failpoints import ACQUIRE, READ, RELEASE, RENEW, THINK, WRITE
-from lab.explore.code.operation import LOCK, Command
+from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.search.budget import NONE
-from lab.explore.search.event import Event
+from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.moves import moves, started
 from lab.explore.search.replay import needed, walk_live
 from lab.explore.search.state import Move, State
@@ -37,8 +37,8 @@ class Walk(NamedTuple):
     moves: Sequence[Move]
 
 
-def walked(world: World, events: Sequence[Event], horizon_ms: int) -> Walk:
-    """Go through a schedule on an empty server. Raises NotPossible, and Stalled on a machine that is too busy."""
+def walked(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
+    """Go through a schedule on an empty server. Raises NotPossible, and MachineStalled on a machine that is too busy."""
     made, found = walk_live(world, events, horizon_ms)
     return Walk(made, [started(made, needed(events)), *(move.state for move in found)], found)
 
@@ -71,7 +71,7 @@ def _phase(world: World, state: State, client: int, was_inside: bool) -> str:
     if node.writing:
         return WRITE
     if node.inside:
-        return READ if isinstance(node.pending[0], Command) else THINK
+        return READ if isinstance(node.pending[0], CommandSent) else THINK
     return RELEASE if was_inside else ACQUIRE
 
 

@@ -12,7 +12,7 @@ Source: partial-order reduction by ample sets (Clarke, Grumberg and Peled, "Mode
 
 from __future__ import annotations
 
-from lab.explore.code.operation import LOCK, Command
+from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.search import one_server
 from lab.explore.search.state import RUNS, Did, State
 from lab.explore.search.world import World
@@ -26,7 +26,7 @@ def due(world: World, state: State) -> list[Did]:
         return []
     for client, mode in enumerate(state.modes):
         for thread, operation in enumerate(world.node(state, client).pending if mode == RUNS else ()):
-            if not isinstance(operation, Command) or operation.server != LOCK or world.is_blocked(state, client, thread):
+            if not isinstance(operation, CommandSent) or operation.server != LOCK or world.is_blocked(state, client, thread):
                 continue
             if table.is_prompt(state.lock, operation.words):
                 return [one._replace(alone=True) for one in one_server.dids(world, state, client, thread, operation)]

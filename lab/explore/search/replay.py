@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 from lab.explore.model import EPOCH_MS, GRID_MS
 from lab.explore.search.budget import Budget
-from lab.explore.search.event import CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, Event, short
+from lab.explore.search.event import CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent, short
 from lab.explore.search.moves import begin, end, moves, take
 from lab.explore.search.state import Move
 from lab.explore.search.symmetry import renamed
 from lab.explore.search.world import World
 from lab.explore.store.histories import Histories, LiveHistory
 from lab.explore.store.nodes import Nodes
-from lab.explore.store.real_redis import MOST_MS, READ_ALL, Contents, Key, Message, Stalled, in_grid, loading
+from lab.explore.store.real_redis import MOST_MS, READ_ALL, Contents, Key, MachineStalled, Message, in_grid, loading
 from lab.explore.store.resp import Reply, Words
-from lab.explore.store.table import Answer, Table, in_whole_steps
+from lab.explore.store.table import Table, Transition, in_whole_steps
 
 # the tables ask in database 0, also while a schedule runs; each of several servers has a database of its own
 LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
@@ -53,7 +53,7 @@ class Unlike(Differs):
     """The code does not treat all clients alike: a search in which one stands for another decides nothing."""
 
 
-class LiveServer(Table):
+class LiveTable(Table):
     """A server that is asked for every command, and remembers nothing but where it stands. Its states have a table's numbers."""
 
     def __init__(self, table: Table, database: int) -> None:
@@ -65,8 +65,8 @@ class LiveServer(Table):
         self.real.send(("FLUSHDB",))
         self._ran_s = time.monotonic()
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
-        """Execute a command where the server stands. Raises Stalled."""
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
+        """Execute a command where the server stands. Raises MachineStalled."""
         self._go_on(state)
         self.real.select(self.database)
         keys = self.contents[state]
@@ -75,10 +75,10 @@ class LiveServer(Table):
         reply, contents, published = self.real.execute(command, first, EPOCH_MS + now_ms, version)
         self._in_time()
         self.state = self.number(contents)
-        return Answer(self.state, in_whole_steps(command, reply), published)
+        return Transition(self.state, in_whole_steps(command, reply), published)
 
     def later(self, state: int, passed_ms: int) -> int:
-        """Let time pass on the server: each key has so much less to live. Raises Stalled."""
+        """Let time pass on the server: each key has so much less to live. Raises MachineStalled."""
         self._go_on(state)
         self.real.select(self.database)
         first = [] if state == self.state else loading(self.contents[state])
@@ -90,13 +90,13 @@ class LiveServer(Table):
 
     def _in_time(self) -> None:
         if self.real.took_ms >= MOST_MS:
-            raise Stalled("a command took too long")
+            raise MachineStalled("a command took too long")
 
     def _go_on(self, state: int) -> None:
         before_s, self._ran_s = self._ran_s, time.monotonic()
         shortest_ms = self.expires_in_ms(state)
         if shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000:
-            raise Stalled("the machine stopped")
+            raise MachineStalled("the machine stopped")
 
 
 class Asked(NamedTuple):
@@ -122,7 +122,7 @@ class Rehearsed(Table):
         self.asked_in_order = asked
         self.state = 0
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
         """Return what a command does in a state."""
         found = self.table.answer(state, command, now_ms, version)
         self._note(state, [], command, now_ms, found)
@@ -132,14 +132,14 @@ class Rehearsed(Table):
         """Return the state after some time."""
         after = self.table.later(state, passed_ms)
         passing = [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms]
-        self._note(state, passing, NOTHING, 0, Answer(after, Reply(b"+PONG\r\n", b"PONG"), ()))
+        self._note(state, passing, NOTHING, 0, Transition(after, Reply(b"+PONG\r\n", b"PONG"), ()))
         return after
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state."""
         return self.table.touches(state, command, key, now_ms)
 
-    def _note(self, state: int, first: list[tuple[Any, ...]], command: Words, now_ms: int, found: Answer) -> None:
+    def _note(self, state: int, first: list[tuple[Any, ...]], command: Words, now_ms: int, found: Transition) -> None:
         before = [] if state == self.state else loading(self.contents[state])  # another state: the server lost its data
         about = [*before, *first], command, now_ms, found.reply, self.contents[found.state], found.published
         self.asked_in_order.append(Asked(self.database, *about))
@@ -194,7 +194,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def needed(events: Sequence[Event]) -> Budget:
+def needed(events: Sequence[ScheduleEvent]) -> Budget:
     """Return the faults that a schedule injects."""
     counts = dict.fromkeys(Budget._fields, 0)
     for event in events:
@@ -203,7 +203,7 @@ def needed(events: Sequence[Event]) -> Budget:
     return Budget(**counts)
 
 
-def walk(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move]:
+def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
     """Return the moves of a schedule. Where nothing can happen after it, the last has what that breaks. Raises NotPossible."""
     budget = needed(events)
     found: list[Move] = []
@@ -231,7 +231,7 @@ def like(world: World, lock: Any, counter: Table) -> World:
     return made
 
 
-def alike(world: World, events: Sequence[Event], horizon_ms: int, seen: Sequence[Move]) -> None:
+def alike(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: Sequence[Move]) -> None:
     """Run a schedule again with other names of the clients, in the tables. seen: its moves. Raises Unlike."""
     clients = len(world.trees)
     names = [*range(1, clients), 0]
@@ -244,7 +244,7 @@ def alike(world: World, events: Sequence[Event], horizon_ms: int, seen: Sequence
             raise Unlike(f"the code does not treat all clients alike: at {mine.event}, other claims break for {its.event}")
 
 
-def confirm(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move]:
+def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
     """Run a schedule of a search again without its tables, and return its moves. Raises Differs, which names what differs."""
     try:
         seen = walk(like(world, world.lock, world.counter), events, horizon_ms)
@@ -260,8 +260,8 @@ def confirm(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move
     return seen
 
 
-def _again(world: World, events: Sequence[Event], horizon_ms: int) -> list[Move]:
-    """Return the moves of a schedule that is run without tables. Raises NotPossible, and Stalled."""
+def _again(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
+    """Return the moves of a schedule that is run without tables. Raises NotPossible, and MachineStalled."""
     if isinstance(world.lock, Nodes | Histories):  # each of several is another server; others than Redis have no databases
         return walk_live(world, events, horizon_ms)[1]
     asked: list[Asked] = []
@@ -290,12 +290,12 @@ def live(world: World) -> World:
     """Return a world on empty servers, in which nothing is looked up."""
     table = world.lock.tables[0] if isinstance(world.lock, Nodes) else world.lock
     several = (
-        [LiveServer(table, NODES_FROM + place) for place in range(world.program.servers)] if world.program.servers > 1 else []
+        [LiveTable(table, NODES_FROM + place) for place in range(world.program.servers)] if world.program.servers > 1 else []
     )
     if not several:
-        lock = LiveHistory(table) if isinstance(table, Histories) else LiveServer(table, LOCK_DATABASE)
-        return like(world, lock, LiveServer(world.counter, COUNTER_DATABASE))
-    return like(world, _SameNodes(world.lock, several), LiveServer(world.counter, COUNTER_DATABASE))
+        lock = LiveHistory(table) if isinstance(table, Histories) else LiveTable(table, LOCK_DATABASE)
+        return like(world, lock, LiveTable(world.counter, COUNTER_DATABASE))
+    return like(world, _SameNodes(world.lock, several), LiveTable(world.counter, COUNTER_DATABASE))
 
 
 class _SameNodes(Nodes):
@@ -311,12 +311,12 @@ class _SameNodes(Nodes):
         return self.known.number(states)
 
 
-def walk_live(world: World, events: Sequence[Event], horizon_ms: int) -> tuple[World, list[Move]]:
+def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> tuple[World, list[Move]]:
     """Run a schedule from an empty server, without any table: return the world in which it happened, and its moves.
 
-    Raises NotPossible, and Stalled on a machine that is too busy.
+    Raises NotPossible, and MachineStalled on a machine that is too busy.
     """
     for _ in range(TRIES):
-        with contextlib.suppress(Stalled), contextlib.closing(live(world)) as made:
+        with contextlib.suppress(MachineStalled), contextlib.closing(live(world)) as made:
             return made, walk(made, events, horizon_ms)
-    raise Stalled(f"a key expired because the machine stopped, in each of {TRIES} tries")
+    raise MachineStalled(f"a key expired because the machine stopped, in each of {TRIES} tries")

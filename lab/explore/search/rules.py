@@ -11,7 +11,7 @@ The rules are the same for a search in the tables and for a replay on a real ser
 from __future__ import annotations
 
 from app.lock import Claim
-from lab.explore.code.operation import WRONG_ANSWER, Ended, Grant, Mark, Releasing, Wrote
+from lab.explore.code.operation import WRONG_ANSWER, Ended, Granted, Mark, Releasing, WriteDone
 from lab.explore.search.about import About
 from lab.explore.search.attribution import claim_of
 from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, Ghosts, Hold, Owner, Written
@@ -112,11 +112,11 @@ def marked(ghosts: Ghosts, about: About, actor: int, mark: Mark, now_ms: int) ->
     """Return the ghosts after something happened in a request, and what it breaks."""
     found: list[Finding] = []
     match mark:
-        case Grant() if about.nested and ghosts.phases[actor] == WORKS:
+        case Granted() if about.nested and ghosts.phases[actor] == WORKS:
             pass  # the work begins, and the lock was granted before
-        case Grant():
+        case Granted():
             ghosts = _granted(ghosts, about, actor, mark, now_ms, found)
-        case Wrote():
+        case WriteDone():
             ghosts = _wrote(ghosts, about, actor, mark, now_ms, found)
         case Releasing():
             hold = ghosts.holds[actor]
@@ -157,7 +157,7 @@ def begins_again(ghosts: Ghosts, actor: int) -> Ghosts:
     return ghosts.of_actor(actor, phases=ASKS)
 
 
-def _granted(ghosts: Ghosts, about: About, actor: int, mark: Grant, now_ms: int, found: list[Finding]) -> Ghosts:
+def _granted(ghosts: Ghosts, about: About, actor: int, mark: Granted, now_ms: int, found: list[Finding]) -> Ghosts:
     hold, ghosts = _hold(ghosts, about, actor, mark.key, now_ms, found)
     entitled = hold.why in RELIES
     for other, its in enumerate(ghosts.holds):
@@ -208,7 +208,7 @@ def _is_kept(ghosts: Ghosts, about: About, owner: int, actor: int) -> bool:
     return ghosts.phases[owner] == RELEASES and ghosts.released_own[owner] == NOT_YET and not is_same_process
 
 
-def _wrote(ghosts: Ghosts, about: About, actor: int, mark: Wrote, now_ms: int, found: list[Finding]) -> Ghosts:
+def _wrote(ghosts: Ghosts, about: About, actor: int, mark: WriteDone, now_ms: int, found: list[Finding]) -> Ghosts:
     hold = ghosts.holds[actor]
     why = hold.at(now_ms).why if hold is not None else Why.NO_LOCK
     before = next((one for one in ghosts.written if one.part == mark.part), None)

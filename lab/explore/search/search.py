@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 
 from lab.explore.search.budget import Budget
 from lab.explore.search.counting import count
-from lab.explore.search.event import STEP, Event
-from lab.explore.search.graph import Graph
+from lab.explore.search.event import STEP, ScheduleEvent
+from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.likeness import NewName
 from lab.explore.search.moves import begin, end, end_of, moves, started
@@ -59,10 +59,10 @@ def _searched(
     world: World, budget: Budget, horizon_ms: int, until_s: float, fold: bool, on_broken: Callable[[Broken], None]
 ) -> Searched:
     began_s = time.monotonic()
-    graph = Graph(world, budget, horizon_ms, fold)
+    graph = SearchGraph(world, budget, horizon_ms, fold)
     result = Searched(budget, horizon_ms, folded=fold, graph=graph, on_broken=on_broken)
     begun = begin(world, budget)
-    graph.number(begun.state, 0, Event(STEP))
+    graph.number(begun.state, 0, ScheduleEvent(STEP))
     todo = deque([0])
     looked = 0
     while todo and len(graph) < MOST_STATES:
@@ -94,7 +94,7 @@ def _searched(
     return result
 
 
-def _ended(result: Searched, graph: Graph, number: int, state: State) -> None:
+def _ended(result: Searched, graph: SearchGraph, number: int, state: State) -> None:
     """Note the end of a schedule: what it breaks, and what was at stake."""
     found = [*begin(graph.world, graph.budget).found, *end(graph.world, state, graph.budget, graph.horizon_ms)]
     graph.ends[number] = tuple(found)
@@ -107,7 +107,7 @@ def _ended(result: Searched, graph: Graph, number: int, state: State) -> None:
         graph.cut.add(number)
 
 
-def _note(result: Searched, graph: Graph, found: Iterable[Finding], number: int, move: Move | None) -> None:
+def _note(result: Searched, graph: SearchGraph, found: Iterable[Finding], number: int, move: Move | None) -> None:
     for finding in found:
         if finding.claim not in result.broken:
             broken = result.broken[finding.claim] = Broken(finding, graph.path(number, move))
@@ -115,10 +115,10 @@ def _note(result: Searched, graph: Graph, found: Iterable[Finding], number: int,
                 result.on_broken(broken)
 
 
-def random_schedules(world: World, budget: Budget, horizon_ms: int, number: int, seed: int) -> list[list[Event]]:
+def random_schedules(world: World, budget: Budget, horizon_ms: int, number: int, seed: int) -> list[list[ScheduleEvent]]:
     """Draw random schedules, each to its end, and return each once. No graph is needed, and nothing is folded."""
     chance = random.Random(seed)  # noqa: S311 - not a secret
-    schedules: dict[tuple[Event, ...], None] = {}
+    schedules: dict[tuple[ScheduleEvent, ...], None] = {}
     for _ in range(number):
         state, events = started(world, budget), []
         while found := moves(world, state, budget, horizon_ms):

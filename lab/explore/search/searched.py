@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from app.lock import Claim
 from lab.explore.search.budget import Budget
-from lab.explore.search.event import Event
-from lab.explore.search.graph import Graph
+from lab.explore.search.event import ScheduleEvent
+from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding
 
 
@@ -18,7 +18,7 @@ class Broken:
 
     finding: Finding
     # a shortest schedule
-    events: list[Event]
+    events: list[ScheduleEvent]
     # how many schedules break it
     schedules: int = 0
 
@@ -51,5 +51,5 @@ class Searched:
     seconds: float = 0.0
     broken: dict[Claim, Broken] = field(default_factory=dict)
     witness: Witness = field(default_factory=Witness)
-    graph: Graph | None = None
+    graph: SearchGraph | None = None
     on_broken: Callable[[Broken], None] | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
-from lab.explore.code.operation import Command, Mark
+from lab.explore.code.operation import CommandSent, Mark
 from lab.explore.search.budget import Budget
-from lab.explore.search.event import NOBODY, STEP, Event, Kind
+from lab.explore.search.event import NOBODY, STEP, EventKind, ScheduleEvent
 from lab.explore.search.ghosts import Ghosts
 from lab.explore.search.harm import Finding
 
@@ -50,7 +50,7 @@ class Flight(NamedTuple):
     # the answer of each, as a tuple of one; None before it has executed the command
     answers: tuple[tuple[Any] | None, ...]
     # LOST_REPLY: no answer arrives; RESEND: all is sent again when the last has executed it; otherwise STEP
-    fault: Kind = STEP
+    fault: EventKind = STEP
 
 
 class Served(NamedTuple):
@@ -106,7 +106,7 @@ class Change(NamedTuple):
 class Did(NamedTuple):
     """What an event did, before it is judged."""
 
-    event: Event
+    event: ScheduleEvent
     # all but the ghosts
     state: State
     # what was executed at the lock's store, in order: a push can serve a pop that waits
@@ -114,7 +114,7 @@ class Did(NamedTuple):
     # what happened in the replicas: the replica, the request, and the mark
     marks: tuple[tuple[int, int, Mark], ...] = ()
     # the command that it executed, and what the client was answered
-    command: Command | None = None
+    command: CommandSent | None = None
     reply: Any = None
     # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
     fault: tuple[int, str, bool] | None = None
@@ -129,10 +129,10 @@ class Did(NamedTuple):
 class Move(NamedTuple):
     """An event that is possible in a state."""
 
-    event: Event
+    event: ScheduleEvent
     state: State
     found: tuple[Finding, ...]
-    command: Command | None = None
+    command: CommandSent | None = None
     reply: Any = None
     asked_in_vain: int = 0
     alone: bool = False

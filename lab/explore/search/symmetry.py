@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.explore.search.event import Event
+from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.state import Move, State
 
 
@@ -36,6 +36,6 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
     ]
 
 
-def renamed(events: Sequence[Event], names: Sequence[int]) -> list[Event]:
+def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[ScheduleEvent]:
     """Return the same schedule with other names of the clients."""
     return [event._replace(client=names[event.client]) if event.client >= 0 else event for event in events]

@@ -7,7 +7,7 @@ connection that is closed watches nothing.
 
 from __future__ import annotations
 
-from lab.explore.code.operation import LOCK, Command
+from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.search.state import State, Watch
 from lab.explore.search.world import World
 from lab.explore.store import transaction
@@ -17,7 +17,7 @@ from lab.explore.store.resp import Reply
 OK, NIL = Reply(b"+OK\r\n", b"OK"), {2: Reply(b"*-1\r\n", None), 3: Reply(b"_\r\n", None)}
 
 
-def begun_or_ended(state: State, client: int, command: Command) -> State:
+def begun_or_ended(state: State, client: int, command: CommandSent) -> State:
     """Return the state after WATCH or UNWATCH."""
     if command.words[0] == transaction.UNWATCH:
         return closed(state, client, command.connection)
@@ -34,7 +34,7 @@ def closed(state: State, client: int, connection: int | None = None) -> State:
     return state if left == state.watched else state._replace(watched=left)
 
 
-def executed(world: World, state: State, client: int, command: Command) -> tuple[State, Reply]:
+def executed(world: World, state: State, client: int, command: CommandSent) -> tuple[State, Reply]:
     """Return the state after a command, and its reply: nil for a transaction if a key that it depends on was touched."""
     if not (state.watched and command.server == LOCK):
         return world.execute(state, command)
@@ -46,7 +46,7 @@ def executed(world: World, state: State, client: int, command: Command) -> tuple
     return _touching(world, closed(state, client, command.connection), command)
 
 
-def _touching(world: World, state: State, command: Command) -> tuple[State, Reply]:
+def _touching(world: World, state: State, command: CommandSent) -> tuple[State, Reply]:
     def touches(one: Watch) -> bool:
         return one.touched or world.lock.touches(state.lock, command.words, one.key, state.now_ms)
 
@@ -62,5 +62,5 @@ def expired(state: State, before: Contents, after: Contents) -> State:
     return state._replace(watched=tuple([one._replace(touched=one.touched or one.key in gone) for one in state.watched]))
 
 
-def _of(state: State, client: int, command: Command) -> list[Watch]:
+def _of(state: State, client: int, command: CommandSent) -> list[Watch]:
     return [one for one in state.watched if (one.client, one.connection) == (client, command.connection)]

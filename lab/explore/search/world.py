@@ -8,13 +8,13 @@ from functools import cache
 from re import compile as compiled
 from typing import Any
 
-from lab.explore.code.operation import COUNTER, Command, Listen, Nap, Operation, Until
+from lab.explore.code.operation import COUNTER, CommandSent, Listen, Nap, Operation, Until
 from lab.explore.code.program import FOR_EVER_MS, Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search import ghosts as ghost
 from lab.explore.search.about import About
 from lab.explore.search.budget import Budget
-from lab.explore.search.event import Event
+from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Did, Inbox, Served, State, put
 from lab.explore.store.histories import GIVES_UP, Histories, LiveHistory
 from lab.explore.store.nodes import Nodes
@@ -114,7 +114,7 @@ class World:
         match operation:
             case Nap():
                 return self.wakes_at_any_moment and not self.gives_up(state, client)
-            case Command():
+            case CommandSent():
                 return not self.is_blocked(state, client, thread)
             case Listen(_, connection):
                 return bool(self.messages(state, client, connection))
@@ -202,7 +202,7 @@ class World:
 
     # what a server does
 
-    def execute(self, state: State, command: Command, words: Words | None = None) -> tuple[State, Reply]:
+    def execute(self, state: State, command: CommandSent, words: Words | None = None) -> tuple[State, Reply]:
         """Return the state after a server has executed a command, and its reply. words: others than those of the command."""
         words = command.words if words is None else words
         if command.server == COUNTER:
@@ -213,20 +213,20 @@ class World:
         after = state if answer.state == state.lock else state._replace(lock=answer.state)
         return (published(after, answer.published) if answer.published else after), answer.reply
 
-    def disconnected(self, state: State, client: int, command: Command) -> State:
+    def disconnected(self, state: State, client: int, command: CommandSent) -> State:
         """Return the state after the connection of a command has broken, where the store keeps anything for a connection."""
         if not isinstance(self.lock, Histories) or not (name := self.lock.real.connection_of(command.words)):
             return state
         return state._replace(lock=self.lock.left_by(state.lock, client, name))
 
-    def given_up(self, state: State, command: Command) -> tuple[State, Reply]:
+    def given_up(self, state: State, command: CommandSent) -> tuple[State, Reply]:
         """Return the state after the server has given a command up that has waited for too long, and its reply."""
         if not isinstance(self.lock, Histories):
             return state, self.execute(state, command)[1]
         answer = self.lock.answer(state.lock, (GIVES_UP, *command.words))
         return state._replace(lock=answer.state), answer.reply
 
-    def sends_again(self, state: State, command: Command) -> bool:
+    def sends_again(self, state: State, command: CommandSent) -> bool:
         """Return whether the client of the store sends a command again whose reply was lost."""
         return not isinstance(self.lock, Histories) or self.lock.real.sends_again(command.words)
 
@@ -238,7 +238,7 @@ class World:
             served = False
             for client, thread in state.blocked:
                 command = self.node(state, client).pending[thread]
-                assert isinstance(command, Command)  # noqa: S101 - only a command is blocked
+                assert isinstance(command, CommandSent)  # noqa: S101 - only a command is blocked
                 after, reply = self.execute(state, command)
                 if not is_done(command.words, reply):
                     continue
@@ -273,9 +273,9 @@ class World:
         """Return the numbers of the servers at which the search continues: of equal ones, the first."""
         return range(1, self.program.servers + 1) if self.alike is None else self.alike.groups(state)
 
-    def event(self, state: State, client: int, thread: int, **values: Any) -> Event:
+    def event(self, state: State, client: int, thread: int, **values: Any) -> ScheduleEvent:
         """Return an event of a thread."""
-        return Event(client=client, thread=thread, own=self.is_own(state, client, thread), **values)
+        return ScheduleEvent(client=client, thread=thread, own=self.is_own(state, client, thread), **values)
 
 
 MOST_WAKES = 1000

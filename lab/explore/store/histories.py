@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from lab.explore.model import NotExplored
 from lab.explore.store.real_redis import Contents, Key
 from lab.explore.store.resp import Reply, Words
-from lab.explore.store.table import Answer
+from lab.explore.store.table import Transition
 from lab.explore.store.waiting import EVENTS
 
 EXPIRE = b"EXPIRE"  # ends a lease or a session, whose name follows
@@ -66,7 +66,7 @@ class Done(NamedTuple):
     renewed: tuple[bytes, ...] = ()
 
 
-class Place(Protocol):
+class StorePlace(Protocol):
     """A fresh place in a real store."""
 
     def do(self, command: Words) -> Done:
@@ -90,7 +90,7 @@ class RealStore(Protocol):
     most_places: int
     version: str
 
-    def place(self) -> Place:
+    def place(self) -> StorePlace:
         """Return a fresh place."""
 
     def sends_again(self, command: Words) -> bool:
@@ -128,7 +128,7 @@ class Histories:
         self._shape_numbers: dict[Shape, int] = {}
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._effects: dict[tuple[int, Words], _Effect] = {}
-        self._places: OrderedDict[int, Place] = OrderedDict()  # by shape, places that stand there
+        self._places: OrderedDict[int, StorePlace] = OrderedDict()  # by shape, places that stand there
         place = real.place()
         self._places[self._shape(place.read(), ())] = place
         self._state(0, ())
@@ -144,11 +144,11 @@ class Histories:
             self._places.popitem()[1].close()
         self.real.close()
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
         """Return what a command does in a state. Raises NotExplored where a history does not lead where it led before."""
         number, left = self.states[state]
         effect = self._effect(number, command)
-        return Answer(self._after(number, left, effect), effect.reply, ())
+        return Transition(self._after(number, left, effect), effect.reply, ())
 
     def later(self, state: int, passed_ms: int) -> int:
         """Return the state after some time in which nothing was sent: leases whose time is over end, the shortest first."""
@@ -210,7 +210,7 @@ class Histories:
         self._keep(after, place)
         return _Effect(after, done.reply, done.renewed)
 
-    def _replayed(self, shape: int) -> Place:
+    def _replayed(self, shape: int) -> StorePlace:
         self.replays += 1
         while len(self._places) >= self.real.most_places:
             self._places.popitem(last=False)[1].close()
@@ -219,7 +219,7 @@ class Histories:
             raise NotExplored(f"the store is not repeatable: a history led to {self.shapes[shape]}, and now to {place.read()}")
         return place
 
-    def _keep(self, shape: int, place: Place) -> None:
+    def _keep(self, shape: int, place: StorePlace) -> None:
         if place.is_spent or shape in self._places:
             place.close()
             return
@@ -279,7 +279,7 @@ class LiveHistory(Histories):
         """Return whether nobody can notice the moment of a command, without executing it here."""
         return self.table.is_prompt(state, command)
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
         """Execute a command where the schedule stands."""
         if state != self._at or self._place.is_spent:  # the last command was lost
             self._place.close()
@@ -288,14 +288,14 @@ class LiveHistory(Histories):
         done = self._place.do(command)
         path = (*self._paths[state], command)
         if self._place.is_spent:
-            return Answer(state, done.reply, ())
+            return Transition(state, done.reply, ())
         shape = self._place.read()
         had = {
             lease.name: ms for lease, ms in zip(self.shapes[number].leases, left, strict=True) if lease.name not in done.renewed
         }
         self._at = self.table.number_of(shape, tuple([had.get(one.name, one.ttl_ms) for one in shape.leases]), path)
         self._paths.setdefault(self._at, path)
-        return Answer(self._at, done.reply, ())
+        return Transition(self._at, done.reply, ())
 
     def aged(self, state: int, passed_ms: int) -> int:
         """Return the state in which each lease has less time left, and none ends by that."""
@@ -321,7 +321,7 @@ def _over(table: Histories, state: int, passed_ms: int) -> list[bytes]:
     return [name for _, name in ending]
 
 
-def replayed(real: RealStore, history: Sequence[Words]) -> Place:
+def replayed(real: RealStore, history: Sequence[Words]) -> StorePlace:
     """Return a fresh place in which a history has happened."""
     place = real.place()
     for command in history:

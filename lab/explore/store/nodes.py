@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from lab.explore.store.real_redis import Contents
 from lab.explore.store.resp import Words
-from lab.explore.store.table import Answer, Table
+from lab.explore.store.table import Table, Transition
 
 
 def at(key: bytes, server: int) -> bytes:
@@ -31,12 +31,12 @@ class Nodes:
         self._named: dict[tuple[int, int], Contents] = {}  # a server and its state → its keys
         self.number([table.empty for table in tables])
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 1) -> Answer:
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 1) -> Transition:
         """Return what a command does at one server, counted from 1."""
         each = self.each[state]
         found = self.tables[node - 1].answer(each[node - 1], command, now_ms, version)
         after = state if found.state == each[node - 1] else self.number((*each[: node - 1], found.state, *each[node:]))
-        return Answer(after, found.reply, found.published)
+        return Transition(after, found.reply, found.published)
 
     def later(self, state: int, passed_ms: int) -> int:
         """Return the state after some time in which nothing was sent."""

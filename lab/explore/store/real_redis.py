@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lab.explore.model import GRID_MS, on_grid
 from lab.explore.store import clocked, transaction
-from lab.explore.store.resp import Client, Failure, Reply, Words
+from lab.explore.store.resp import Failure, Reply, RespClient, Words
 from lab.explore.store.waiting import can_wait
 
 SCRATCH_DATABASE = 15
@@ -52,7 +52,7 @@ class Message(NamedTuple):
     text: bytes
 
 
-class Stalled(Exception):  # noqa: N818 - states what happened
+class MachineStalled(Exception):  # noqa: N818 - states what happened
     """The machine did not run for so long that a key may have expired in the meantime. Another try may succeed."""
 
 
@@ -69,9 +69,9 @@ class RealRedis:
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
-        self._clients = {2: Client(host, port)}  # by the version of the protocol
-        self._watching: Client | None = None  # another connection, once a key is watched
-        self._subscription = Client(host, port)
+        self._clients = {2: RespClient(host, port)}  # by the version of the protocol
+        self._watching: RespClient | None = None  # another connection, once a key is watched
+        self._subscription = RespClient(host, port)
         self._subscription.send([("PSUBSCRIBE", "*")])
         self.scripts: dict[str, str] = {}  # by hash, all that were loaded
         self.clocked: set[bytes] = set()  # the hashes of those that may ask for the time
@@ -170,9 +170,9 @@ class RealRedis:
             reply = _only_part(reply)
         return reply, in_grid(keys.value), self.published() if self.publishes(command) else ()
 
-    def _client(self, version: int) -> Client:
+    def _client(self, version: int) -> RespClient:
         if version not in self._clients:
-            self._clients[version] = Client(self.host, self.port, version)
+            self._clients[version] = RespClient(self.host, self.port, version)
             self._clients[version].send([("SELECT", self.database)])
         return self._clients[version]
 
@@ -182,7 +182,7 @@ class RealRedis:
         self.select(SCRATCH_DATABASE)
         self.send(*first)
         if self._watching is None:
-            self._watching = Client(self.host, self.port)
+            self._watching = RespClient(self.host, self.port)
             self._watching.send([("SELECT", SCRATCH_DATABASE)])
         self._watching.send([("WATCH", key)])
         self.send(*self.as_sent(command, now_ms))

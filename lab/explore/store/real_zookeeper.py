@@ -24,7 +24,7 @@ from lab.explore.model import KEY
 from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING
-from lab.explore.store.zookeeper_wire import Wire
+from lab.explore.store.zookeeper_wire import ZooKeeperWire
 from lab.explore.store.zookeeper_words import WATCH, WRITES, request_of
 from lab.servers.programs.zookeeper import four_letter
 
@@ -48,7 +48,7 @@ class RealZooKeeper:
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
-        self.own = Wire(host, port, REAL_TIMEOUT_MS)  # reads what is there
+        self.own = ZooKeeperWire(host, port, REAL_TIMEOUT_MS)  # reads what is there
         self._used_s = time.monotonic()
         self.version = f"ZooKeeper {four_letter(port, 'srvr', host).partition('version: ')[2].partition('-')[0]}"
 
@@ -68,7 +68,7 @@ class RealZooKeeper:
         """Ask on the explorer's own connection. A session that was unused for long is begun again."""
         if time.monotonic() - self._used_s > UNUSED_FOR_S:
             self.own.drop()
-            self.own = Wire(self.host, self.port, REAL_TIMEOUT_MS)
+            self.own = ZooKeeperWire(self.host, self.port, REAL_TIMEOUT_MS)
         self._used_s = time.monotonic()
         return self.own.ask(request)
 
@@ -80,7 +80,7 @@ class RealZooKeeper:
 class _Session(NamedTuple):
     """A session of a place that has not ended."""
 
-    wire: Wire
+    wire: ZooKeeperWire
     client: int
     timeout_ms: int
     # what it watches, as the kind and the path, and the events that its client has not taken
@@ -140,7 +140,9 @@ class ZooKeeperPlace:
     def _begin(self, client: int, timeout_ms: int) -> Done:
         self._begun[client] += 1
         name = f"{SESSIONS_FROM + client * SESSIONS_OF_ONE + self._begun[client]:x}".encode()
-        self._sessions[name] = _Session(Wire(self.real.host, self.real.port, REAL_TIMEOUT_MS), client, timeout_ms, set(), [])
+        self._sessions[name] = _Session(
+            ZooKeeperWire(self.real.host, self.real.port, REAL_TIMEOUT_MS), client, timeout_ms, set(), []
+        )
         return Done(_reply(0, name))
 
     def _event(self, session: _Session, path: str) -> Done:

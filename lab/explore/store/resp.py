@@ -126,7 +126,7 @@ def encoded(value: Any, push: bool = False) -> bytes:
     return b"%b%d\r\n%b" % (b">" if push else b"*", len(value), b"".join(map(encoded, value)))
 
 
-class Client:
+class RespClient:
     """One connection to a real server, on which many commands travel together."""
 
     def __init__(self, host: str, port: int, version: int = 2) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lab.explore.model import EPOCH_MS, on_grid
-from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, Message, RealRedis, Stalled, loading
+from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, MachineStalled, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
 LEFT_TO_LIVE = b"PTTL"  # TTL rounds by itself
 
 
-class Answer(NamedTuple):
+class Transition(NamedTuple):
     """What a command does to a state."""
 
     state: int
@@ -33,7 +33,7 @@ class Table:
         self.real = real
         self.contents: list[Contents] = [()]
         self._numbers: dict[Contents, int] = {(): 0}
-        self._answers: dict[tuple[int, Words, int, int], Answer] = {}
+        self._answers: dict[tuple[int, Words, int, int], Transition] = {}
         self._later: dict[tuple[int, int], int] = {}
         self._touched: dict[tuple[int, Words, bytes], bool] = {}
 
@@ -42,8 +42,8 @@ class Table:
         """How many entries were asked of the real server."""
         return len(self._answers)
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Answer:
-        """Return what a command does in a state. now_ms: on the clock of the search. Raises Stalled."""
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
+        """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
         if not self.real.needs_clock(command):
             now_ms = 0
         which = state, command, now_ms, version
@@ -52,15 +52,15 @@ class Table:
             found = self._answers[which] = self._asked(*which)
         return found
 
-    def _asked(self, state: int, command: Words, now_ms: int, version: int) -> Answer:
+    def _asked(self, state: int, command: Words, now_ms: int, version: int) -> Transition:
         self.real.select(0)
         for _ in range(MOST_TRIES):
             about = command, loading(self.contents[state]), EPOCH_MS + now_ms, version
             reply, contents, published = self.real.execute(*about)
             if self.real.took_ms < MOST_MS:
-                return Answer(self.number(contents), in_whole_steps(command, reply), published)
+                return Transition(self.number(contents), in_whole_steps(command, reply), published)
         name = b" ".join(command[:2]).decode(errors="replace")
-        raise Stalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
+        raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""

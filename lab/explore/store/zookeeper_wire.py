@@ -19,7 +19,7 @@ XID_AND_TYPE = struct.Struct("!ii")
 NO_SESSION, NO_PASSWORD = 0, bytes(16)
 
 
-class Wire:
+class ZooKeeperWire:
     """A connection with a session of its own."""
 
     def __init__(self, host: str, port: int, timeout_ms: int) -> None:

@@ -11,7 +11,7 @@ from lab.commands.listing import print_stages
 from lab.docgen import chapters, explored
 from lab.errors import BadInput
 from lab.explore import kept
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.explore.unexplored import why_not
 from lab.story.say import sentences, title
 from tests.every import every
@@ -19,7 +19,7 @@ from tests.stories import LOST, breaks, kept_search
 
 LETTER_PX = 6.6  # of a legend
 ASKED = [name for name, stage in stages().items() if not why_not(stage)]
-STORY_OF_UUID = Kept(
+STORY_OF_UUID = KeptDecision(
     stage="uuid",
     sha256="",
     ttl_ms=3000,

@@ -13,7 +13,7 @@ from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
 from lab.docgen import slips
 from lab.errors import BadInput
 from lab.explore import kept
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.paths import DOCS
 from lab.story.say import sentences
 from tests.every import every
@@ -28,7 +28,7 @@ OF_LUA = "lua_unlocked_twice"
 def decided(**about):
     """What is kept of a slip that was searched once, with a pause."""
     search = kept_search(faults={"pauses": 1}, schedules=12, **about)
-    return Kept(stage="", sha256="", ttl_ms=500, stories={LOST.claim: LOST}, searches=[search])
+    return KeptDecision(stage="", sha256="", ttl_ms=500, stories={LOST.claim: LOST}, searches=[search])
 
 
 def test_each_slip_is_on_the_page():

@@ -18,10 +18,10 @@ from lab.explore.search.event import (
     RESTART,
     RESUME,
     STEP,
-    Event,
     parse,
     short,
 )
+from lab.explore.search.event import ScheduleEvent as Event
 from tests.every import every
 
 
@@ -37,7 +37,15 @@ from tests.every import every
         ("A'1", [Event(STEP, 0, 1)]),
         ("da", [Event(LOST_COMMAND, 0, 1, own=False)]),
         ("A.12B.2", [Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 1, node=2)]),
-        ("A.21A.2A", [Event(STEP, 0, node=2), Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 0)]),
+        (
+            "A.21A.2A",
+            [
+                Event(STEP, 0, node=2),
+                Event(STEP, 0, node=1),
+                Event(STEP, 0, node=2),
+                Event(STEP, 0),
+            ],
+        ),
         ("fA", [Event(FAILURE, 0)]),
         ("dA.3lBw2", [Event(LOST_COMMAND, 0, node=3), Event(LOST_REPLY, 1), Event(RESTART, node=2)]),
         ("", []),

@@ -9,7 +9,7 @@ import msgspec
 from app.lock import Claim
 from app.locks import stages
 from lab.explore import kept
-from lab.explore.kept import Kept
+from lab.explore.kept import KeptDecision
 from lab.explore.summary import Summary, of_claims
 from lab.story.from_schedule import kept_stories
 from tests.every import every
@@ -19,7 +19,7 @@ PAUSE, PAUSES = {"pauses": 1}, {"pauses": 2}
 
 
 def decision(*searches, **more):
-    return Kept(stage="uuid", sha256="0" * 64, ttl_ms=3000, searches=list(searches), **more)
+    return KeptDecision(stage="uuid", sha256="0" * 64, ttl_ms=3000, searches=list(searches), **more)
 
 
 def undecided(**about):

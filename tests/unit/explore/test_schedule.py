@@ -6,10 +6,10 @@ import pytest
 
 from lab.commands.replay import replay
 from lab.errors import BadInput
-from lab.explore.schedule import SCHEMA, Schedule, Step, difference, read, same_reply, write
+from lab.explore.schedule import SCHEMA, Schedule, ScheduleStep, difference, read, same_reply, write
 from tests.every import every
 
-STEPS = [Step("A", "GET n", "nil"), Step("pA"), Step("t3000"), Step("B", "DEL L", "1")]
+STEPS = [ScheduleStep("A", "GET n", "nil"), ScheduleStep("pA"), ScheduleStep("t3000"), ScheduleStep("B", "DEL L", "1")]
 
 
 def schedule(**given):
@@ -86,7 +86,7 @@ def test_options_of_a_file(tmp_path):
 
 def test_difference():
     """The first event at which two repetitions differ is named, with what was and what is."""
-    sent, answered = [*STEPS[:3], Step("B", "GET L", "1")], [Step("A", "GET n", "1"), *STEPS[1:]]
+    sent, answered = [*STEPS[:3], ScheduleStep("B", "GET L", "1")], [ScheduleStep("A", "GET n", "1"), *STEPS[1:]]
 
     assert difference(STEPS, STEPS) == ""
     assert difference(STEPS, sent) == "event 4, B: it sent DEL L, and now GET L"

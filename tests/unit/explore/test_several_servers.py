@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.explore.code.operation import LOCK, Command, FanOut
+from lab.explore.code.operation import LOCK, CommandSent, FanOut
 from lab.explore.search.alike import Alike, NotAlike
 from lab.explore.search.budget import NONE
 from lab.explore.search.ghosts import beginning
@@ -13,7 +13,7 @@ from lab.explore.search.unnoticed import NewCommand, Unnoticed
 from lab.explore.store.nodes import Nodes
 from lab.explore.store.real_redis import Key
 from lab.explore.store.resp import Reply
-from lab.explore.store.table import Answer
+from lab.explore.store.table import Transition
 
 SET, RELEASE = {one: (b"SET", one) for one in (b"A", b"B")}, {one: (b"RELEASE", one) for one in (b"A", b"B")}
 OK, NIL = Reply(b"+OK\r\n", b"OK"), Reply(b"$-1\r\n", None)
@@ -37,8 +37,8 @@ class Table:
         name, owner = command
         mine = 1 if owner == b"A" else 2
         if name == b"SET":
-            return Answer(state or mine, NIL if state else OK, ())
-        return Answer(0 if state == mine else state, Reply(b"", int(state == mine)), ())
+            return Transition(state or mine, NIL if state else OK, ())
+        return Transition(0 if state == mine else state, Reply(b"", int(state == mine)), ())
 
     def later(self, state, passed_ms):
         return 0
@@ -74,7 +74,7 @@ def test_equal_servers_are_folded():
     assert sorted(alike.groups(alike.ordered(one)).values()) == [1, 2]
 
 
-@pytest.mark.parametrize("operation", [Command(LOCK, (b"GET",), node=2), FanOut((Command(LOCK, (b"GET",), node=1),) * 2)])
+@pytest.mark.parametrize("operation", [CommandSent(LOCK, (b"GET",), node=2), FanOut((CommandSent(LOCK, (b"GET",), node=1),) * 2)])
 def test_servers_that_are_not_treated_alike(operation):
     """A stage that asks one server only is not folded."""
     with pytest.raises(NotAlike):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.explore.code.operation import Command, Nap
+from lab.explore.code.operation import CommandSent, Nap
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.scenario.stages import find_stage
@@ -53,7 +53,7 @@ def test_each_step_is_learned_once(tree):
     again = tree.step(tree.step(first, 0, None, 100), 0, REFUSED, 100)
     runs = tree.runs
 
-    assert isinstance(tree.nodes[0].pending[0], Command)
+    assert isinstance(tree.nodes[0].pending[0], CommandSent)
     assert isinstance(tree.nodes[first].pending[0], Nap)
     assert tree.nodes[0].pending[0].words == (b"SET", b"L", b"x", b"NX")
     assert tree.step(0, 0, REFUSED, 0) == first != again

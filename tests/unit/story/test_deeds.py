@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.lock import Claim
-from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, Event
+from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, ScheduleEvent
 from lab.explore.search.ghosts import ASKS, WORKS, beginning
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.story.deeds import Seen, of_event, of_finding
@@ -30,7 +30,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
     ghosts = beginning(2).of_actor(0, phases=ASKS if asks else WORKS)
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
     command = SimpleNamespace(words=(b"SET", b"L"))
-    move = SimpleNamespace(event=Event(kind, 0, node=2), command=command, state=states[1], found=())
+    move = SimpleNamespace(event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], found=())
     owned = [{KEY: owner} if owner is not None else {} for owner in (before, after)]
     return Seen(world, states[0], move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
 
