@@ -16,7 +16,7 @@ SERVER_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where distribution
 
 
 @dataclass(frozen=True)
-class Program:
+class SystemProgram:
     """A program of the system that the lab needs."""
 
     name: str
@@ -50,26 +50,32 @@ UNSYNCED_PAGES = "cachestat"  # what scenarios with a loss of power need: a syst
 CLOCKS = "clocks"  # what scenarios with clocks that jump need, as stages need their store
 BROWSER = "browser"  # what the tests of the lab's pages need
 PROGRAMS = (
-    Program("redis-server", _everywhere("redis", apt="redis-server"), "the store of the lock and of the counter"),
-    Program("nginx", _everywhere("nginx"), "the load balancer in front of the replicas", version_flag="-v"),
-    Program("mariadbd", _everywhere("mariadb-server", brew="mariadb"), "the stages whose lock is in a database", store="mysql"),
-    Program("etcd", _everywhere("etcd", apt="etcd-server"), "the stages whose lock is in etcd", store="etcd"),
-    Program(
+    SystemProgram("redis-server", _everywhere("redis", apt="redis-server"), "the store of the lock and of the counter"),
+    SystemProgram("nginx", _everywhere("nginx"), "the load balancer in front of the replicas", version_flag="-v"),
+    SystemProgram(
+        "mariadbd", _everywhere("mariadb-server", brew="mariadb"), "the stages whose lock is in a database", store="mysql"
+    ),
+    SystemProgram("etcd", _everywhere("etcd", apt="etcd-server"), "the stages whose lock is in etcd", store="etcd"),
+    SystemProgram(
         "java",
         _everywhere("java-17-openjdk-headless", apt="default-jre-headless", brew="openjdk"),
         "ZooKeeper, which runs on Java",
         store="zookeeper",
     ),
-    Program(
+    SystemProgram(
         "zookeeper.jar",
         _everywhere("zookeeper", apt="libzookeeper-java"),
         "the stages whose lock is in ZooKeeper",
         store="zookeeper",
         files=ZOOKEEPER_JARS,
     ),
-    Program("libfaketime.so.1", _everywhere("libfaketime"), "the scenarios in which clocks jump", store=CLOCKS, files=FAKETIMES),
-    Program("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
-    Program("wrk", _everywhere("wrk"), "lab bench journals, which drives replicas with wrk", version_flag="-v", optional=True),
+    SystemProgram(
+        "libfaketime.so.1", _everywhere("libfaketime"), "the scenarios in which clocks jump", store=CLOCKS, files=FAKETIMES
+    ),
+    SystemProgram("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
+    SystemProgram(
+        "wrk", _everywhere("wrk"), "lab bench journals, which drives replicas with wrk", version_flag="-v", optional=True
+    ),
 )
 
 

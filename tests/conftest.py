@@ -13,7 +13,7 @@ import pytest
 
 from lab.scenario import reader
 from lab.servers import process
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
 from tests.trial import MADE_AGAIN
@@ -59,7 +59,7 @@ def redis_port(tmp_path_factory) -> Iterator[int]:
     """The port of a Redis server of the tests' own."""
     supervisor = Supervisor()
     try:
-        yield process.start(Redis("test-redis"), supervisor, tmp_path_factory.mktemp("redis")).wait().port
+        yield process.start(RedisServer("test-redis"), supervisor, tmp_path_factory.mktemp("redis")).wait().port
     finally:
         supervisor.close()
 

@@ -19,7 +19,7 @@ from lab.scenario.options import OPTIONS
 from lab.scenario.stage_diff import difference
 from lab.scenario.stages import find_stage
 from lab.ui import questions
-from lab.ui.question import Question
+from lab.ui.question import ClaimQuestion
 
 Wait = Callable[[str], None]  # shows a sentence, and returns when the teacher wants to continue
 
@@ -94,7 +94,7 @@ def _do(out: Console, wait: Wait, commands: click.Group, action: Action) -> int:
     return run_one(given["scenario"], given["stage"], options, as_json=False, command=f"lab {action.command}", then=answer)
 
 
-def _ask(out: Console, question: Question) -> None:
+def _ask(out: Console, question: ClaimQuestion) -> None:
     out.print(question.text)
     for letter, choice in zip("abcdef", question.choices, strict=False):
         out.print(f"  {letter}  {escape(choice)}")

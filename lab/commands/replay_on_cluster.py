@@ -8,7 +8,7 @@ from pathlib import Path
 from app.lock import Stage
 from lab.commands.explore import DECISION, explored
 from lab.enact.enact import enact, script_of
-from lab.enact.enactment import Script, not_possible
+from lab.enact.enactment import ScheduleScript, not_possible
 from lab.errors import BadInput, ExitStatus
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
@@ -32,7 +32,7 @@ def unsupported(stage: Stage) -> str:
     return f"--cluster does not support locks on {where}" if where else ""
 
 
-def replay_on_cluster(stage: Stage, schedule: Schedule, script: Script, command: str) -> int:
+def replay_on_cluster(stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> int:
     """Run a schedule on real replicas, judge the run, and print whether both saw the same.
 
     Return 0 if they did, and 3 otherwise.

@@ -19,7 +19,7 @@ LIBRARY = b"matplotlib"  # its name stands in each picture that it draws
 
 
 @dataclass(frozen=True)
-class Shape:
+class DrawnShape:
     """A line, an area or a marker.
 
     colours: of its fill and its stroke. box: left, right, top and bottom, as parts of the axes. corners: how many it has.
@@ -36,7 +36,7 @@ def texts(picture: Path) -> list[str]:
     return [text for text in found if not TICK.fullmatch(text)]
 
 
-def shapes(picture: Path) -> list[Shape]:
+def shapes(picture: Path) -> list[DrawnShape]:
     """Return what is drawn on the axes, in order; the axes themselves are left out."""
     return [shape for axes in _groups(_root(picture), "axes_") for shape in _on(axes)]
 
@@ -66,7 +66,7 @@ def _groups(parent: ET.Element, name: str) -> list[ET.Element]:
     return [group for group in parent.iter(f"{SVG}g") if group.get("id", "").startswith(name)]
 
 
-def _on(axes: ET.Element) -> Iterator[Shape]:
+def _on(axes: ET.Element) -> Iterator[DrawnShape]:
     """Yield what one axes holds. Its first patch is the background, and says where the axes are."""
     background, *drawn = [group for group in axes if not group.get("id", "").startswith("matplotlib.axis")]
     left, top, right, bottom = _box(_numbers(next(background.iter(f"{SVG}path"))))
@@ -80,7 +80,7 @@ def _on(axes: ET.Element) -> Iterator[Shape]:
             x0, y0, x1, y1 = _box(numbers)
             across = [_near((x - left) / (right - left)) for x in (x0, x1)]
             down = [_near((y - top) / (bottom - top)) for y in (y0, y1)]
-            yield Shape(_colours(element), (*across, *down), len(numbers) // 2)
+            yield DrawnShape(_colours(element), (*across, *down), len(numbers) // 2)
 
 
 def _near(part: float) -> float:

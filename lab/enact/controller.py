@@ -18,7 +18,7 @@ CHUNK = 1 << 16
 
 
 @dataclass(eq=False)
-class Held:
+class HeldThread:
     """One thread of a replica, and where it is."""
 
     connection: socket.socket
@@ -40,7 +40,7 @@ class Controller:
     """A server to which each thread of each replica connects. What comes is read in ``wait_until`` alone: there is no thread."""
 
     def __init__(self) -> None:
-        self.threads: list[Held] = []
+        self.threads: list[HeldThread] = []
         # whether nothing is held any more
         self.is_free = False
         self._server = socket.create_server((LOOPBACK, 0), backlog=64)
@@ -70,7 +70,7 @@ class Controller:
         """Process what the replicas report for this many seconds, so that time passes."""
         self.wait_until(lambda: False, seconds)
 
-    def order(self, thread: Held, order: str = GO) -> None:
+    def order(self, thread: HeldThread, order: str = GO) -> None:
         """Let a thread continue."""
         thread.at = ""
         thread.replies.clear()
@@ -93,11 +93,11 @@ class Controller:
 
     def _accept(self) -> None:
         connection, _ = self._server.accept()
-        thread = Held(connection)
+        thread = HeldThread(connection)
         self.threads.append(thread)
         self._selector.register(connection, selectors.EVENT_READ, thread)
 
-    def _read(self, thread: Held) -> None:
+    def _read(self, thread: HeldThread) -> None:
         try:
             data = thread.connection.recv(CHUNK)
         except OSError:
@@ -110,7 +110,7 @@ class Controller:
         for line in lines:
             self._take(thread, json.loads(line))
 
-    def _take(self, thread: Held, report: dict[str, Any]) -> None:
+    def _take(self, thread: HeldThread, report: dict[str, Any]) -> None:
         thread.replica, thread.pid, thread.request = report["replica"], report["pid"], report["request"]
         if report["at"] == REPLY:
             thread.replies.append(report["reply"])

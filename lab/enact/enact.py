@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from app.lock import Claim, Stage
 from lab.enact.controller import Controller
-from lab.enact.enactment import Enactment, Script
+from lab.enact.enactment import Enactment, ScheduleScript
 from lab.enact.faults import Injected
 from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
@@ -41,13 +41,13 @@ class Enacted(NamedTuple):
     followed: bool
 
 
-def script_of(explorer: Explorer, schedule: Schedule) -> Script:
+def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
     """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
     world = explorer.world(schedule.task, schedule.clients)
-    return Script(*walked(world, schedule.parsed, schedule.until_ms), tuple(explorer.real.scripts.values()))
+    return ScheduleScript(*walked(world, schedule.parsed, schedule.until_ms), tuple(explorer.real.scripts.values()))
 
 
-def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
+def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
     """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
 
     Where the cluster differs, it is tried again: on a busy machine a key can expire too early. The sentence states how often.
@@ -62,7 +62,7 @@ def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Scri
     return done
 
 
-def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Script, command: str) -> Enacted:
+def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
     events = [move.event for move in script.moves]
     phases = [at.phase for at in places(Walk(script.world, script.states, script.moves))]
     injected = Injected(events, phases, schedule.ttl_ms)

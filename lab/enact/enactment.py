@@ -14,7 +14,7 @@ import redis
 
 from app.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
 from lab.enact.clients import Client
-from lab.enact.controller import Controller, Held
+from lab.enact.controller import Controller, HeldThread
 from lab.enact.faults import Injected
 from lab.enact.names import Names
 from lab.explore.code.operation import CommandSent, Listen, Nap
@@ -48,12 +48,12 @@ BEFORE_EXPIRY_S = 0.25  # a waiter's last try in vain is so long before the lock
 MOST_IN_VAIN = 8  # commands of one try
 
 
-class Differs(Exception):  # noqa: N818 - states what was found
+class ClusterDiffers(Exception):  # noqa: N818 - states what was found
     """The cluster did something else than the explorer. The message names the event."""
 
 
 @dataclass(frozen=True)
-class Script:
+class ScheduleScript:
     """What the explorer saw."""
 
     world: World
@@ -81,11 +81,11 @@ def not_possible(events: Sequence[ScheduleEvent]) -> str:
 class Enactment:
     """Does the events of a schedule. It is the drive of a run: it sends the requests, and injects the faults."""
 
-    def __init__(self, script: Script, controller: Controller, injected: Injected, timeout_s: float) -> None:
+    def __init__(self, script: ScheduleScript, controller: Controller, injected: Injected, timeout_s: float) -> None:
         self.script, self.controller, self.injected, self.timeout_s = script, controller, injected, timeout_s
         self.difference = ""  # the event at which the cluster differed; empty if it did not
         self.paused: dict[int, int] = {}  # client → the place of its pause
-        self.threads: dict[tuple[int, int], Held] = {}  # client and thread → where it is
+        self.threads: dict[tuple[int, int], HeldThread] = {}  # client and thread → where it is
         self.clients: list[Client] = []
         self.pids: list[int] = []
         self.began_s = 0.0
@@ -101,9 +101,9 @@ class Enactment:
                     break
                 try:
                     self._enact(place, move)
-                except Differs as difference:
-                    raise Differs(f"event {place + 1}, {move.event}: {difference}") from None
-        except Differs as difference:
+                except ClusterDiffers as difference:
+                    raise ClusterDiffers(f"event {place + 1}, {move.event}: {difference}") from None
+        except ClusterDiffers as difference:
             self.difference = str(difference)
         finally:
             self._let_go()
@@ -120,8 +120,8 @@ class Enactment:
             client.start()
             try:
                 self._settle_client(self.script.states[0], number, WITHIN_S)
-            except Differs as difference:
-                raise Differs(f"before the first event: {difference}") from None
+            except ClusterDiffers as difference:
+                raise ClusterDiffers(f"before the first event: {difference}") from None
         self.began_s = time.monotonic()
 
     def _load(self, server: Server) -> None:
@@ -163,12 +163,12 @@ class Enactment:
             self.injected.begin(place, thread.replica, thread.pid, thread.request)
         self.controller.order(thread, ORDERS[event.kind])
         if not self.controller.wait_until(lambda: bool(thread.replies) or thread.gone, WITHIN_S) or not thread.replies:
-            raise Differs("no reply came")
+            raise ClusterDiffers("no reply came")
         if event.kind is not STEP:
             self.injected.recovered(place)
         expected = move.reply.value if isinstance(move.reply, Reply) else move.reply
         if event.kind in (STEP, RESEND) and not self.names.same_reply(expected, thread.replies[0]):
-            raise Differs(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
+            raise ClusterDiffers(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
 
     def _subscribe(self, client: int, command: CommandSent) -> None:
         """Let a replica subscribe. The thread sends the command that asks for it; in the explorer it is the one that listens."""
@@ -177,32 +177,32 @@ class Enactment:
             if self.names.same_command(command.words, thread.words):
                 self.controller.order(thread)
 
-    def _at_subscription(self, client: int) -> list[Held]:
+    def _at_subscription(self, client: int) -> list[HeldThread]:
         """Return the threads of a replica that are held at the command of a subscription."""
         mine = [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
         return [thread for thread in mine if thread.words[0].encode() in SUBSCRIBING]
 
-    def _held(self, client: int, number: int, at: str, command: CommandSent | None, within_s: float) -> Held:
-        """Wait until a thread of a replica is held, at this command if one is given. Raises Differs."""
+    def _held(self, client: int, number: int, at: str, command: CommandSent | None, within_s: float) -> HeldThread:
+        """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers."""
         self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, within_s)
         thread = self._find(client, number, at, command)
         wanted = _words(command.words) if command else at
         if thread is None:
-            raise Differs(f"{letter_of(client, number > 0)} did not reach {wanted}")
+            raise ClusterDiffers(f"{letter_of(client, number > 0)} did not reach {wanted}")
         if command is not None and not self.names.same_command(command.words, thread.words):
-            raise Differs(
+            raise ClusterDiffers(
                 f"{letter_of(client, number > 0)} sends {' '.join(map(self.names.plain, thread.words))}, and not {wanted}"
             )
         return thread
 
-    def _come(self, client: int, number: int, at: str, command: CommandSent | None) -> Held | None:
+    def _come(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:
         """Return the thread of a replica that is held there. In the explorer nobody waits until a channel is left."""
         for thread in self._at_subscription(client) if command is not None else ():
             if thread.request and number == 0:
                 self.controller.order(thread)
         return self._find(client, number, at, command)
 
-    def _find(self, client: int, number: int, at: str, command: CommandSent | None) -> Held | None:
+    def _find(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:
         known = self.threads.get((client, number))
         if known is not None:
             return known if known.at == at else None
@@ -216,7 +216,7 @@ class Enactment:
         return None
 
     def _settle(self, state: State, within_s: float) -> None:
-        """Wait until each replica that runs is where the explorer had it. Raises Differs."""
+        """Wait until each replica that runs is where the explorer had it. Raises ClusterDiffers."""
         for client in range(self.script.clients):
             self._settle_client(state, client, within_s)
 
@@ -230,7 +230,7 @@ class Enactment:
             elif operation is not None and not isinstance(operation, Listen):
                 self.controller.pass_time(SETTLE_S)
         if all(node.ended) and not self.controller.wait_until(lambda: not self.clients[client].is_alive(), within_s):
-            raise Differs(f"the request of {letter_of(client)} did not end")
+            raise ClusterDiffers(f"the request of {letter_of(client)} did not end")
 
     # time
 
@@ -301,7 +301,7 @@ class Enactment:
         os.kill(self.pids[client], signal.SIGSTOP)
         process = psutil.Process(self.pids[client])
         if not self.controller.wait_until(lambda: process.status() == psutil.STATUS_STOPPED, WITHIN_S):
-            raise Differs("the process did not stop")
+            raise ClusterDiffers("the process did not stop")
         self.paused[client] = place
 
     def _resume(self, client: int) -> None:
@@ -314,7 +314,7 @@ class Enactment:
         self._record(place, client)
         os.kill(self.pids[client], signal.SIGKILL)
         if not self.controller.wait_until(lambda: not self.clients[client].is_alive(), WITHIN_S):
-            raise Differs("the process did not end")
+            raise ClusterDiffers("the process did not end")
         self.injected.recovered(place)
 
     def _restart(self, place: int) -> None:

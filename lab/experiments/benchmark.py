@@ -39,7 +39,7 @@ class Unmeasured(LabError):  # noqa: N818 - states what happened
     exit_status = ExitStatus.NOTHING_SHOWN
 
 
-class Promise(msgspec.Struct, frozen=True):
+class RatioLimit(msgspec.Struct, frozen=True):
     """A limit: ``at_most`` or ``at_least``; the other is None."""
 
     at_most: float | None = None
@@ -58,7 +58,7 @@ class Measured(msgspec.Struct, kw_only=True):
     value: float
     low: float | None = None  # the low end of its interval; None where it was measured once
     high: float | None = None  # the high end of its interval
-    promise: Promise
+    promise: RatioLimit
     samples: list[float]  # the samples of which the value is the mean
     remark: str = ""
     held: bool = False  # whether the value keeps the promise
@@ -94,7 +94,7 @@ def pairwise(pairs: int, one: Callable[[], Sample], other: Callable[[], Sample])
             yield one(), other()
 
 
-def ratio(name: str, what: str, promise: Promise, ratios: Sequence[float], remark: str = "") -> Measured:
+def ratio(name: str, what: str, promise: RatioLimit, ratios: Sequence[float], remark: str = "") -> Measured:
     """Return the mean of paired ratios as a figure."""
     value, low, high = mean_of_ratios(ratios)
     return Measured(

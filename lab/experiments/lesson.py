@@ -17,7 +17,7 @@ from lab.errors import BadInput, choose_from
 from lab.paths import DOCS, HOME
 from lab.scenario import reader
 from lab.ui import questions
-from lab.ui.question import Question
+from lab.ui.question import ClaimQuestion
 
 LIST = DOCS / "class.toml"
 OPEN, RUN, DIFF = "open", "run", "diff"
@@ -43,12 +43,12 @@ class Action(NamedTuple):
         return HOME / self.words[0]
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> ClaimQuestion | None:
         """Return the question of the claim that a run tests; None where nothing is run."""
         return questions.of(reader.load(self.words[0]).tests.name) if self.kind == RUN else None
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LessonStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One step of the lesson."""
 
     title: str
@@ -73,7 +73,7 @@ class Placed(NamedTuple):
     # the minutes of the lesson at which it begins and ends
     begins: int
     ends: int
-    step: Step
+    step: LessonStep
 
 
 @cache
@@ -93,9 +93,9 @@ def step(number: str | int) -> Placed:
     return numbers[choose_from("step", str(number), numbers, "docs/class.toml")]
 
 
-def _checked(entry: dict[str, object]) -> Step:
+def _checked(entry: dict[str, object]) -> LessonStep:
     try:
-        found = msgspec.convert(entry, Step)
+        found = msgspec.convert(entry, LessonStep)
     except msgspec.ValidationError as error:
         raise BadInput(f"docs/class.toml: {entry}: {error}") from None
     for action in found.actions:

@@ -55,7 +55,7 @@ Cycle = tuple[int, int, int]  # asked, got, done: CLOCK_MONOTONIC in nanoseconds
 
 
 @dataclass(frozen=True)
-class Client:
+class ClientSetup:
     """The data with which a client process makes its lock."""
 
     store: str | None
@@ -87,7 +87,7 @@ def measure_lock(
     for number in range(clients):
         near, far = fork.Pipe()
         key = f"lab:bench:{name}:{'all' if one_key else number}"
-        process = fork.Process(target=_compete, args=(Client(store, settings, make, key, work_ms), far, for_s), daemon=True)
+        process = fork.Process(target=_compete, args=(ClientSetup(store, settings, make, key, work_ms), far, for_s), daemon=True)
         process.start()
         pipes.append(near)
         processes.append(process)
@@ -110,7 +110,7 @@ def median_of(rounds: Sequence[LockMeasurement]) -> LockMeasurement:
     return msgspec.structs.replace(middle, least_per_s=in_order[0].per_s, most_per_s=in_order[-1].per_s)
 
 
-def _compete(client: Client, pipe: Connection, for_s: float) -> None:
+def _compete(client: ClientSetup, pipe: Connection, for_s: float) -> None:
     store = lock_store(client.store, client.settings, Journal(None))
     cycles: list[Cycle] = []
 

@@ -46,7 +46,7 @@ UNCLAIMED, UNFIT, MISSING = (
 
 
 @dataclass
-class Task:
+class OwnCell:
     """One stage under one scenario, and what came of it."""
 
     stage: Stage
@@ -85,13 +85,13 @@ class Task:
 SEVERITY = ("KEPT", "ADMITTED", "UNSEEN", "VOID", "BROKEN")
 
 
-def plan(found: Sequence[Stage], only_scenarios: Sequence[str]) -> list[Task]:
+def plan(found: Sequence[Stage], only_scenarios: Sequence[str]) -> list[OwnCell]:
     """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown."""
     tasks = []
     for named in in_order(only_scenarios or scenarios.names()):
         one = scenarios.load(named)
         for stage in found:
-            task = Task(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
+            task = OwnCell(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
             task.kind, task.reason = _left_out(stage, one)
             tasks.append(task)
     return tasks
@@ -147,10 +147,10 @@ def run_own(
     return status(tasks)
 
 
-def conduct(tasks: Sequence[Task], jobs: int, console: Console, reports: Path, draw: bool) -> None:
+def conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, draw: bool) -> None:
     """Make one round of runs, ``jobs`` at a time."""
 
-    def one(task: Task) -> None:
+    def one(task: OwnCell) -> None:
         cell = judged(task.cell(), [*task.words, *([] if draw else ["--no-draw"])], reports, task.stage.store or "")
         task.rounds.append(cell)
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
@@ -159,7 +159,7 @@ def conduct(tasks: Sequence[Task], jobs: int, console: Console, reports: Path, d
         list(pool.map(one, [task for task in tasks if not task.kind]))
 
 
-def status(tasks: Sequence[Task]) -> ExitStatus:
+def status(tasks: Sequence[OwnCell]) -> ExitStatus:
     """Return the worst exit status of all rounds: 1 where any run is BROKEN.
 
     The status is 3 where a cell has several verdicts or nothing ran, and 4 where a program is missing.
@@ -183,7 +183,7 @@ def _folder(found: Sequence[Stage], out: Path | None, reports: Path) -> Path:
     return out
 
 
-def _write(found: Sequence[Stage], tasks: Sequence[Task], folder: Path, reports: Path, origin: Origin) -> list[Path]:
+def _write(found: Sequence[Stage], tasks: Sequence[OwnCell], folder: Path, reports: Path, origin: Origin) -> list[Path]:
     """Write the matrix of the scenarios that ran; nothing where none ran."""
     ran = {task.scenario.name for task in tasks if task.rounds}
     cells = [task.result() for task in tasks if task.scenario.name in ran]
@@ -191,7 +191,7 @@ def _write(found: Sequence[Stage], tasks: Sequence[Task], folder: Path, reports:
     return write(cells, folder, reports, own=title, origin=origin) if cells else []
 
 
-def _print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Task]) -> None:
+def _print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
     """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
     for stage in found:
         for kind in (UNCLAIMED, UNFIT, MISSING):
@@ -205,7 +205,7 @@ def _print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Ta
         console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)
 
 
-def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[Task]) -> None:
+def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
     """Print a line for each scenario that ran: the verdict, the figures, and why."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("scenario", *(["stage"] if len(found) > 1 else []), "verdict", "figures", "why"):

@@ -8,21 +8,21 @@ from pathlib import Path
 
 from lab.explore.store.others import NEXT_TO, is_other
 from lab.servers import process
-from lab.servers.process import Program, free_port
-from lab.servers.programs.etcd import Etcd
+from lab.servers.process import ServerProgram, free_port
+from lab.servers.programs.etcd import EtcdServer
 from lab.servers.programs.mariadb import MariaDB
-from lab.servers.programs.zookeeper import ZooKeeper
+from lab.servers.programs.zookeeper import ZooKeeperServer
 from lab.servers.server import Server
 from lab.servers.supervisor import Supervisor
 
 
-def _program(store: str, place: int) -> Program:
+def _program(store: str, place: int) -> ServerProgram:
     name = f"explored-{store}-{place}"
     if store == "zookeeper":
-        return ZooKeeper(name)
+        return ZooKeeperServer(name)
     if store == "mysql":
         return MariaDB(name)
-    return Etcd(name, {name: free_port()})
+    return EtcdServer(name, {name: free_port()})
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from lab.explore.other_servers import next_to
 from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import RealRedis
 from lab.servers import process
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.server import Server
 from lab.servers.supervisor import Supervisor
 
@@ -47,7 +47,7 @@ def servers(number: int, store: str | None = None) -> Iterator[list[Server]]:
         started = []
         for place in range(number):
             (own := Path(folder) / str(place)).mkdir()
-            started.append(process.start(Redis("explored-redis"), supervisor, own))
+            started.append(process.start(RedisServer("explored-redis"), supervisor, own))
         running: list[Server] = [one.wait() for one in started]
         with next_to(running, store, supervisor, Path(folder)):
             yield running

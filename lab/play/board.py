@@ -34,7 +34,7 @@ READS = {  # the type of a key → the command that reads it whole
 }
 
 
-class Doing(NamedTuple):
+class ThreadWait(NamedTuple):
     """What one thread waits for."""
 
     # of the replica; 0 serves the request
@@ -58,14 +58,14 @@ class Pane(NamedTuple):
     phase: str
     # runs, paused or dead
     mode: str
-    threads: tuple[Doing, ...]
+    threads: tuple[ThreadWait, ...]
     # the last reply; empty before the first
     answer: str
     # why a client that is inside holds the lock no longer, in English; empty while it does
     truth: str
 
 
-class Shown(NamedTuple):
+class ShownKey(NamedTuple):
     """One key of a server."""
 
     name: str
@@ -76,7 +76,7 @@ class Shown(NamedTuple):
     owner: int
 
 
-class Line(NamedTuple):
+class CodeLine(NamedTuple):
     """A line of code."""
 
     number: int
@@ -132,22 +132,22 @@ class Board:
             self._granted[client, number] = known
         return known
 
-    def _doing(self, thread: int, operation: Operation | None, node: Node) -> Doing:
+    def _doing(self, thread: int, operation: Operation | None, node: Node) -> ThreadWait:
         match operation:
             case CommandSent():
                 work = self._work[bool(node.writing)] if operation.server == COUNTER else 0
                 own = operation.line if operation.file == str(self.program.path) else 0
-                return Doing(thread, "command", self.words(operation), own, work)
+                return ThreadWait(thread, "command", self.words(operation), own, work)
             case Until(at_ms):
-                return Doing(thread, "moment", at_ms=at_ms or 0)
+                return ThreadWait(thread, "moment", at_ms=at_ms or 0)
             case Nap():
-                return Doing(thread, "nap")
+                return ThreadWait(thread, "nap")
             case Listen(at_ms, _):
-                return Doing(thread, "message", at_ms=at_ms or 0)
+                return ThreadWait(thread, "message", at_ms=at_ms or 0)
             case Choice():
-                return Doing(thread, "choice")
+                return ThreadWait(thread, "choice")
             case _:
-                return Doing(thread, "over")
+                return ThreadWait(thread, "over")
 
     def words(self, command: CommandSent, language: Language = say.ENGLISH) -> str:
         """Return a command as a person writes it: the tokens have their names in a language."""
@@ -164,11 +164,11 @@ class Board:
         """Return what the store answered."""
         return reply_in_words(self.program, reply, partial(say.token, language=language))
 
-    def lock(self, state: State) -> tuple[Shown, ...]:
+    def lock(self, state: State) -> tuple[ShownKey, ...]:
         """Return the keys of the lock's store."""
         return self._keys(0, self.world.lock, state.lock, state)
 
-    def counter(self, state: State) -> tuple[Shown, ...]:
+    def counter(self, state: State) -> tuple[ShownKey, ...]:
         """Return the keys of the counter's store."""
         return self._keys(1, self.world.counter, state.counter, state)
 
@@ -177,12 +177,12 @@ class Board:
         keys = [key for key in self.counter(state) if key.name == NUMBER]
         return sum(int(word) for key in keys for word in _numbers(key.value))
 
-    def _keys(self, which: int, table: Table, number: int, state: State) -> tuple[Shown, ...]:
+    def _keys(self, which: int, table: Table, number: int, state: State) -> tuple[ShownKey, ...]:
         if (which, number) not in self._values:
             self._values[which, number] = _read(self.program, table, number)
         owners = {key: owner.actor for key, owner in state.ghosts.owners} if which == 0 else {}
         return tuple(
-            Shown(name, value, key.ttl_ms, owners.get(key.name.decode(errors="replace"), -1))
+            ShownKey(name, value, key.ttl_ms, owners.get(key.name.decode(errors="replace"), -1))
             for (name, value), key in zip(self._values[which, number], table.contents[number], strict=True)
         )
 
@@ -234,30 +234,30 @@ def _line_that_sends(method: Any, kind: Any) -> int:
     return _line_that_sends(kind.parts, kind) if method.__name__ != "parts" and "parts()" in "".join(lines) else first + 1
 
 
-def work_code(program: Program) -> list[Line]:
+def work_code(program: Program) -> list[CodeLine]:
     """Return how the resource reads and writes."""
     kind = program.resource
-    found: list[Line] = []
+    found: list[CodeLine] = []
     methods = [kind.read, kind.write]
     if work_lines(program)[False] >= inspect.getsourcelines(kind.parts)[1]:
         methods.append(kind.parts)
     for method in methods:
         lines, first = inspect.getsourcelines(method)
-        found += [Line(first + number, text.rstrip("\n")[4:]) for number, text in enumerate(lines)]
-        found.append(Line(0, ""))
+        found += [CodeLine(first + number, text.rstrip("\n")[4:]) for number, text in enumerate(lines)]
+        found.append(CodeLine(0, ""))
     return found[:-1]
 
 
-def stage_code(path: Path) -> list[Line]:
+def stage_code(path: Path) -> list[CodeLine]:
     """Return the code of a stage: its class, and the scripts and functions next to it."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    found: list[Line] = []
+    found: list[CodeLine] = []
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) or (isinstance(node, ast.Assign) and _is_script(node)):
             first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
-            found += [Line(number, lines[number - 1]) for number in range(first, (node.end_lineno or first) + 1)]
-            found.append(Line(0, ""))
+            found += [CodeLine(number, lines[number - 1]) for number in range(first, (node.end_lineno or first) + 1)]
+            found.append(CodeLine(0, ""))
     return found[:-1]
 
 

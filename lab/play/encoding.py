@@ -16,7 +16,7 @@ from lab.story import say
 T = TypeVar("T", bound=Hashable)
 
 
-class Table(Generic[T]):
+class ValueTable(Generic[T]):
     """Values, each once."""
 
     def __init__(self) -> None:
@@ -66,8 +66,13 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
     """
     board = Board(graph.world, graph.found.graph)
     stated = Statements(board)
-    panes, locks, counters, left = Table[Any](), Table[Any](), Table[Any](), Table[Any]()
-    events, sentences, reports, findings = Table[str](), Table[str](), Table[Any](), Table[tuple[tuple[str, str], ...]]()
+    panes, locks, counters, left = ValueTable[Any](), ValueTable[Any](), ValueTable[Any](), ValueTable[Any]()
+    events, sentences, reports, findings = (
+        ValueTable[str](),
+        ValueTable[str](),
+        ValueTable[Any](),
+        ValueTable[tuple[tuple[str, str], ...]](),
+    )
     findings.place(())  # place 0: nothing breaks
     states, moves = [], []
     for number, state in enumerate(graph.states):
@@ -103,10 +108,10 @@ def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[i
     Such states differ in what the search remembers of their past. First all that look the same are taken for one, and are then
     separated where a move leads to different ones, until none does.
     """
-    table = Table[Any]()
+    table = ValueTable[Any]()
     classes = [table.place(tuple(state)) for state in states]
     while True:
-        after = Table[Any]()
+        after = ValueTable[Any]()
         refined = [after.place((own, *_leading(moves[state], classes))) for state, own in enumerate(classes)]
         if len(after.places) == len(table.places):
             break

@@ -13,7 +13,7 @@ CLIENTS = 2
 TTL_MS = 3000
 
 
-class Kind(StrEnum):
+class LevelKind(StrEnum):
     """The three kinds of level."""
 
     # a claim can be broken: break it
@@ -32,7 +32,7 @@ class Level:
     name: str
     # a stage, or the path of a stage's file
     stage: str
-    kind: Kind
+    kind: LevelKind
     # an order or a question, in one sentence
     goal: str
     # the level is won when one of these breaks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.lock import Claim
 from lab.explore.search.budget import Budget
-from lab.play.level import Kind, Level
+from lab.play.level import Level, LevelKind
 
 PAUSE, CRASH, RESEND, LOST_REPLY = Budget(pauses=1), Budget(crashes=1), Budget(resends=1), Budget(lost_replies=1)
 THEFT = (Claim.releases_only_its_own, Claim.releases_atomically)
@@ -15,7 +15,7 @@ LEVELS = (
     Level(
         "none",
         "none",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "Make one of the two increments disappear.",
         (Claim.exclusive,),
         lesson="Both clients read the same number. The second write overwrote the first. No fault was needed.",
@@ -23,7 +23,7 @@ LEVELS = (
     Level(
         "incr",
         "incr",
-        Kind.DECIDE,
+        LevelKind.DECIDE,
         "Can an increment disappear, when reading and writing are one command?",
         LOST,
         lesson="Nothing can happen inside one command. Work that is one command needs no lock.",
@@ -31,7 +31,7 @@ LEVELS = (
     Level(
         "setnx-crash",
         "setnx",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "Have B wait for ever.",
         FREED,
         CRASH,
@@ -40,7 +40,7 @@ LEVELS = (
     Level(
         "setnx-lost-reply",
         "setnx",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "One reply is lost, and nobody dies. Have a client wait for ever.",
         (Claim.acquires_atomically, Claim.freed_after_a_failed_release),
         LOST_REPLY,
@@ -49,7 +49,7 @@ LEVELS = (
     Level(
         "setnx_expire-crash",
         "setnx_expire",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "The code sets a TTL. Have B wait for ever all the same.",
         FREED,
         CRASH,
@@ -58,7 +58,7 @@ LEVELS = (
     Level(
         "ttl-same-crash",
         "ttl",
-        Kind.SAME_MOVES,
+        LevelKind.SAME_MOVES,
         "These moves made B wait for ever. Do they harm a lock whose key and TTL are one command?",
         FREED,
         CRASH,
@@ -68,7 +68,7 @@ LEVELS = (
     Level(
         "ttl-pause",
         "ttl",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "Have A or B delete the lock of the other.",
         THEFT,
         PAUSE,
@@ -77,7 +77,7 @@ LEVELS = (
     Level(
         "uuid-same-pause",
         "uuid",
-        Kind.SAME_MOVES,
+        LevelKind.SAME_MOVES,
         "These moves deleted the lock of another. Do they, when the release first looks at the owner?",
         THEFT,
         PAUSE,
@@ -87,7 +87,7 @@ LEVELS = (
     Level(
         "uuid-pause",
         "uuid",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "The release looks at the owner first. Have A or B delete the lock of the other all the same.",
         THEFT,
         PAUSE,
@@ -96,7 +96,7 @@ LEVELS = (
     Level(
         "lua-same-pause",
         "lua",
-        Kind.SAME_MOVES,
+        LevelKind.SAME_MOVES,
         "These moves came between look and delete. What do they do, when both are one script?",
         THEFT,
         PAUSE,
@@ -106,7 +106,7 @@ LEVELS = (
     Level(
         "lua-release",
         "lua",
-        Kind.DECIDE,
+        LevelKind.DECIDE,
         "Look and delete are one script. Can a client delete the lock of another?",
         THEFT,
         PAUSE,
@@ -115,7 +115,7 @@ LEVELS = (
     Level(
         "lua-work",
         "lua",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "The work takes 5 seconds, and the TTL is 3 seconds. Lose an increment without any fault.",
         LOST,
         work_ms=5000,
@@ -124,7 +124,7 @@ LEVELS = (
     Level(
         "watchdog-work",
         "watchdog",
-        Kind.DECIDE,
+        LevelKind.DECIDE,
         "The work takes 5 seconds, and a thread renews the TTL of 3 seconds. Can an increment be lost without a fault?",
         LOST,
         work_ms=5000,
@@ -133,7 +133,7 @@ LEVELS = (
     Level(
         "watchdog-pause",
         "watchdog",
-        Kind.DECIDE,
+        LevelKind.DECIDE,
         "A thread renews the lock. Can one pause lose an increment?",
         LOST,
         PAUSE,
@@ -142,7 +142,7 @@ LEVELS = (
     Level(
         "watchdog_abort-pause",
         "watchdog_abort",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "The client looks at its lock just before it writes. Lose an increment all the same.",
         LOST,
         PAUSE,
@@ -151,7 +151,7 @@ LEVELS = (
     Level(
         "fencing-same-pause",
         "fencing",
-        Kind.SAME_MOVES,
+        LevelKind.SAME_MOVES,
         "These moves lost an increment. Do they, when the resource checks a number?",
         LOST,
         PAUSE,
@@ -161,7 +161,7 @@ LEVELS = (
     Level(
         "fencing-pause",
         "fencing",
-        Kind.DECIDE,
+        LevelKind.DECIDE,
         "The resource refuses each write with an old number. Can one pause lose an increment?",
         LOST,
         PAUSE,
@@ -170,7 +170,7 @@ LEVELS = (
     Level(
         "uuid-resend",
         "uuid",
-        Kind.BREAK,
+        LevelKind.BREAK,
         "A reply is lost, and the client sends its command again. Have a client wait for a lock that nobody uses.",
         (Claim.survives_a_lost_reply,),
         RESEND,

@@ -16,7 +16,7 @@ from lab.explore.search.search import search
 from lab.explore.search.searched import Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.language.choice import Language
-from lab.play.level import CLIENTS, TTL_MS, Kind, Level
+from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import Said, said
 from lab.story import say
 
@@ -37,10 +37,10 @@ def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[Stage, Budget]
         for claim in found.broken:
             if claim not in seen:
                 seen.add(claim)
-                yield _level(stage, question, Kind.BREAK, to_break(claim), (claim,))
+                yield _level(stage, question, LevelKind.BREAK, to_break(claim), (claim,))
         if not found.broken:
             claims = question.tests()
-            yield _level(stage, question, Kind.DECIDE, to_decide(question), claims)
+            yield _level(stage, question, LevelKind.DECIDE, to_decide(question), claims)
 
 
 def to_break(claim: Claim) -> Said:
@@ -69,8 +69,8 @@ def _plain(stage: Stage) -> Iterator[Question]:
             yield replace(question, task=task)
 
 
-def _level(stage: Stage, question: Question, kind: Kind, goal: Said, claims: tuple[Claim, ...]) -> Level:
-    about = claims[0].name if kind is Kind.BREAK else _named(question.budget, question.task.work_ms)
+def _level(stage: Stage, question: Question, kind: LevelKind, goal: Said, claims: tuple[Claim, ...]) -> Level:
+    about = claims[0].name if kind is LevelKind.BREAK else _named(question.budget, question.task.work_ms)
     name, faults, work_ms = f"{stage.name}-{about}", question.budget, question.task.work_ms
     return Level(name, stage.lookup, kind, goal.english, claims, faults, work_ms, goal_in_chinese=goal.chinese)
 

@@ -24,10 +24,10 @@ from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules, search
 from lab.explore.store.real_redis import RealRedis
-from lab.play.board import Line, stage_code, work_code
+from lab.play.board import CodeLine, stage_code, work_code
 from lab.play.encoding import encoded
 from lab.play.graph import Graph
-from lab.play.level import CLIENTS, TTL_MS, Kind, Level
+from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
 from lab.report.html import page
 from lab.scenario.stages import find_stage
@@ -64,8 +64,8 @@ class Made:
     given: str
     # whether any key of the lock expires
     expires: bool
-    code: list[Line]
-    work: list[Line]
+    code: list[CodeLine]
+    work: list[CodeLine]
     resource: str
 
 
@@ -117,7 +117,7 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
     shortest: dict[str, str] = {}
     for level in levels:
         one = make(level, real, given=shortest.get(level.moves_of, ""))
-        if level.kind is Kind.BREAK and not one.par:
+        if level.kind is LevelKind.BREAK and not one.par:
             raise BadInput(
                 f"the level {level.name} cannot be won: nothing breaks {', '.join(claim.name for claim in level.claims)}"
             )

@@ -29,7 +29,7 @@ from lab.servers.partition import Partition, partitions
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
@@ -176,13 +176,13 @@ def cluster(
     external_stores.refuse_silence(needed, elsewhere)
     wanted = {name: stores()[name].programs(scenario) for name in needed if name not in elsewhere}
     kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
-    counter = [Redis("counter-redis")] if kept_apart else []
+    counter = [RedisServer("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         program(name)  # a missing program is reported before anything is started
     process.prepare(Gunicorn("", stores=tuple(needed)), supervisor)
     with contextlib.ExitStack() as started:
 
-        def up(*programs: process.Program) -> list[Running]:
+        def up(*programs: process.ServerProgram) -> list[Running]:
             starting: list[process.Starting] = []
             running: list[Running] = []
             started.callback(process.stop_all, running)

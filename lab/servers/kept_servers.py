@@ -81,7 +81,7 @@ class KeptServers:
             return False
         return True
 
-    def _start(self, supervisor: Supervisor, key: tuple[str, int, Path], programs: Sequence[process.Program]) -> None:
+    def _start(self, supervisor: Supervisor, key: tuple[str, int, Path], programs: Sequence[process.ServerProgram]) -> None:
         self.folder = key[2] / f".servers-{os.getpid()}.part"
         self.lock = hidden_folder(self.folder)
         self.key = key

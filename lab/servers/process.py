@@ -30,7 +30,7 @@ TRIES = 3  # a port can be taken between choosing and binding it
 PORTS = range(20_000, 32_000)  # below the range from which the kernel gives ports to outgoing connections
 
 
-class Program(Protocol):
+class ServerProgram(Protocol):
     """A program that the lab can start: a dataclass in ``programs/`` whose fields are its parameters."""
 
     @property
@@ -61,7 +61,7 @@ class Program(Protocol):
 
 
 @runtime_checkable
-class ForkedProgram(Program, Protocol):
+class ForkedProgram(ServerProgram, Protocol):
     """A program in Python. It is forked from a process that has imported its modules, where the system allows it."""
 
     @property
@@ -73,7 +73,7 @@ class ForkedProgram(Program, Protocol):
 class Running:
     """A server that runs as a process of the lab."""
 
-    program: Program
+    program: ServerProgram
     port: int  # on 127.0.0.1
     pid: int
     log: Path  # the file of its output
@@ -190,7 +190,7 @@ class Starting:
         raise NotReady(f"{self.running.program.name} did not come up; the end of its log:\n{words}")
 
 
-def start(program: Program, supervisor: Supervisor, folder: Path, tries: int = TRIES) -> Starting:
+def start(program: ServerProgram, supervisor: Supervisor, folder: Path, tries: int = TRIES) -> Starting:
     """Start a program on a free port. Its folder is ``folder/<name>``, with its log inside. Raises
     MissingProgram, NotReady.
     """
@@ -201,7 +201,7 @@ def start(program: Program, supervisor: Supervisor, folder: Path, tries: int = T
     return Starting(Running(program, port, launch(program, supervisor, port, log), log, supervisor), folder, tries)
 
 
-def launch(program: Program, supervisor: Supervisor, port: int, log: Path) -> int:
+def launch(program: ServerProgram, supervisor: Supervisor, port: int, log: Path) -> int:
     """Start the process through the supervisor, and return its pid. Raises MissingProgram, NotReady."""
     argv = program.argv(port, log.parent)
     forkable = program.forkable if isinstance(program, ForkedProgram) else None

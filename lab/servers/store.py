@@ -11,7 +11,7 @@ from typing import Protocol
 from lab.evidence.client_facts import ClientFacts
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Program
+from lab.servers.process import ServerProgram
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 
@@ -38,10 +38,10 @@ def close_all(recorders: Sequence[EventRecorder]) -> None:
             recorder.ask_to_end()
 
 
-class Store(Protocol):
+class StoreServers(Protocol):
     """A file of ``lab/servers/stores`` with these functions. It has the name of its client in ``app/stores``."""
 
-    def programs(self, scenario: Scenario) -> list[Program]:
+    def programs(self, scenario: Scenario) -> list[ServerProgram]:
         """Return the servers to start for a scenario. They start at the same time."""
 
     def url(self, running: Sequence[Reachable]) -> str:

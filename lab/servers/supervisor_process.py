@@ -67,7 +67,7 @@ class Forked:
         return self.returncode
 
 
-class ForkServer:
+class ForkingProcess:
     """A process that has imported what a program imports, and forks the program on request."""
 
     def __init__(self, about: dict[str, Any], env: dict[str, str], in_child: Callable[[], None]) -> None:
@@ -137,7 +137,7 @@ class SupervisorProcess:
 
     def __init__(self) -> None:
         self.started: dict[int, subprocess.Popen[bytes] | Forked] = {}
-        self.fork_servers: dict[str, ForkServer] = {}  # by the entry of the program
+        self.fork_servers: dict[str, ForkingProcess] = {}  # by the entry of the program
         self.pid = os.getpid()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -190,14 +190,14 @@ class SupervisorProcess:
                 return {"pid": pid}
         return {}
 
-    def _fork_server(self, about: dict[str, Any], env: dict[str, str]) -> ForkServer:
+    def _fork_server(self, about: dict[str, Any], env: dict[str, str]) -> ForkingProcess:
         """Return the fork server of a program, which has or is about to have imported these modules."""
         entry = about["entry"]
         if entry in self.fork_servers:
             self.fork_servers[entry].load(about["modules"])
         else:
             plain = {name: text for name, text in env.items() if not name.startswith("LAB_")}
-            self.fork_servers[entry] = ForkServer(about, plain, self._in_child)
+            self.fork_servers[entry] = ForkingProcess(about, plain, self._in_child)
         return self.fork_servers[entry]
 
     def _in_child(self) -> None:

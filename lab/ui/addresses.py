@@ -24,12 +24,12 @@ def available(host: str, port: int | None, usual: int, option: str) -> int:
     if port is not None:
         return _bound(host, port, option)
     for one in range(usual, usual + TRIED):
-        with contextlib.suppress(Taken):
+        with contextlib.suppress(PortTaken):
             return _bound(host, one, option)
     return free_port()
 
 
-class Taken(BadInput):
+class PortTaken(BadInput):
     """The port is not available."""
 
 
@@ -51,7 +51,7 @@ def not_available(host: str, port: int, option: str, error: OSError) -> BadInput
     if error.errno == errno.EADDRNOTAVAIL:
         return BadInput(f"--host: this machine does not have the address {host}")
     why = (error.strerror or str(error)).lower()
-    return Taken(f"port {port} of {host} is not available: {why}; choose another with {option} (0: any free port)")
+    return PortTaken(f"port {port} of {host} is not available: {why}; choose another with {option} (0: any free port)")
 
 
 def from_here(host: str) -> str:

@@ -59,7 +59,7 @@ TITLES = {
 log = logging.getLogger(__name__)
 
 
-class Refused(Exception):  # noqa: N818 - states what happened
+class RequestRefused(Exception):  # noqa: N818 - states what happened
     """The lab refuses the request; the message is the reason."""
 
 
@@ -154,7 +154,7 @@ class LabPlugin:
         self.form = request.form.to_dict()
         try:
             checked = ask(self.control, ask="check", form=self.form)
-        except Refused as reason:
+        except RequestRefused as reason:
             log.warning("not started: %s", reason)
             return refusal(str(reason))
         ours = {"stage", "scenario", "host", *(option.name for option in form_options())}
@@ -195,7 +195,7 @@ class LabPlugin:
         try:
             self.run = RunConnection(self.control, self.form, self.stop)
             plan = self.run.wait_for(self.run.plan, PLAN_WITHIN_S)
-        except Refused as reason:
+        except RequestRefused as reason:
             raise StopTest(f"not run: {reason}") from None
         environment.host = plan.pop("host")
         vars(environment.parsed_options).update(plan)
@@ -214,7 +214,7 @@ class LabPlugin:
                 verdict = self.run.ended(complete=complete(environment.runner))
                 log.info("%(stage)s under %(scenario)s: %(verdict)s, %(lost)s lost; %(report)s", verdict)
                 self.verdicts.append(verdict)
-        except Refused as reason:
+        except RequestRefused as reason:
             log.error("not run: %s", reason)
             asked = {name: self.form.get(name, "") for name in ("stage", "scenario")}
             self.verdicts.append(asked | {"verdict": f"not run: {reason}"})
@@ -228,7 +228,7 @@ class RunConnection:
     """The connection for one run: ``plan`` arrives when its servers are up, ``verdict`` when it is judged."""
 
     def __init__(self, control: str, form: dict[str, str], stop: Callable[[str], None]) -> None:
-        """Request the run. Raises Refused when the lab does not answer.
+        """Request the run. Raises RequestRefused when the lab does not answer.
 
         stop: called with the reason if the run has to end early.
         """
@@ -239,16 +239,16 @@ class RunConnection:
         gevent.spawn(self._listen, stop)
 
     def wait_for(self, result: AsyncResult[dict[str, Any]], within_s: float) -> dict[str, Any]:
-        """Wait for the plan or the verdict. Raises Refused."""
+        """Wait for the plan or the verdict. Raises RequestRefused."""
         try:
             answer: dict[str, Any] = result.get(timeout=within_s)
         except gevent.Timeout:
-            raise Refused(f"the lab has not answered for {within_s:.0f} s") from None
+            raise RequestRefused(f"the lab has not answered for {within_s:.0f} s") from None
         return answer
 
     def ended(self, complete: bool) -> dict[str, Any]:
         """Report that nothing more is sent, and whether all was sent. Return the verdict. Raises
-        Refused when there is none.
+        RequestRefused when there is none.
         """
         if not self.verdict.ready():
             self._send(ended=complete)
@@ -279,31 +279,31 @@ class RunConnection:
     def _refuse(self, why: str) -> None:
         for result in (self.plan, self.verdict):
             if not result.ready():
-                result.set_exception(Refused(why))
+                result.set_exception(RequestRefused(why))
 
 
 def ask(control: str, **question: Any) -> dict[str, Any]:
-    """Send the lab one request, and return its answer. Raises Refused."""
+    """Send the lab one request, and return its answer. Raises RequestRefused."""
     try:
         with connect(control) as line, line.makefile("rw", encoding="utf-8") as lines:
             line.settimeout(ANSWER_WITHIN_S)
             print(json.dumps(question), file=lines, flush=True)
             answer: dict[str, Any] = json.loads(lines.readline())
     except (OSError, ValueError) as error:
-        raise Refused(f"the lab does not answer: {error}") from error
+        raise RequestRefused(f"the lab does not answer: {error}") from error
     if "refused" in answer:
-        raise Refused(answer["refused"])
+        raise RequestRefused(answer["refused"])
     return answer
 
 
 def connect(control: str) -> socket.socket:
-    """Connect to the lab. Raises Refused when it does not listen."""
+    """Connect to the lab. Raises RequestRefused when it does not listen."""
     line = socket.socket(socket.AF_UNIX)
     try:
         line.connect(control)
     except OSError as error:
         line.close()
-        raise Refused(f"the lab has ended: {error}") from error
+        raise RequestRefused(f"the lab has ended: {error}") from error
     return line
 
 

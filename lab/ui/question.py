@@ -26,7 +26,7 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class RunAnswer:
     """What a run answers to its question."""
 
     # the place of the choice that came true
@@ -50,11 +50,11 @@ class Shown:
     tone: Tone
 
 
-Answering = Callable[[Judgement, list[Violation]], Answer]
+Answering = Callable[[Judgement, list[Violation]], RunAnswer]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class ClaimQuestion:
     """The question of one claim."""
 
     text: str

@@ -14,7 +14,7 @@ from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES
 from lab.judge.violation import Violation
 from lab.text import counted
-from lab.ui.question import PROMISED, Answer, Question
+from lab.ui.question import PROMISED, ClaimQuestion, RunAnswer
 
 SHARES: dict[float, str] = {1 / 2: "half", 1 / 3: "a third"}  # as a person says them
 TTLS: dict[float, str] = {1: "the TTL", 2: "twice the TTL"}
@@ -32,37 +32,39 @@ def within(bound: Bound) -> str:
     return f"within {TTLS.get(bound.ttls, f'{share(bound.ttls)} of the TTL')}{also}"
 
 
-def losses() -> Question:
+def losses() -> ClaimQuestion:
     """Return the question of a claim that no increment is lost."""
-    return Question(text="Will it lose increments?", choices=("it loses none", "it loses some"), answering=_losses, live="gap")
+    return ClaimQuestion(
+        text="Will it lose increments?", choices=("it loses none", "it loses some"), answering=_losses, live="gap"
+    )
 
 
-def _losses(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _losses(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken and not judgement.lost:  # a broken promise is not a 0
         if inside := _inside(broken):
-            return Answer(0, inside, "times two holders were inside at once; no increment was lost in the end")
-        return Answer(0, _number(broken), "writes overwrote other increments, and later writes brought them all back")
+            return RunAnswer(0, inside, "times two holders were inside at once; no increment was lost in the end")
+        return RunAnswer(0, _number(broken), "writes overwrote other increments, and later writes brought them all back")
     lost = judgement.lost
-    return Answer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
+    return RunAnswer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
 
 
-def next_grant(after: str, promised: str) -> Question:
+def next_grant(after: str, promised: str) -> ClaimQuestion:
     """Return the question of a claim that the lock is granted again. after: the event; promised: within which time."""
-    return Question(
+    return ClaimQuestion(
         text=f"Who gets in after {after}?",
         choices=(f"the next request, {promised}", "the next request, but later", "nobody any more"),
         answering=_next_grant,
     )
 
 
-def _next_grant(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _next_grant(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if not broken:
         return _refused(PROMISED, judgement)
     faults = [one for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
     waits_ms = [one.idle_ms for one in faults]
     if None in waits_ms or not faults:
         return _refused(2, judgement)
-    return Answer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), "until the next request got in")
+    return RunAnswer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), "until the next request got in")
 
 
 REENTRY = {
@@ -72,9 +74,9 @@ REENTRY = {
 }  # mechanism → choice
 
 
-def waits_for_itself() -> Question:
+def waits_for_itself() -> ClaimQuestion:
     """Return the question of a lock that its holder takes again."""
-    return Question(
+    return ClaimQuestion(
         text="What happens to a holder that asks for its own lock again?",
         choices=(
             "it gets the lock",
@@ -86,22 +88,22 @@ def waits_for_itself() -> Question:
     )
 
 
-def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if not broken:
         return _refused(PROMISED, judgement)
     choice = REENTRY.get(broken[0].mechanism, REENTRY[Mechanism.INNER_RELEASE_FREED])
     if choice != REENTRY[Mechanism.INNER_RELEASE_FREED]:
         return dataclasses.replace(_waited(judgement, broken), choice=choice)
     if judgement.lost:
-        return Answer(choice, str(judgement.lost), "increments lost, because the inner release freed the lock")
+        return RunAnswer(choice, str(judgement.lost), "increments lost, because the inner release freed the lock")
     freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
     words = "requests lost the lock at their inner release" if freed else "times two holders were inside at once"
-    return Answer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
+    return RunAnswer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
 
 
-def reentered() -> Question:
+def reentered() -> ClaimQuestion:
     """Return the question of a lock that a failed request left behind."""
-    return Question(
+    return ClaimQuestion(
         text="A request fails and leaves its lock behind. Does the next request on its thread enter that lock?",
         choices=("no, it waits", "yes, as if the lock was its own"),
         answering=_reentered,
@@ -109,41 +111,41 @@ def reentered() -> Question:
     )
 
 
-def _reentered(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _reentered(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
-        return Answer(1, _number(broken), "requests entered a lock that was not theirs")
+        return RunAnswer(1, _number(broken), "requests entered a lock that was not theirs")
     return _refused(PROMISED, judgement)
 
 
-def deadlock() -> Question:
+def deadlock() -> ClaimQuestion:
     """Return the question of two holders that wait for each other."""
-    return Question(
+    return ClaimQuestion(
         text="Two holders wait for each other's lock. How does it end?",
         choices=(f"both get out {within(PROMISES['breaks_deadlock'].bound)}", "they wait longer, or give up"),
         answering=_waited,
     )
 
 
-def wakeup() -> Question:
+def wakeup() -> ClaimQuestion:
     """Return the question of a waiter whose lock is released just before it begins to wait."""
-    return Question(
+    return ClaimQuestion(
         text="The lock is released just before a waiter begins to wait. Does the waiter get it?",
         choices=("yes", "it sleeps until it gives up"),
         answering=_waited,
     )
 
 
-def _waited(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _waited(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     """Return how many requests gave up waiting, or the longest wait."""
     waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
     if not broken or judgement.failed or not waits_ms:
         return _refused(int(bool(broken)), judgement)
-    return Answer(1, _seconds(max(waits_ms)), "is the longest wait for the lock")
+    return RunAnswer(1, _seconds(max(waits_ms)), "is the longest wait for the lock")
 
 
-def minority() -> Question:
+def minority() -> ClaimQuestion:
     """Return the question of a lock whose majority of stores is down."""
-    return Question(
+    return ClaimQuestion(
         text="Three of the five servers are down. Which requests get the lock?",
         choices=("none", "some"),
         answering=_minority,
@@ -151,16 +153,16 @@ def minority() -> Question:
     )
 
 
-def _minority(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _minority(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
         granted = [one.granted_meanwhile for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
-        return Answer(1, str(sum(granted)), "got the lock from two of five servers")
+        return RunAnswer(1, str(sum(granted)), "got the lock from two of five servers")
     return _refused(PROMISED, judgement)
 
 
-def try_once() -> Question:
+def try_once() -> ClaimQuestion:
     """Return the question of requests that do not want to wait."""
-    return Question(
+    return ClaimQuestion(
         text="The lock is held. What does a request get that does not want to wait?",
         choices=("a no at once", "it waits for the lock all the same"),
         answering=_try_once,
@@ -168,129 +170,129 @@ def try_once() -> Question:
     )
 
 
-def _try_once(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _try_once(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
-        return Answer(1, _seconds(_milliseconds(broken)), "and more: half of the requests waited for their no")
-    return Answer(PROMISED, str(judgement.failed), f"of {counted(judgement.requests, 'request')} got a no at once")
+        return RunAnswer(1, _seconds(_milliseconds(broken)), "and more: half of the requests waited for their no")
+    return RunAnswer(PROMISED, str(judgement.failed), f"of {counted(judgement.requests, 'request')} got a no at once")
 
 
 HANDOVER_MS = PROMISES["prompt_handover"].bound.ms
 
 
-def handover() -> Question:
+def handover() -> ClaimQuestion:
     """Return the question of a free lock for which requests wait."""
-    return Question(
+    return ClaimQuestion(
         text="A waiter is there. How long does the lock stay free?",
         choices=(f"{HANDOVER_MS:.0f} ms or less, in most hand-overs", "longer: the waiters sleep"),
         answering=_handover,
     )
 
 
-def _handover(_judgement: Judgement, broken: list[Violation]) -> Answer:
+def _handover(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
-        return Answer(1, f"{_milliseconds(broken):.0f} ms", "and more: so long the lock stayed free in half of the hand-overs")
-    return Answer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", "the lock stayed free in half of the hand-overs")
+        return RunAnswer(1, f"{_milliseconds(broken):.0f} ms", "and more: so long the lock stayed free in half of the hand-overs")
+    return RunAnswer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", "the lock stayed free in half of the hand-overs")
 
 
-def overtaken(by: str, bound: Bound) -> Question:
+def overtaken(by: str, bound: Bound) -> ClaimQuestion:
     """Return the question of waiters that later requests overtake. by: which request overtakes."""
-    return Question(
+    return ClaimQuestion(
         text=f"How often is a waiter overtaken by {by} that asked later?",
         choices=(f"at most {bound.times} times, nine waiters in ten", "more often"),
         answering=_overtaken,
     )
 
 
-def _overtaken(_judgement: Judgement, broken: list[Violation]) -> Answer:
+def _overtaken(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     often = [one.overtaken for violation in broken for one in violation.evidence if isinstance(one, Overtaken)]
     if broken:
-        return Answer(1, str(max(often, default=0)) if often else _number(broken), "times one request was overtaken")
-    return Answer(PROMISED, "0", "waiters were overtaken again and again")
+        return RunAnswer(1, str(max(often, default=0)) if often else _number(broken), "times one request was overtaken")
+    return RunAnswer(PROMISED, "0", "waiters were overtaken again and again")
 
 
-def work_done_twice() -> Question:
+def work_done_twice() -> ClaimQuestion:
     """Return the question of requests that may do their work again."""
-    return Question(
+    return ClaimQuestion(
         text="How often does a request do its work?",
         choices=("once", "some requests do it twice", "some never do it"),
         answering=_work_done_twice,
     )
 
 
-def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     twice = judgement.duplicated
     if broken and not twice:
-        return Answer(2, _number(broken), "acknowledged requests whose work was never done")
-    return Answer(int(twice > 0), str(twice), "writes more than one for each request")
+        return RunAnswer(2, _number(broken), "acknowledged requests whose work was never done")
+    return RunAnswer(int(twice > 0), str(twice), "writes more than one for each request")
 
 
-def refused_holders() -> Question:
+def refused_holders() -> ClaimQuestion:
     """Return the question of holders whose fence the resource refuses."""
-    return Question(
+    return ClaimQuestion(
         text="The store of the fences lost its data. How many holders does the resource refuse?",
         choices=("none", "some"),
         answering=_refused_holders,
     )
 
 
-def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> Answer:
+def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
     number = str(refused) if refused or not broken else _number(broken)
-    return Answer(int(bool(broken)), number, "holders of the lock were refused by the resource")
+    return RunAnswer(int(bool(broken)), number, "holders of the lock were refused by the resource")
 
 
-def waiters_behind() -> Question:
+def waiters_behind() -> ClaimQuestion:
     """Return the question of waiters that give up: what becomes of those behind them?"""
-    return Question(
+    return ClaimQuestion(
         text="Some waiters give up. Do the waiters behind them get the lock when it is free?",
         choices=("yes", "no, a waiter that has gone blocks them"),
         answering=_waiters_behind,
     )
 
 
-def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if not broken:
         return _refused(PROMISED, judgement)
     waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
-    return Answer(1, _seconds(max(waits_ms, default=0)), "behind a waiter that had given up")
+    return RunAnswer(1, _seconds(max(waits_ms, default=0)), "behind a waiter that had given up")
 
 
-def served() -> Question:
+def served() -> ClaimQuestion:
     """Return the question of patient requests: how many are served?"""
-    return Question(
+    return ClaimQuestion(
         text="Nothing fails, and all requests are patient. How many are served?",
         choices=(f"at least {share(PROMISES['serves_most_requests'].bound.share)} of them", "fewer"),
         answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
     )
 
 
-def half_done() -> Question:
+def half_done() -> ClaimQuestion:
     """Return the question of work with two writes."""
-    return Question(
+    return ClaimQuestion(
         text="The holder is stopped between its two writes. What becomes of its work?",
         choices=("it is done as a whole, or not at all", "it stays half done"),
         answering=_half_done,
     )
 
 
-def _half_done(_judgement: Judgement, broken: list[Violation]) -> Answer:
-    return Answer(int(bool(broken)), _number(broken) if broken else "0", "requests left their work half done")
+def _half_done(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    return RunAnswer(int(bool(broken)), _number(broken) if broken else "0", "requests left their work half done")
 
 
-def of_any(claim: str) -> Question:
+def of_any(claim: str) -> ClaimQuestion:
     """Return the question of a claim that has no entry in the table: will the promise hold?"""
     promise = Claim[claim].value if claim in Claim.__members__ else claim
-    return Question(text=f"Will this promise hold? {promise}", choices=("it holds", "it does not"), answering=_of_any)
+    return ClaimQuestion(text=f"Will this promise hold? {promise}", choices=("it holds", "it does not"), answering=_of_any)
 
 
-def _of_any(judgement: Judgement, broken: list[Violation]) -> Answer:
+def _of_any(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if judgement.failed or not broken:
         return _refused(int(bool(broken)), judgement)
-    return Answer(1, _number(broken), "is the first figure of the harm")
+    return RunAnswer(1, _number(broken), "is the first figure of the harm")
 
 
-def _refused(choice: int, judgement: Judgement) -> Answer:
-    return Answer(choice, str(judgement.failed), f"of {counted(judgement.requests, 'request')} refused")
+def _refused(choice: int, judgement: Judgement) -> RunAnswer:
+    return RunAnswer(choice, str(judgement.failed), f"of {counted(judgement.requests, 'request')} refused")
 
 
 def _inside(broken: list[Violation]) -> str:

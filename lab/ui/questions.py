@@ -10,7 +10,7 @@ import dataclasses
 from lab.judge.judgement import Judgement, Verdict
 from lab.judge.promises import PROMISES, WORK_IS_SAFE
 from lab.ui import question_families as ask
-from lab.ui.question import Question, Shown, own
+from lab.ui.question import ClaimQuestion, Shown, own
 
 AFTER = {  # what happens in the promises that the lock is free again
     "acquires_atomically": "a request went wrong in the middle of its acquire",
@@ -23,7 +23,7 @@ AFTER = {  # what happens in the promises that the lock is free again
     "survives_a_lost_reply": "the reply to an acquire was lost",
     "available_with_two_nodes_down": "two of the lock's five stores fell silent",
 }
-QUESTIONS: dict[str, Question] = {
+QUESTIONS: dict[str, ClaimQuestion] = {
     **{promise.claim.name: ask.losses() for promise in WORK_IS_SAFE},
     **{claim: ask.next_grant(event, ask.within(PROMISES[claim].bound)) for claim, event in AFTER.items()},
     "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", "before it is back"),
@@ -44,7 +44,7 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
-def of(claim: str) -> Question:
+def of(claim: str) -> ClaimQuestion:
     """Return the question of a claim."""
     return QUESTIONS.get(claim) or ask.of_any(claim)
 

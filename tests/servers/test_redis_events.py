@@ -9,13 +9,13 @@ from contextlib import closing
 import redis
 
 from lab.servers import process
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.redis_events import RedisEvents
 
 
 def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
     """Events are recorded again after the server has started again, and a server that has ended does not delay the end."""
-    server = process.start(Redis("lock-redis", notify=True), supervisor, tmp_path).wait()
+    server = process.start(RedisServer("lock-redis", notify=True), supervisor, tmp_path).wait()
     path = tmp_path / "server.jsonl"
     with closing(RedisEvents(server.port, path)) as recorder, closing(redis.Redis(port=server.port)) as client:
         set_until_recorded(client, "before", path)

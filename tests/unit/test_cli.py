@@ -313,7 +313,9 @@ def test_help_imports_nothing_heavy():
 
 def test_matrix_without_a_server(said, monkeypatch, tmp_path):
     """The matrix shows a stage whose server is missing as not run."""
-    monkeypatch.setattr(prerequisites.Program, "found", lambda program: None if program.name == "mariadbd" else "/somewhere")
+    monkeypatch.setattr(
+        prerequisites.SystemProgram, "found", lambda program: None if program.name == "mariadbd" else "/somewhere"
+    )
 
     status, out, _ = said("matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
 

@@ -179,6 +179,29 @@ def test_lock_files_agree():
 
 READ_ALONE = {"check_certificate.py"}  # by people who trust nothing else here: it is one file, and imports nothing of the lab
 
+# the class by which each file of a shelf is found
+OF_A_SHELF = {"app/locks": "Lock", "app/resources": "Counter", "lab/scenario/faults": "Fault"}
+SHARED = {
+    "Lock": "app/lock.py describes the class that each stage has",
+    "Fault": "lab/scenario/fault.py is the base of each fault",
+    "Grant": "the judge's is the lock's, as the journals show it",
+    "Grants": "not renamed yet: the judge's, and those in view of a timeline",
+    "Line": "not renamed yet: of the account, and of the five steps",
+}
+
+
+def test_class_names_are_unique():
+    """No two classes of app/ and lab/ have one name. A private class is known in its module alone."""
+    homes: dict[str, set[str]] = {}
+    for path in [path for folder in ("app", "lab") for path in (HOME / folder).rglob("*.py") if path.name not in READ_ALONE]:
+        folder = path.parent.relative_to(HOME).as_posix()
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                shelved = OF_A_SHELF.get(folder) == node.name
+                homes.setdefault(node.name, set()).add(folder if shelved else path.relative_to(HOME).as_posix())
+
+    assert {name: sorted(found) for name, found in homes.items() if len(found) > 1 and name not in SHARED} == {}
+
 
 def test_module_length():
     """No module is longer than 350 lines."""

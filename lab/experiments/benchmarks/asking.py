@@ -25,7 +25,7 @@ from app.journal import Journal
 from app.settings import Settings
 from app.stores.redis import Redis, client
 from app.stores.redis_nodes import NODE_TIMEOUT_S, RedisNodes
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
 from lab.scenario import reader
 from lab.servers import process
 from lab.servers.stores import redis_nodes
@@ -54,22 +54,22 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 def _near(nodes: Endpoint, pairs: int) -> Measured:
     both = pairwise(pairs, lambda: tries_s(in_turn(nodes)), lambda: tries_s(at_once(nodes)))
-    return _ratio("near", "all servers on this machine", Promise(at_least=0.5), list(both))
+    return _ratio("near", "all servers on this machine", RatioLimit(at_least=0.5), list(both))
 
 
 def _apart(nodes: Endpoint, pairs: int) -> Measured:
     both = pairwise(pairs, lambda: tries_s(in_turn(nodes, WAY_S)), lambda: tries_s(at_once(nodes, WAY_S)))
-    return _ratio("apart", f"each server {WAY_S * 1000:g} ms away", Promise(at_least=2), list(both))
+    return _ratio("apart", f"each server {WAY_S * 1000:g} ms away", RatioLimit(at_least=2), list(both))
 
 
 def _with_a_silent_server(nodes: Endpoint, pairs: int) -> Iterator[Measured]:
     """Compare with all at once, where a server is left out after its time-out."""
     timed = pairwise(pairs, lambda: tries_s(in_turn(nodes), 1), lambda: tries_s(at_once(nodes), 1))
     where = f"one server silent, and left out after {NODE_TIMEOUT_S * 1000:g} ms"
-    yield _ratio("silent", where, Promise(at_least=0.8), list(timed))
+    yield _ratio("silent", where, RatioLimit(at_least=0.8), list(timed))
     usual = pairwise(min(pairs, FEW_PAIRS), lambda: tries_s(without_time_outs(nodes), 1), lambda: tries_s(at_once(nodes), 1))
     where = f"one server silent, and the client's usual {USUAL_TIMEOUT_S:g} s against {NODE_TIMEOUT_S * 1000:g} ms"
-    yield _ratio("usual", where, Promise(at_least=10), list(usual))
+    yield _ratio("usual", where, RatioLimit(at_least=10), list(usual))
 
 
 def at_once(nodes: Endpoint, way_s: float = 0) -> Ask:
@@ -137,7 +137,7 @@ def _silent(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-def _ratio(name: str, where: str, promise: Promise, both: Sequence[tuple[float, float]]) -> Measured:
+def _ratio(name: str, where: str, promise: RatioLimit, both: Sequence[tuple[float, float]]) -> Measured:
     ratios = [turn / once for turn, once in both]
     in_turn_ms, at_once_ms = (1000 * math.fsum(times) / len(times) for times in zip(*both, strict=True))
     what = f"time of one try of Redlock asked in turn, against all at once; {where}, {len(ratios)} pairs"

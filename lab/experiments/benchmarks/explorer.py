@@ -20,7 +20,7 @@ from pathlib import Path
 
 from app.locks import stages
 from lab.errors import ExitStatus
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
 from lab.experiments.statistics import mean
 from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
@@ -30,7 +30,7 @@ from lab.explore.search.search import random_schedules, search
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import RealRedis
 from lab.servers import process
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.supervisor import Supervisor
 
 ANSWERS, ANSWERS_WITHIN_S = "uuid", 2.0
@@ -57,12 +57,12 @@ def measure(pairs: int) -> Iterator[Measured]:
     """Measure the seconds of a decision, its memory, and the seconds for a schedule as ratios."""
     samples = [_explored(ANSWERS)[0] for _ in range(pairs)]
     value, low, high = mean(samples)
-    what, promise = f"processor time of `lab explore {ANSWERS}`, {pairs} times", Promise(at_most=ANSWERS_WITHIN_S)
+    what, promise = f"processor time of `lab explore {ANSWERS}`, {pairs} times", RatioLimit(at_most=ANSWERS_WITHIN_S)
     yield Measured(
         name="explorer seconds", what=what, unit="s", value=value, low=low, high=high, promise=promise, samples=samples
     )
     _, most = _explored(HEAVIEST)
-    what, promise = f"memory of `lab explore {HEAVIEST}` at its highest", Promise(at_most=MOST_MIB)
+    what, promise = f"memory of `lab explore {HEAVIEST}` at its highest", RatioLimit(at_most=MOST_MIB)
     yield Measured(name="explorer memory", what=what, unit="MiB", value=most, promise=promise, samples=[most])
     yield from _per_schedule(pairs)
 
@@ -84,7 +84,7 @@ def _per_schedule(pairs: int) -> Iterator[Measured]:
     supervisor, rival = Supervisor(), shutil.which("frontrun")
     try:
         with tempfile.TemporaryDirectory(prefix="lab-bench-") as folder:
-            running = process.start(Redis("explored-redis"), supervisor, Path(folder)).wait()
+            running = process.start(RedisServer("explored-redis"), supervisor, Path(folder)).wait()
             real = RealRedis(running.host, running.port)
             _all_s(real)  # warm
             both = list(pairwise(pairs, lambda: _alone_s(real), lambda: _all_s(real)))
@@ -100,7 +100,7 @@ def _per_schedule(pairs: int) -> Iterator[Measured]:
 def _ratio(other: str, at_least: float, both: list[tuple[float, float]], remark: str = "") -> Measured:
     ratios = [theirs / ours for theirs, ours in both]
     what = f"time of {other} for a schedule, as a multiple of the explorer's, {len(ratios)} pairs"
-    return ratio(f"explorer against {other}", what, Promise(at_least=at_least), ratios, remark)
+    return ratio(f"explorer against {other}", what, RatioLimit(at_least=at_least), ratios, remark)
 
 
 def _world(real: RealRedis) -> World:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.locks import stages
-from lab.experiments.benchmark import Measured, Promise, pairwise, ratio, wrk
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, wrk
 from lab.prerequisites import program
 from lab.scenario import reader
 from lab.servers.cluster import cluster
@@ -40,4 +40,4 @@ def measure(pairs: int) -> Iterator[Measured]:
             supervisor.close()
     ratios = [one / other for one, other in rates]
     what = f"throughput with journals and failpoints, as a share of that without, {pairs} pairs"
-    yield ratio("journals", what, Promise(at_least=0.92), ratios)
+    yield ratio("journals", what, RatioLimit(at_least=0.92), ratios)

@@ -25,7 +25,7 @@ from app.journal import AnyEvent, Got, Released, Writing, Wrote
 from lab.evidence.history import KeyEvent, Outcome, Request
 from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import RunRecord, save
-from lab.experiments.benchmark import Measured, Promise, Unmeasured
+from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured
 from lab.prerequisites import program
 from lab.scenario import reader
 
@@ -42,13 +42,13 @@ def measure(_pairs: int) -> Iterator[Measured]:
         whole_s, peak_mib = judged(kind, MILLION)
         growth = whole_s / quarter_s
         name, what = f"judging {kind}", "a million increments judged"
-        yield Measured(name=name, what=what, unit="s", value=whole_s, promise=Promise(at_most=LONGEST_S), samples=[whole_s])
+        yield Measured(name=name, what=what, unit="s", value=whole_s, promise=RatioLimit(at_most=LONGEST_S), samples=[whole_s])
         yield Measured(
             name=name,
             what="peak memory of that",
             unit="MiB",
             value=peak_mib,
-            promise=Promise(at_most=MOST_MIB),
+            promise=RatioLimit(at_most=MOST_MIB),
             samples=[peak_mib],
         )
         yield Measured(
@@ -56,7 +56,7 @@ def measure(_pairs: int) -> Iterator[Measured]:
             what="time, as a multiple of that for a quarter",
             unit="",
             value=growth,
-            promise=Promise(at_most=MOST_GROWTH),
+            promise=RatioLimit(at_most=MOST_GROWTH),
             samples=[growth],
         )
 

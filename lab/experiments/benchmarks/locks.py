@@ -22,7 +22,7 @@ from app.lock import Claim, Grant, Result, Stage, Work
 from app.locks import stages
 from app.settings import Settings
 from lab.experiments import lock_benchmark_report
-from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS, LockMeasurement, Maker, maker, measure_lock, median_of
 from lab.experiments.round_trip import round_trip
 from lab.paths import REPORTS
@@ -65,19 +65,19 @@ def measure(pairs: int) -> Iterator[Measured]:
         yield _ratio(
             "locks lua",
             "cycles a second of lua with one client, as a share of those of redis-py's own lock",
-            Promise(at_least=0.9),
+            RatioLimit(at_least=0.9),
             pairwise(pairs, lambda: _alone(up, "lua").per_s, lambda: _run(up, "redis-py", "redis", RedisPy, 1, False).per_s),
         )
         yield _ratio(
             "locks redlock",
             "time of a cycle of redlock on five nodes, against lua's on one",
-            Promise(at_most=2.0),
+            RatioLimit(at_most=2.0),
             pairwise(pairs, lambda: _alone(up, "redlock").p50_ms, lambda: _alone(up, "lua").p50_ms),
         )
         yield _ratio(
             "locks bucketed",
             f"cycles a second of bucketed with 5 ms of work and {MANY} clients, against lua's",
-            Promise(at_least=3.0),
+            RatioLimit(at_least=3.0),
             pairwise(max(3, pairs // 2), lambda: _busy(up, "bucketed").per_s, lambda: _busy(up, "lua").per_s),
         )
 
@@ -137,6 +137,6 @@ def _round(up: dict[str, RunningStore]) -> Iterator[LockMeasurement]:
                 yield from (_of(up, stage, *situation) for situation in (*apart, *together))
 
 
-def _ratio(name: str, what: str, promise: Promise, both: Iterator[tuple[float, float]]) -> Measured:
+def _ratio(name: str, what: str, promise: RatioLimit, both: Iterator[tuple[float, float]]) -> Measured:
     ratios = [one / other for one, other in both]
     return ratio(name, f"{what}, {len(ratios)} pairs", promise, ratios)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from lab.experiments import omission, omission_report
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, ratio
 from lab.experiments.child_run import NoVerdict
 from lab.experiments.omission import LUA, SITUATIONS, UNFROZEN, WATCHDOG, Loop, Situation, TimedRun, quantile
 from lab.paths import REPORTS
@@ -43,17 +43,21 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 def figures(pairs_of: dict[Situation, list[Pair]]) -> Iterator[Measured]:
     """Return the ratios of pairs (open loop, closed loop). Counted since due, the closed loop hides nothing."""
-    for situation, promise in ((LUA, Promise(at_least=2.0)), (WATCHDOG, Promise(at_least=2.0)), (UNFROZEN, Promise(at_most=1.5))):
+    for situation, promise in (
+        (LUA, RatioLimit(at_least=2.0)),
+        (WATCHDOG, RatioLimit(at_least=2.0)),
+        (UNFROZEN, RatioLimit(at_most=1.5)),
+    ):
         what = f"p95 of the waits of {situation.name}: open loop, since due, against closed loop, since sent"
         yield _ratio(situation, "hidden", what, pairs_of[situation], (since_due, since_sent), promise)
     for situation in (LUA, WATCHDOG):
         what = f"p95 of the waits of {situation.name}: the same closed loop, since due, against the open loop, since due"
         turned = [(closed, opened) for opened, closed in pairs_of[situation]]
-        yield _ratio(situation, "known", what, turned, (since_due, since_due), Promise(at_least=0.8))
+        yield _ratio(situation, "known", what, turned, (since_due, since_due), RatioLimit(at_least=0.8))
 
 
 def _ratio(
-    situation: Situation, name: str, what: str, both: Sequence[Pair], waits: tuple[Waits, Waits], promise: Promise
+    situation: Situation, name: str, what: str, both: Sequence[Pair], waits: tuple[Waits, Waits], promise: RatioLimit
 ) -> Measured:
     of_one, of_other = waits
     ratios = [quantile(of_one(one), P95) / quantile(of_other(other), P95) for one, other in both]

@@ -16,14 +16,14 @@ import redis
 
 from app.locks import stages
 from app.settings import Settings
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
 from lab.experiments.lock_benchmark import maker, measure_lock
 from lab.experiments.statistics import of_shares
 from lab.paths import REPORTS
 from lab.scenario.scenario import SYNCS
 from lab.servers import process
 from lab.servers.process import Running
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.supervisor import Supervisor
 from lab.servers.synced_files import SyncedFiles, watched
 
@@ -31,18 +31,18 @@ FOR_S = 1.0
 LOSSES = 20  # of power, for each way to sync
 WARM_S = 0.15  # of other writes before each of them: the last sync was at any time in the last second
 PRICES = {
-    "always": Promise(at_most=0.8),  # each of the two commands of a cycle waits for the disk
-    "everysec": Promise(at_least=0.7),  # the sync is done by another thread
-    "no": Promise(at_least=0.7),
+    "always": RatioLimit(at_most=0.8),  # each of the two commands of a cycle waits for the disk
+    "everysec": RatioLimit(at_least=0.7),  # the sync is done by another thread
+    "no": RatioLimit(at_least=0.7),
 }
-LOST = {"always": Promise(at_most=0.0), "everysec": Promise(at_least=0.5), "no": Promise(at_least=1.0)}
+LOST = {"always": RatioLimit(at_most=0.0), "everysec": RatioLimit(at_least=0.5), "no": RatioLimit(at_least=1.0)}
 
 
 def measure(pairs: int) -> Iterator[Measured]:
     supervisor = Supervisor()
     REPORTS.mkdir(exist_ok=True)  # on a disk, as the runs are: the folder for temporary files may be in memory
     with tempfile.TemporaryDirectory(prefix=".bench-syncs-", dir=REPORTS) as name, contextlib.closing(supervisor):
-        programs = [Redis("none"), *(Redis(syncs, persists=True, syncs=syncs) for syncs in SYNCS)]
+        programs = [RedisServer("none"), *(RedisServer(syncs, persists=True, syncs=syncs) for syncs in SYNCS)]
         starting = [process.start(one, supervisor, Path(name).resolve()) for one in programs]
         up = {server.name: server for server in [one.wait() for one in starting]}
         for syncs in SYNCS:

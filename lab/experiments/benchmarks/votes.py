@@ -25,7 +25,7 @@ from app.lock import Grant, NotAcquired
 from app.locks import stages
 from app.settings import Settings
 from app.stores.redis_nodes import RedisNodes
-from lab.experiments.benchmark import Measured, Promise, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio
 from lab.experiments.lock_benchmark import RETRY_MS
 from lab.scenario import reader
 from lab.servers import process
@@ -40,7 +40,7 @@ WAIT_MS = 10_000  # who has not got the lock by then counts as served then: the 
 BEGIN_IN_S = 0.03
 
 
-class Turn(NamedTuple):
+class ContenderRound(NamedTuple):
     """One contender in one round."""
 
     # from the common beginning to its grant
@@ -49,7 +49,7 @@ class Turn(NamedTuple):
     tries: int
 
 
-Round = list[Turn]
+Round = list[ContenderRound]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _compared(where: str, number: int, both: Sequence[tuple[list[Round], list[Ro
         ratios = [figure(fixed) / figure(random) for fixed, random in both]
         pauses = f"a fixed pause against a random one, {len(ratios)} pairs of {ROUNDS} rounds"
         in_words = f"{what}, {number} contenders {where}: {pauses}"
-        yield ratio(f"votes {where} {number} {name}", in_words, Promise(at_least=at_least), ratios)
+        yield ratio(f"votes {where} {number} {name}", in_words, RatioLimit(at_least=at_least), ratios)
 
 
 def time_to_first(rounds: Sequence[Round]) -> float:
@@ -143,7 +143,7 @@ def _round(pipes: Sequence[Connection], stage: str) -> Round:
     begin_s = time.monotonic() + BEGIN_IN_S
     for pipe in pipes:
         pipe.send((stage, begin_s))
-    return [Turn(*pipe.recv()) for pipe in pipes]
+    return [ContenderRound(*pipe.recv()) for pipe in pipes]
 
 
 def _contend(contender: Contender, pipe: Connection) -> None:

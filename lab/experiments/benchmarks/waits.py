@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lab.experiments.benchmark import Measured, Promise, Unmeasured, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
 from lab.experiments.child_run import NoVerdict, child_run
 from lab.judge.judgement import Judgement, Verdict
 from lab.story.verdict import why
@@ -33,29 +33,29 @@ def measure(pairs: int) -> Iterator[Measured]:
     number = max(3, min(pairs, ROUNDS))
     rounds = [{name: _rush(name) for name in (STAGES if place % 2 else STAGES[::-1])} for place in range(number)]
 
-    def share(figure: tuple[str, Figure], of: str, base: str, promise: Promise) -> Measured:
+    def share(figure: tuple[str, Figure], of: str, base: str, promise: RatioLimit) -> Measured:
         return _ratio(figure, of, base, [(one[of], one[base]) for one in rounds], f"rounds of {REQUESTS} requests", promise)
 
-    yield share(PER_S, "pubsub", "lua", Promise(at_least=0.9))
-    yield share(SENT, "pubsub", "lua", Promise(at_most=1.0))
-    yield share(PER_S, "queued", "lua", Promise(at_least=1.0))
-    yield share(P99, "queued", "lua", Promise(at_most=0.6))
-    yield share(LONGEST, "queued", "lua", Promise(at_most=0.5))
-    yield share(PER_S, "fair", "pubsub", Promise(at_least=0.6))
-    yield share(PER_S, "cohort", "lua", Promise(at_least=1.6))
-    yield share(P99, "cohort", "lua", Promise(at_most=0.35))
-    yield share(SENT, "cohort", "lua", Promise(at_most=0.1))
+    yield share(PER_S, "pubsub", "lua", RatioLimit(at_least=0.9))
+    yield share(SENT, "pubsub", "lua", RatioLimit(at_most=1.0))
+    yield share(PER_S, "queued", "lua", RatioLimit(at_least=1.0))
+    yield share(P99, "queued", "lua", RatioLimit(at_most=0.6))
+    yield share(LONGEST, "queued", "lua", RatioLimit(at_most=0.5))
+    yield share(PER_S, "fair", "pubsub", RatioLimit(at_least=0.6))
+    yield share(PER_S, "cohort", "lua", RatioLimit(at_least=1.6))
+    yield share(P99, "cohort", "lua", RatioLimit(at_most=0.35))
+    yield share(SENT, "cohort", "lua", RatioLimit(at_most=0.1))
     crashes = list(pairwise(number, lambda: _with_a_crash("fair"), lambda: _with_a_crash("pubsub")))
     about = f"pairs of {REQUESTS} requests, where a replica dies with its waiters"
-    yield _ratio(PER_S, "fair", "pubsub", crashes, about, Promise(at_least=0.6), name="crash")
+    yield _ratio(PER_S, "fair", "pubsub", crashes, about, RatioLimit(at_least=0.6), name="crash")
     votes = list(pairwise(number, lambda: _rush("redlock_cohort", VOTED_REQUESTS), lambda: _voted("redlock")))
     about = f"pairs of {VOTED_REQUESTS} requests"
-    yield _ratio(PER_S, "redlock_cohort", "redlock", votes, about, Promise(at_least=4.0))
+    yield _ratio(PER_S, "redlock_cohort", "redlock", votes, about, RatioLimit(at_least=4.0))
     yield _refused("redlock_cohort")
 
 
 def _ratio(
-    figure: tuple[str, Figure], of: str, base: str, pairs: Sequence[Pair], about: str, promise: Promise, name: str = ""
+    figure: tuple[str, Figure], of: str, base: str, pairs: Sequence[Pair], about: str, promise: RatioLimit, name: str = ""
 ) -> Measured:
     what, value_of = figure
     ratios = [value_of(one) / value_of(other) for one, other in pairs]
@@ -71,7 +71,7 @@ def _refused(stage: str) -> Measured:
         what=f"requests of {ALL_REQUESTS} that {stage} refused",
         unit="",
         value=failed,
-        promise=Promise(at_most=0.0),
+        promise=RatioLimit(at_most=0.0),
         samples=[failed],
     )
 

@@ -23,7 +23,7 @@ ELECTION_MS = 500  # the shortest lease is 1.5 times this, in whole seconds: 1 s
 
 
 @dataclass(frozen=True)
-class Etcd:
+class EtcdServer:
     """An etcd server."""
 
     name: str  # its own name

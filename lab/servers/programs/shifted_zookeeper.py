@@ -11,12 +11,12 @@ from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
 from lab.servers import shifted_clock
-from lab.servers.programs.zookeeper import ZooKeeper
+from lab.servers.programs.zookeeper import ZooKeeperServer
 from lab.servers.server import LOOPBACK
 
 
 @dataclass(frozen=True)
-class ShiftedZooKeeper(ZooKeeper):
+class ShiftedZooKeeper(ZooKeeperServer):
     """A ZooKeeper server with an adjustable clock."""
 
     def argv(self, port: int, folder: Path) -> list[str]:

@@ -35,7 +35,7 @@ JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"
 
 
 @dataclass(frozen=True)
-class ZooKeeper:
+class ZooKeeperServer:
     """A ZooKeeper server."""
 
     name: str  # its own name

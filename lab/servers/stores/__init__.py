@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from app import plugins
-from lab.servers.store import Store
+from lab.servers.store import StoreServers
 
 
-def stores() -> dict[str, Store]:
+def stores() -> dict[str, StoreServers]:
     """Return the stores, by file name."""
-    return {name: cast(Store, file) for name, file in plugins.files(__name__).items()}
+    return {name: cast(StoreServers, file) for name, file in plugins.files(__name__).items()}

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Program, free_port
-from lab.servers.programs.etcd import Etcd, ask, metrics, status
+from lab.servers.process import ServerProgram, free_port
+from lab.servers.programs.etcd import EtcdServer, ask, metrics, status
 from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
@@ -24,10 +24,10 @@ HANDLED = re.compile(r'^grpc_server_handled_total\{.*grpc_method="(\w+)".*\} (\S
 LABS_OWN = ["Status"]
 
 
-def programs(scenario: Scenario) -> list[Program]:
+def programs(scenario: Scenario) -> list[ServerProgram]:
     names = [f"lock-etcd-{number}" for number in range(1, scenario.store_nodes + 1)]
     peers = {name: free_port() for name in names}
-    return [Etcd(name, peers) for name in names]
+    return [EtcdServer(name, peers) for name in names]
 
 
 def url(running: Sequence[Reachable]) -> str:

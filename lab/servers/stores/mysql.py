@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Program
+from lab.servers.process import ServerProgram
 from lab.servers.programs.mariadb import SCHEMA, MariaDB, ask
 from lab.servers.programs.shifted_mariadb import ShiftedMariaDB
 from lab.servers.replication_link import ReplicationLink, until
@@ -21,7 +21,7 @@ STATEMENTS = ("begin", "commit", "delete", "insert", "rollback", "select", "upda
 OTHERS = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon'"
 
 
-def programs(scenario: Scenario) -> list[Program]:
+def programs(scenario: Scenario) -> list[ServerProgram]:
     return [ShiftedMariaDB() if scenario.store_clocks else MariaDB()]
 
 

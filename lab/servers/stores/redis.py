@@ -17,8 +17,8 @@ import redis
 from app.stores.redis import PRIMARY
 from lab.evidence.client_facts import ClientFacts
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Program
-from lab.servers.programs.redis import Redis, connected, info
+from lab.servers.process import ServerProgram
+from lab.servers.programs.redis import RedisServer, connected, info
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.programs.shifted_redis import ShiftedRedis
 from lab.servers.redis_events import RedisEvents
@@ -45,11 +45,11 @@ SENTINEL = Sentinel().name
 REPLICATION = b"PSYNC"  # the command by which a replica starts to follow
 
 
-def programs(scenario: Scenario) -> list[Program]:
-    kind = ShiftedRedis if scenario.store_clocks else Redis
+def programs(scenario: Scenario) -> list[ServerProgram]:
+    kind = ShiftedRedis if scenario.store_clocks else RedisServer
     primary = kind("lock-redis", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
     names = ["lock-replica", "lock-replica-2"] if scenario.store_second_replica else ["lock-replica"]
-    replicas = [Redis(name, notify=True) for name in names]
+    replicas = [RedisServer(name, notify=True) for name in names]
     return [primary, *replicas, Sentinel()] if scenario.store_replica else [primary]
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lab.scenario.requirements import REDIS_NODES
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Program
-from lab.servers.programs.redis import Redis
+from lab.servers.process import ServerProgram
+from lab.servers.programs.redis import RedisServer
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.programs.shifted_redis import ShiftedRedis
 from lab.servers.redis_events import RedisEvents
@@ -28,13 +28,13 @@ __all__ = ["clients", "commands", "event_recorders", "joined", "programs", "url"
 NUMBERS = range(1, REDIS_NODES + 1)
 
 
-def programs(scenario: Scenario) -> list[Program]:
-    kind = ShiftedRedis if scenario.store_clocks else Redis
+def programs(scenario: Scenario) -> list[ServerProgram]:
+    kind = ShiftedRedis if scenario.store_clocks else RedisServer
     primaries = [
         kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
         for number in NUMBERS
     ]
-    replicas = [Redis(f"lock-replica-{number}", notify=True) for number in NUMBERS]
+    replicas = [RedisServer(f"lock-replica-{number}", notify=True) for number in NUMBERS]
     sentinels = [Sentinel(f"sentinel-{number}") for number in NUMBERS]
     return [*primaries, *replicas, *sentinels] if scenario.store_replica else [*primaries]
 

@@ -15,9 +15,9 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import Program, free_port
+from lab.servers.process import ServerProgram, free_port
 from lab.servers.programs.shifted_zookeeper import ShiftedZooKeeper
-from lab.servers.programs.zookeeper import ZooKeeper, four_letter
+from lab.servers.programs.zookeeper import ZooKeeperServer, four_letter
 from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
@@ -31,8 +31,8 @@ CLOSED_AT_A_TIME = 8
 LEADS = re.compile(r"^Mode: (leader|standalone)$", re.MULTILINE)
 
 
-def programs(scenario: Scenario) -> list[Program]:
-    kind = ShiftedZooKeeper if scenario.store_clocks else ZooKeeper
+def programs(scenario: Scenario) -> list[ServerProgram]:
+    kind = ShiftedZooKeeper if scenario.store_clocks else ZooKeeperServer
     if scenario.store_nodes == 1:
         return [kind("lock-zookeeper")]
     numbers = range(1, scenario.store_nodes + 1)

@@ -12,7 +12,7 @@ import pytest
 from lab.errors import BadInput, MissingProgram
 from lab.evidence.mechanism import Mechanism
 from lab.experiments import benchmark, benchmark_runner
-from lab.experiments.benchmark import Measured, Promise, pairwise
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise
 from lab.experiments.benchmarks import judging
 from lab.experiments.statistics import mean, mean_of_ratios
 from lab.judge.verdict import judge
@@ -67,15 +67,15 @@ def test_pairs_are_interleaved():
 
 def test_promise_at_its_limit():
     """A promise is kept at its limit and broken beyond it."""
-    assert Promise(at_most=1.0).holds(1.0)
-    assert not Promise(at_most=1.0).holds(1.01)
-    assert not Promise(at_least=1.0).holds(0.99)
+    assert RatioLimit(at_most=1.0).holds(1.0)
+    assert not RatioLimit(at_most=1.0).holds(1.01)
+    assert not RatioLimit(at_least=1.0).holds(0.99)
 
 
 def measured(
     name: str = "a", low: float | None = None, high: float | None = None, what: str = "", limit: float = 1.0
 ) -> Measured:
-    about = {"unit": "", "value": 0.85, "low": low, "high": high, "promise": Promise(at_most=limit), "samples": []}
+    about = {"unit": "", "value": 0.85, "low": low, "high": high, "promise": RatioLimit(at_most=limit), "samples": []}
     return Measured(name=name, what=what, **about)
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from lab.errors import BadInput
 from lab.experiments import measurement
-from lab.experiments.benchmark import BenchFile, Measured, Promise
+from lab.experiments.benchmark import BenchFile, Measured, RatioLimit
 
 
 def test_what_is_saved_is_read(tmp_path):
     """A measurement is read as it was saved, with its table next to it; whether a promise is held follows from its figure."""
-    one = Measured(name="a", what="", unit="s", value=2.0, promise=Promise(at_most=1.0), samples=[2.0])
+    one = Measured(name="a", what="", unit="s", value=2.0, promise=RatioLimit(at_most=1.0), samples=[2.0])
     found = measurement.made_now(BenchFile, pairs=3, figures=[one], unmeasured={})
 
     paths = measurement.save(found, tmp_path / "below" / "bench.json", "| a |\n")

@@ -145,7 +145,7 @@ def test_what_is_left_out_is_printed(mine, conducted, capsys, monkeypatch):
 
 def test_missing_program_is_printed(mine, conducted, capsys, monkeypatch):
     """A scenario that needs a missing program is left out with how to install it, and the status is 4."""
-    monkeypatch.setattr(prerequisites.Program, "found", lambda program: None)
+    monkeypatch.setattr(prerequisites.SystemProgram, "found", lambda program: None)
 
     status = run_own([mine], ["rush"], jobs=1, repeat=1, out=None)
 

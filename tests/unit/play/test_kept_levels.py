@@ -16,7 +16,7 @@ from lab.explore.search.event import parse, short
 from lab.paths import REFERENCE
 from lab.play.board import stage_code
 from lab.play.encoding import merged
-from lab.play.level import Kind
+from lab.play.level import LevelKind
 from lab.play.levels import LEVELS
 from lab.play.page import MOST_BYTES
 from tests.every import every
@@ -135,13 +135,13 @@ def test_a_level_asks_what_its_page_answers(level):
     assert kept["goal"] == [claim.name for claim in level.claims]
     assert 0 <= kept["breaking"] <= kept["schedules"]
     assert bool(kept["breaking"]) == bool(kept["par"])
-    assert kept["par"] or level.kind is not Kind.BREAK
+    assert kept["par"] or level.kind is not LevelKind.BREAK
     assert kept["given"] == (data(level.moves_of)["shortest"] if level.moves_of else "")
 
 
 def test_some_levels_cannot_be_broken():
     """Of the levels that ask whether they can be broken, some can and some cannot: the kind gives nothing away."""
-    asked = [bool(data(level.name)["par"]) for level in LEVELS if level.kind is Kind.DECIDE]
+    asked = [bool(data(level.name)["par"]) for level in LEVELS if level.kind is LevelKind.DECIDE]
 
     assert set(asked) == {True, False}
 

@@ -18,7 +18,7 @@ from lab.explore.search.budget import Budget
 from lab.language.phrases import exactly, phrases
 from lab.paths import REFERENCE
 from lab.play import own_levels
-from lab.play.level import TTL_MS, Kind
+from lab.play.level import TTL_MS, LevelKind
 from lab.play.levels import LEVELS
 from lab.play.page import TITLE, index_page
 from lab.play.texts import SCRIPTS, TEMPLATES, Said, both, chinese, faults, goal, label, said, said_by, table
@@ -30,7 +30,7 @@ OF_TEMPLATES = [
     text for name in ("play.html", "play_index.html") for text in WRITTEN.findall((TEMPLATES / name).read_text("utf-8"))
 ]
 LESSONS = [level.lesson for level in LEVELS]
-WHOLE = sorted({*OF_TEMPLATES, *said_by(*SCRIPTS), *LESSONS, *(kind.value for kind in Kind), TITLE})
+WHOLE = sorted({*OF_TEMPLATES, *said_by(*SCRIPTS), *LESSONS, *(kind.value for kind in LevelKind), TITLE})
 ENGLISH = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 COMMAND = re.compile(r"发送 .*。$")  # a command stays as it is
 

@@ -14,7 +14,7 @@ from lab.docgen.same_picture import SVG
 from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
-from lab.experiments.own_lock import Task
+from lab.experiments.own_lock import OwnCell
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
@@ -144,7 +144,7 @@ def test_later_round_shows_what_it_lost():
 
 def test_own_lock_shows_what_a_round_lost():
     """Of the rounds of an own lock with the same verdict, the round that lost increments is shown."""
-    task = Task(find_stage("lua"), scenarios.load("rush"), "rush", rounds=[CELLS[0], CELLS[1]])
+    task = OwnCell(find_stage("lua"), scenarios.load("rush"), "rush", rounds=[CELLS[0], CELLS[1]])
 
     assert task.result() is CELLS[1]
 

@@ -11,7 +11,7 @@ import pytest
 
 from lab.servers.process import Running, free_port
 from lab.servers.programs.gunicorn import Gunicorn
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ class FakeSupervisor:
 def test_killing_is_no_accident(tmp_path):
     """A server that is killed on purpose, or started again, while the question is asked, was not lost."""
     supervisor = FakeSupervisor()
-    server = Running(Redis("r"), 1, 1, tmp_path / "log", supervisor)
+    server = Running(RedisServer("r"), 1, 1, tmp_path / "log", supervisor)
 
     def kill():
         server.killed, supervisor.exit = True, -9

@@ -12,7 +12,7 @@ from lab.scenario import reader
 from lab.scenario.scenario import SYNCS
 from lab.scenario.stages import find_stage
 from lab.servers import synced_files
-from lab.servers.programs.redis import Redis
+from lab.servers.programs.redis import RedisServer
 from lab.servers.synced_files import SyncedFiles, can_see, need_sight, unsynced_pages
 
 
@@ -100,6 +100,6 @@ def test_matrix_leaves_a_loss_of_power_out(kernel, name):
 @pytest.mark.parametrize("syncs", SYNCS)
 def test_redis_syncs_as_the_scenario_says(syncs, tmp_path):
     """The option reaches Redis as its appendfsync."""
-    argv = Redis("r", persists=True, syncs=syncs).argv(1, tmp_path)
+    argv = RedisServer("r", persists=True, syncs=syncs).argv(1, tmp_path)
 
     assert argv[argv.index("--appendfsync") + 1] == syncs
