@@ -9,7 +9,7 @@ from lab.report.matrix import Cell
 from lab.scenario import reader
 
 
-class ScenarioOutcome(StrEnum):
+class Outcome(StrEnum):
     """What a scenario showed of a stage."""
 
     KEPT = "kept"
@@ -20,7 +20,7 @@ class ScenarioOutcome(StrEnum):
     NOT_TRIED = "not tried"
 
 
-def of(stage: str = "", scenario: str = "", claim: str = "", outcome: ScenarioOutcome | None = None) -> list[Cell]:
+def of(stage: str = "", scenario: str = "", claim: str = "", outcome: Outcome | None = None) -> list[Cell]:
     """Return the cells that were run: of this stage, scenario, claim and outcome, where they are given."""
     return [
         one
@@ -33,27 +33,25 @@ def of(stage: str = "", scenario: str = "", claim: str = "", outcome: ScenarioOu
     ]
 
 
-def outcome_of(cell: Cell) -> ScenarioOutcome:
+def outcome_of(cell: Cell) -> Outcome:
     """Return what a cell showed."""
     if matrix.lost_otherwise(cell):
-        return ScenarioOutcome.LOST_OTHERWISE
-    return {"KEPT": ScenarioOutcome.KEPT, "ADMITTED": ScenarioOutcome.FAILED, "BROKEN": ScenarioOutcome.FAILED}.get(
-        cell.verdict, ScenarioOutcome.NOT_TRIED
-    )
+        return Outcome.LOST_OTHERWISE
+    return {"KEPT": Outcome.KEPT, "ADMITTED": Outcome.FAILED, "BROKEN": Outcome.FAILED}.get(cell.verdict, Outcome.NOT_TRIED)
 
 
-def tally(stage: str) -> dict[ScenarioOutcome, int]:
+def tally(stage: str) -> dict[Outcome, int]:
     """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
-    shown = {one: len(of(stage, outcome=one)) for one in ScenarioOutcome if one is not ScenarioOutcome.NOT_TRIED}
-    return shown | {ScenarioOutcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
+    shown = {one: len(of(stage, outcome=one)) for one in Outcome if one is not Outcome.NOT_TRIED}
+    return shown | {Outcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
 
 
-def worst() -> dict[str, dict[str, ScenarioOutcome]]:
+def worst() -> dict[str, dict[str, Outcome]]:
     """Return the outcome of each claim with each stage. Several scenarios may test one claim: the worst outcome counts."""
-    about: dict[str, dict[str, ScenarioOutcome]] = {}
+    about: dict[str, dict[str, Outcome]] = {}
     for cell in of():
         found = outcome_of(cell)
-        if found is not ScenarioOutcome.NOT_TRIED:
+        if found is not Outcome.NOT_TRIED:
             stages = about.setdefault(cell.claim, {})
-            stages[cell.stage] = max(found, stages.get(cell.stage, found), key=list(ScenarioOutcome).index)
+            stages[cell.stage] = max(found, stages.get(cell.stage, found), key=list(Outcome).index)
     return about

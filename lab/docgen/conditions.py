@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from app.lock import Claim
 from app.locks import stages
-from lab.docgen.cells import ScenarioOutcome, worst
+from lab.docgen.cells import Outcome, worst
 from lab.errors import choose_from
 from lab.paths import DOCS
 from lab.text import table
@@ -19,7 +19,7 @@ from lab.text import table
 PAGE = DOCS / "conditions.md"
 NAMED = re.compile(r"<!-- generated: keeping (?P<claims>[^\n]+?) -->")
 PROMISED = "promised, not tried"
-KEPT, LOST_OTHERWISE, FAILED, UNTRIED = "kept in a run", ScenarioOutcome.LOST_OTHERWISE.value, "failed in a run", "not tried"
+KEPT, LOST_OTHERWISE, FAILED, UNTRIED = "kept in a run", Outcome.LOST_OTHERWISE.value, "failed in a run", "not tried"
 FEW = 6  # stages that are missing from a list: so few are given in its place
 COLUMNS = (KEPT, PROMISED, LOST_OTHERWISE, FAILED, UNTRIED)
 
@@ -49,11 +49,11 @@ def _claims(names: Sequence[str]) -> list[Claim]:
 def columns(claim: Claim) -> dict[str, list[str]]:
     """Return the stages by what is known of them and a claim. Each stage stands in exactly one list."""
     seen = worst().get(claim.name, {})
-    heads = {ScenarioOutcome.KEPT: KEPT, ScenarioOutcome.LOST_OTHERWISE: LOST_OTHERWISE, ScenarioOutcome.FAILED: FAILED}
+    heads = {Outcome.KEPT: KEPT, Outcome.LOST_OTHERWISE: LOST_OTHERWISE, Outcome.FAILED: FAILED}
     found: dict[str, list[str]] = {head: [] for head in COLUMNS}
     for name, stage in stages().items():
         untried = PROMISED if claim in stage.claims else UNTRIED
-        found[heads.get(seen.get(name, ScenarioOutcome.NOT_TRIED), untried)].append(name)
+        found[heads.get(seen.get(name, Outcome.NOT_TRIED), untried)].append(name)
     return found
 
 

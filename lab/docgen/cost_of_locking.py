@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.docgen.cells import ScenarioOutcome, of, tally, worst
+from lab.docgen.cells import Outcome, of, tally, worst
 from lab.report import pages, reference
 from lab.report.chart import BLUE, GREEN, RED, write
 from lab.report.reference import CEILING
@@ -47,7 +47,7 @@ def _costs() -> str:
 
 def tally_heads() -> list[str]:
     """Return the heads of the columns of a tally, with what the numbers add up to."""
-    first, *others = (one.value for one in ScenarioOutcome)
+    first, *others = (one.value for one in Outcome)
     return [f"of {len(reader.names())} scenarios: {first}", *others]
 
 
@@ -58,11 +58,11 @@ def _share(stage: str) -> str:
 def _kept(stage: str) -> str:
     """Return a tally of a stage for prose."""
     number = tally(stage)
-    otherwise = number[ScenarioOutcome.LOST_OTHERWISE]
+    otherwise = number[Outcome.LOST_OTHERWISE]
     return (
-        f"of {counted(len(reader.names()), 'scenario')} it kept {number[ScenarioOutcome.KEPT]} without any loss, "
+        f"of {counted(len(reader.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, "
         + (f"kept {otherwise} while increments were lost by another cause, " if otherwise else "")
-        + f"failed in {number[ScenarioOutcome.FAILED]}, and was not tried in {number[ScenarioOutcome.NOT_TRIED]}"
+        + f"failed in {number[Outcome.FAILED]}, and was not tried in {number[Outcome.NOT_TRIED]}"
     )
 
 
@@ -74,12 +74,12 @@ def _locks_share() -> str:
 
 def locks() -> list[str]:
     """Return the locks proper: the stages with a store that kept ``exclusive`` in the matrix."""
-    return [name for name in by_speed() if stages()[name].store and of(name, claim="exclusive", outcome=ScenarioOutcome.KEPT)]
+    return [name for name in by_speed() if stages()[name].store and of(name, claim="exclusive", outcome=Outcome.KEPT)]
 
 
 def _kept_by_none() -> str:
     """Return the claims that were tested and that no stage keeps without any loss."""
-    alone = [claim for claim, found in worst().items() if ScenarioOutcome.KEPT not in found.values()]
+    alone = [claim for claim, found in worst().items() if Outcome.KEPT not in found.values()]
     return ", ".join(f"`{claim}`" for claim in alone) or "none"
 
 
@@ -128,7 +128,7 @@ def common_scenarios() -> set[str]:
 
 
 def _kept_of(name: str, scenarios: set[str]) -> set[str]:
-    return scenarios & {cell.scenario for cell in of(name, outcome=ScenarioOutcome.KEPT)}
+    return scenarios & {cell.scenario for cell in of(name, outcome=Outcome.KEPT)}
 
 
 def _price_finding(names: list[str], common: set[str]) -> str:

@@ -86,13 +86,13 @@ def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
     )
 
 
-def not_decided(found: Kept | None, command: str) -> str:
+def not_decided(found: KeptDecision | None, command: str) -> str:
     """Return why nothing is decided of a stage, and the command that decides it."""
     why = found.why if found is not None else "no decision of its present code is kept"
     return f"**Every order.** Not decided: {why}. `{command}` decides it."
 
 
-def decided(found: Kept, page: str) -> tuple[str, str]:
+def decided(found: KeptDecision, page: str) -> tuple[str, str]:
     """Return in words how many schedules are decided, and in how many searches. page: the way to the page that lists searches."""
     done = [one for one in found.searches if one["decided"]]
     number = sum(one.get("schedules") or 0 for one in done)

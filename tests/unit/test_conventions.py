@@ -187,6 +187,7 @@ SHARED = {
     "Grant": "the judge's is the lock's, as the journals show it",
     "Grants": "not renamed yet: the judge's, and those in view of a timeline",
     "Line": "not renamed yet: of the account, and of the five steps",
+    "Outcome": "not renamed yet: of a request, and of a stage under a scenario",
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.locks import stages
 from lab.docgen import cells, cost_of_locking
-from lab.docgen.cells import ScenarioOutcome
+from lab.docgen.cells import Outcome
 from lab.report import reference
 from lab.report.matrix import Cell
 from lab.scenario import reader
@@ -59,9 +59,9 @@ def test_losses_are_no_keeping(made_cells):
     made_cells(mysql_for_update=("KEPT", 0), lua=("KEPT", 2), watchdog=("ADMITTED", 0), redlock=("VOID", 0))
     found = {name: [one for one, number in cells.tally(name).items() if number == 1] for name in stages()}
 
-    assert found["mysql_for_update"] == [ScenarioOutcome.KEPT]
-    assert found["lua"] == [ScenarioOutcome.LOST_OTHERWISE]
-    assert found["watchdog"] == [ScenarioOutcome.FAILED]
+    assert found["mysql_for_update"] == [Outcome.KEPT]
+    assert found["lua"] == [Outcome.LOST_OTHERWISE]
+    assert found["watchdog"] == [Outcome.FAILED]
     assert found["redlock"] == []
 
 
