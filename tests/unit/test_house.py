@@ -30,6 +30,7 @@ RETIRED = {
     "tell|tells|told|telling": "report, record, state",
     "thaw|thaws|thawed": "resume",
     "that which": "a noun",
+    "warden": "agent",
     "waver|wavers|wavering": "flaky",
     "whoever": "a noun: holder, waiter, replica, client",
 }
