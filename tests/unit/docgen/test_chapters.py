@@ -141,6 +141,13 @@ def test_picture_folders():
     assert sum(path.stat().st_size for path in figures.KEPT.rglob("*") if path.is_file()) < SMALL_BYTES
 
 
+def test_contents_of_the_choices():
+    """The list of contents in docs/choices.md has every heading of the page."""
+    page = DOCS / "choices.md"
+
+    assert {"#" + anchor for anchor in anchors(page)} - set(LINK.findall(prose(page))) == {"#choices"}
+
+
 @every("path", generate.documents)
 def test_links_between_documents(path):
     """Every link between the documents leads to something."""
