@@ -41,7 +41,7 @@ def _table(*first_words: str) -> str:
             rows.append(cells)
     if not rows:
         raise BadInput(f"the reference has no measurement of {' or '.join(first_words)}")
-    return table(["what", "measured", "95 % interval", "wanted", "held"], rows)
+    return table(["what", "measured", "95 % interval", "target", "met"], rows)
 
 
 def _ratio(*name: str) -> str:

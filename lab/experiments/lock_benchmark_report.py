@@ -46,7 +46,7 @@ COLUMNS = (
     "p50, ms",
     "p99, ms",
     "longest wait, ms",
-    "overtakes a grant",
+    "grants that jumped the queue",
     "commands a cycle",
     "claimed",
 )
