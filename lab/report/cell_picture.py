@@ -12,7 +12,7 @@ from lab.report.palette import HARMS, NAMES, SIGNS, Mark, Paper
 FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # a browser without the first takes the next
 
 
-class Key(NamedTuple):
+class LegendMark(NamedTuple):
     """A mark in the legend: its left end, and the middle of its line."""
 
     mark: Mark
@@ -20,7 +20,7 @@ class Key(NamedTuple):
     y: float
 
 
-def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float) -> list[Key]:
+def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float) -> list[LegendMark]:
     """Return the legend of these marks, in lines.
 
     place: the left end, the middle of the first line, the right end. size: of a letter.
@@ -33,7 +33,7 @@ def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float
         needs = 34 + 0.59 * size * len(mark.value)
         if x + needs > right:
             x, y = left, y + 24
-        found.append(Key(mark, x, y))
+        found.append(LegendMark(mark, x, y))
         x += needs + 14
     return found
 

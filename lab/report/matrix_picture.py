@@ -42,7 +42,7 @@ class Column(NamedTuple):
     lines: list[str]
 
 
-class Row(NamedTuple):
+class MatrixRow(NamedTuple):
     """A row of cells. family: the title above it; empty where it is that of the row before."""
 
     y: int
@@ -136,12 +136,12 @@ def _heads(plan: Layout, width: float) -> tuple[list[Group], list[Column]]:
     return groups, columns
 
 
-def _rows(plan: Layout, top: int) -> tuple[list[Row], int]:
+def _rows(plan: Layout, top: int) -> tuple[list[MatrixRow], int]:
     """Return the rows, and where they end. The first row of a family has its title above it."""
     rows, y = [], top
     for family, names in plan.rows.items():
         y += FAMILY
-        rows += [Row(y + number * ROW, name, "" if number else family) for number, name in enumerate(names)]
+        rows += [MatrixRow(y + number * ROW, name, "" if number else family) for number, name in enumerate(names)]
         y += ROW * len(names)
     return rows, y
 

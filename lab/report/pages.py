@@ -22,7 +22,7 @@ from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
 from lab.scenario.requirements import servers
 from lab.story import say_run
-from lab.story.steps import Steps, steps
+from lab.story.steps import StepsOfLoss, steps
 from lab.story.timeline import DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 from lab.story.verdict import headline, in_words, seen
 from lab.text import table
@@ -190,7 +190,7 @@ def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
     }
 
 
-def _steps(found: Steps | None, shown: Sequence[Path]) -> dict[str, Any]:
+def _steps(found: StepsOfLoss | None, shown: Sequence[Path]) -> dict[str, Any]:
     """Return what a page needs for the steps of the loss that the run is about; ``steps`` is None without such a loss."""
     return {"steps": say_run.page_of_steps(found) if found else None, "drawn_steps": "".join(inline(shown[:1]))}
 

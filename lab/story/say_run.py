@@ -10,7 +10,7 @@ from lab.language.choice import Language
 from lab.story import from_run, say
 from lab.story.happening import Happening, Kind
 from lab.story.say import ENGLISH
-from lab.story.steps import Event, Step, Steps
+from lab.story.steps import Event, Step, StepsOfLoss
 from lab.story.timeline import Timeline
 
 LONGEST = 110  # letters: a longer title leaves out what the run lost
@@ -92,25 +92,25 @@ def at_mark(event: Event, language: Language = ENGLISH) -> str:
     return say.clause(event.what, language, "mark" if say.has(event.what, "mark") else "long")
 
 
-def clocks(found: Steps) -> list[str]:
+def clocks(found: StepsOfLoss) -> list[str]:
     """Return the moment of each step, with as many decimals as they need to differ."""
     moments_ms = [step[0].what.at_ms for step in found.steps]
     decimals = decimals_of(moments_ms, fewest=3)
     return [f"{at_ms / 1000:.{decimals}f} s" for at_ms in moments_ms]
 
 
-def heading(found: Steps, language: Language = ENGLISH) -> str:
+def heading(found: StepsOfLoss, language: Language = ENGLISH) -> str:
     """Return how many steps a loss has."""
     return say.text("steps", "heading", language, number=_number(found, language))
 
 
-def title_of_steps(found: Steps, language: Language = ENGLISH) -> str:
+def title_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> str:
     """Return the title of the picture of a loss."""
     what = say.clause(found.harm, language, "title")
     return say.text("steps", "title", language, stage=found.stage, number=_number(found, language), what=what)
 
 
-def _number(found: Steps, language: Language) -> str:
+def _number(found: StepsOfLoss, language: Language) -> str:
     return say.text("steps", f"number_{len(found.steps)}", language)
 
 
@@ -120,7 +120,7 @@ def named(who: tuple[str, str], language: Language = ENGLISH) -> str:
     return say.text("steps", "named", language, request=request, replica=replica)
 
 
-def page_of_steps(found: Steps, language: Language = ENGLISH) -> dict[str, Any]:
+def page_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> dict[str, Any]:
     """Return what a page says of the steps of a loss."""
     happened = [of_a_step(step, language) for step in found.steps]
     return {

@@ -73,7 +73,7 @@ class Event(NamedTuple):
 Step = tuple[Event, ...]
 
 
-class Steps(NamedTuple):
+class StepsOfLoss(NamedTuple):
     """The steps of one loss."""
 
     stage: str
@@ -88,7 +88,7 @@ class Steps(NamedTuple):
     steps: tuple[Step, ...]
 
 
-def steps(picture: Timeline) -> Steps | None:
+def steps(picture: Timeline) -> StepsOfLoss | None:
     """Return the steps of the loss that the run is about; None if the run lost nothing by a conflict of two known requests."""
     loss = _loss(picture)
     return None if loss is None else _Story(picture, loss).steps()
@@ -132,7 +132,7 @@ class _Story:
         # the request that deleted A's lock, if it is neither A nor B
         self.thief = picture.held[thief] if thief not in (NEVER, loss.culprit, loss.victim) else None
 
-    def steps(self) -> Steps:
+    def steps(self) -> StepsOfLoss:
         """Return the steps."""
         at_the_lock = list(self._lost_lock())
         events = [*self._holders(bool(at_the_lock)), *at_the_lock, *self._faults()]
@@ -141,7 +141,7 @@ class _Story:
             events.remove(max(events, key=lambda event: event.rank))
         harm = destroyed(self.culprit, self.culprit.request, cause=self.mechanism)
         a, b = ((held.request, self.picture.replicas[held.replica]) for held in (self.a, self.b))
-        return Steps(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, tuple(map(tuple, grouped)))
+        return StepsOfLoss(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, tuple(map(tuple, grouped)))
 
     def _holders(self, lock_was_lost: bool) -> Iterator[Event]:
         """Yield what A and B do."""

@@ -14,7 +14,7 @@ from lab.language.choice import Language
 from lab.story import say, say_run
 from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH
-from lab.story.steps import Event, Line, Step, Steps
+from lab.story.steps import Event, Line, Step, StepsOfLoss
 
 BLUE, RED, BELIEF, ALONE = "#0072b2", "#d55e00", "#a9d3ee", "#f2bd4d"  # as in the charts and the timeline
 SOFT, DARK, PALE, PAPER = "#555555", "#222222", "#dddddd", "#ffffff"
@@ -27,7 +27,7 @@ TITLE, LINE, ROW, HEAD, LEGEND = 22, 18, 28, 62, 34  # heights
 FONT = 'system-ui,"DejaVu Sans",Arial,sans-serif'
 
 
-def draw(found: Steps, conditions: str, language: Language = ENGLISH) -> str:
+def draw(found: StepsOfLoss, conditions: str, language: Language = ENGLISH) -> str:
     """Return the picture. conditions: of the run, in words."""
     return "\n".join(_Drawing(found, conditions, language).parts()) + "\n"
 
@@ -35,7 +35,7 @@ def draw(found: Steps, conditions: str, language: Language = ENGLISH) -> str:
 class _Drawing:
     """The drawing, from the top down."""
 
-    def __init__(self, found: Steps, conditions: str, language: Language) -> None:
+    def __init__(self, found: StepsOfLoss, conditions: str, language: Language) -> None:
         self.found, self.conditions, self.language = found, conditions, language
         self.places = PLACES if found.locked else WITHOUT_LOCK
         self.title = wrapped(say_run.title_of_steps(found, language), TITLE_LETTERS)

@@ -19,7 +19,6 @@ EXCEPTIONS = {
     "lab/docgen/translations.py": "a comment in a Markdown file",
     "lab/explore/store/real_mariadb.py": "MariaDB's report of its locks",
     "lab/play/page.py": "HTML",
-    "lab/report/hero_picture.py": "SVG",
     "lab/story/timeline.py": "the refusal of a resource, as the stage's error has it in the journal",
     "lab/run/environment.py": "/proc/cpuinfo",
     "lab/scenario/reader.py": "the error of the TOML parser",

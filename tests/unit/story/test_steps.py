@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.paths import REFERENCE
 from lab.story.happening import Kind
-from lab.story.steps import MOST, WRITE, Line, Steps, steps
+from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, steps
 from lab.story.timeline import NEVER, load
 from tests.builders import outlived, picture_of
 from tests.every import every
@@ -12,12 +12,12 @@ from tests.every import every
 KEPT = sorted((REFERENCE / "chapters").glob("*/timeline.json"))
 
 
-def happened(found: Steps) -> list[list[tuple[Kind, str]]]:
+def happened(found: StepsOfLoss) -> list[list[tuple[Kind, str]]]:
     """What happens in each step, and who does it."""
     return [[(event.what.kind, event.what.actor) for event in step] for step in found.steps]
 
 
-def kinds(found: Steps) -> list[list[Kind]]:
+def kinds(found: StepsOfLoss) -> list[list[Kind]]:
     return [[event.what.kind for event in step] for step in found.steps]
 
 
@@ -155,7 +155,7 @@ def test_the_loss_of_the_fault_comes_first(made):
     assert steps(picture).harm.actor == "d"
 
 
-def kept() -> dict[str, Steps]:
+def kept() -> dict[str, StepsOfLoss]:
     found = {path.parent.name: steps(load(path)) for path in KEPT}
     return {name: one for name, one in found.items() if one is not None}
 
