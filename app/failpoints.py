@@ -74,8 +74,8 @@ class Injection:
     """
 
     name: str
-    # the failpoint, ``phase.moment``; the key in the file is ``gate``
-    gate: str
+    # ``phase.moment``
+    failpoint: str
     # a key of ACTIONS
     action: str
     # how long the fault lasts
@@ -111,7 +111,7 @@ class Failpoints:
         return is_good(answer) if kinds is None else kind(answer) in kinds
 
     def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
-        """Inject every fault that is still pending at this failpoint. command, keys: what is struck, where it is a command."""
+        """Inject every fault that is still pending at this failpoint. command, keys: where the failpoint is a command, its."""
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1
@@ -128,7 +128,7 @@ class Failpoints:
             return None
         with self._mutex:
             for injection in self.pending.values():
-                if injection.gate == failpoint and self.grants >= injection.skip:
+                if injection.failpoint == failpoint and self.grants >= injection.skip:
                     return self.pending.pop(injection.name)
         return None
 
@@ -138,7 +138,7 @@ def _read(path: Path) -> Injection:
 
 
 def _raise(injection: Injection) -> None:
-    raise InjectedError(f"{injection.name} was injected at {injection.gate}")
+    raise InjectedError(f"{injection.name} was injected at {injection.failpoint}")
 
 
 def _hang(injection: Injection) -> None:
@@ -148,15 +148,15 @@ def _hang(injection: Injection) -> None:
 
 
 def _fail(injection: Injection) -> None:
-    raise CommandFailed(f"{injection.name} was injected at {injection.gate}")
+    raise CommandFailed(f"{injection.name} was injected at {injection.failpoint}")
 
 
 def _lose_reply(injection: Injection) -> None:
-    raise ReplyLost(f"{injection.name} was injected at {injection.gate}")
+    raise ReplyLost(f"{injection.name} was injected at {injection.failpoint}")
 
 
 def _drop_reply(injection: Injection) -> None:
-    raise ReplyDropped(f"{injection.name} was injected at {injection.gate}")
+    raise ReplyDropped(f"{injection.name} was injected at {injection.failpoint}")
 
 
 ACTIONS: dict[str, Callable[[Injection], None]] = {

@@ -1,8 +1,8 @@
-"""The files in which replicas and the injector speak of a fault. They are in the run's folder ``gates``, by the fault's name.
+"""The files in which replicas and the injector speak of a fault. They are in the run's folder ``faults``, by the fault's name.
 
 - ``.json``: the fault is prepared. A replica reads the file when it starts.
 - ``.spent``: the same file, when a replica has taken the fault. So a fault is injected at most once in a run.
-- ``.struck``: the replica's note, the first part of the fault record: which request reached the failpoint, and when.
+- ``.reached``: the replica's note, the first part of the fault record: which request reached the failpoint, and when.
 - ``.injected``: the injector's answer to the note. The lab has done its part of the fault.
 
 On a busy machine the lab can be late. A request that did not wait for the answer would go on, and the lab would take the lock
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic_ns
 
-PREPARED, SPENT, NOTE, ANSWER = ".json", ".spent", ".struck", ".injected"
+PREPARED, SPENT, NOTE, ANSWER = ".json", ".spent", ".reached", ".injected"
 ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; where the lab is later, the run fails
 LOOK_EVERY_S = 0.002
 

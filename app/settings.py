@@ -71,7 +71,7 @@ class Settings:
     # the file to append events to; None for no journal
     journal: Path | None = None
     # the folder of the faults to inject; None for none
-    gates: Path | None = None
+    faults: Path | None = None
     # the address of the controller for which each command to a store waits; empty for none
     steps: str = ""
 
@@ -173,6 +173,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "stock": _stock,
     "hosts": _hosts,
     "journal": _new_file,
-    "gates": _folder,
+    "faults": _folder,
     "steps": _address,
 }

@@ -119,8 +119,8 @@ def create_app(**flags: Any) -> Flask:
     journal = Journal(settings.journal)
     heartbeat.start(journal)
     follow()
-    if settings.gates is not None:
-        RequestContext.failpoints = Failpoints(settings.gates, settings.replica)
+    if settings.faults is not None:
+        RequestContext.failpoints = Failpoints(settings.faults, settings.replica)
         RequestContext.failpoints.before_injecting = sent.writer(journal)
     steps.begin(settings.steps, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}

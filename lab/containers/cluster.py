@@ -149,7 +149,7 @@ def cluster(
     settings = replica_settings(scenario, run, also or (stage,))
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
     settings |= {"counter_url": counter.address} if counter else {}
-    settings |= {"gates": str(folder / "gates")} if scenario.faults else {}
+    settings |= {"faults": str(folder / "faults")} if scenario.faults else {}
     with contextlib.ExitStack() as ending:
         for server in [one for servers in found.values() for one in servers] + ([counter] if counter else []):
             until_ready(server.name, server.ready, STORES_UP_WITHIN_S, _how_to_start(server))

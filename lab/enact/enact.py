@@ -72,7 +72,7 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sch
         title=f"The schedule {schedule.events}",
         tests=claim,
         faults=tuple(injected.faults),
-        danger={"struck": len(injected.faults)} if injected.faults else {},
+        danger={"faults": len(injected.faults)} if injected.faults else {},
         requests=schedule.clients,
         users=schedule.clients,
         replicas=schedule.clients,

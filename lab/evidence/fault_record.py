@@ -27,16 +27,16 @@ class FaultRecord(msgspec.Struct):
     at_ns: Number
     # Written by the injector: the kind, a module of lab/scenario/faults.
     kind: str = ""
-    # the failpoint, phase.moment; the file calls it a gate
-    failpoint: str = msgspec.field(name="gate", default="")
+    # the failpoint, phase.moment
+    failpoint: str = ""
     # when the recovery was complete; 0 before
-    recovered_ns: Number = msgspec.field(name="healed_ns", default=0)
+    recovered_ns: Number = 0
     # how many servers' clocks moved
     clocks_moved: Number = 0
     # how many servers had voted for the holder when their clocks jumped; 0 where they do not vote, or in an old run
     votes: Number = 0
     # when the recovery began
-    recovering_ns: Number = msgspec.field(name="healing_ns", default=0)
+    recovering_ns: Number = 0
     # how many of the replica's sessions were ended by the lock's store
     sessions_ended: Number = 0
     # how many writes reached the counter late
@@ -45,8 +45,8 @@ class FaultRecord(msgspec.Struct):
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0: an old run
     injected_ns: Number = 0
-    # Written by the replica: the command to the lock's store that was struck, and the keys that it is about; empty where the
-    # failpoint is not a command.
+    # Written by the replica: the command to the lock's store at which the fault was injected, and the keys that it is about;
+    # empty where the failpoint is not a command.
     command: str = ""
     keys: list[str] = []
 

@@ -49,7 +49,7 @@ def as_scenario(walk: Walk, schedule: Schedule, alone: Counter[str], has_ttl: bo
     """
     kind, at = _fault(walk, schedule, alone)
     options = {name: value for name, value in OPTIONS[kind].items() if has_ttl or name != "ttl_ms"}
-    danger = "outlasted_ttl" if not kind else "struck_past_ttl" if kind == "freeze" and has_ttl else "struck"
+    danger = "outlasted_ttl" if not kind else "faults_past_ttl" if kind == "freeze" and has_ttl else "faults"
     lines = [
         f"# From the schedule {schedule.stage.rpartition('/')[2]}:{schedule.events} of `lab explore`: {how}.",
         f"title = {json.dumps(TITLES[kind].format(at))}",

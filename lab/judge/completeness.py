@@ -32,7 +32,7 @@ def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[D
     if reports_keys and not (folder / KEY_EVENTS).is_file():
         yield Damage(KEY_EVENTS, MISSING)
     recorded = {outcome.record.name for outcome in findings.faults}
-    for note in sorted((folder / "gates").glob("*.struck")):
+    for note in sorted((folder / "faults").glob("*.reached")):
         if note.stem not in recorded:
             yield Damage(FAULTS, f"has no line of {note.stem}, although a replica has a note of it")
     unknown = [name for name in (record.scenario["tests"], *record.stage["claims"]) if name not in Claim.__members__]

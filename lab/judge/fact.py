@@ -59,7 +59,7 @@ class Code(StrEnum):
     DANGER_NOT_REACHED = "danger_not_reached"
     NOBODY_SERVED = "nobody_served"
     MEASURE_SHORT = "measure_short"
-    ONE_VOTE_STRUCK = "one_vote_struck"
+    FAULT_AT_ONE_VOTE = "fault_at_one_vote"
     TOO_FEW_REQUESTS = "too_few_requests"
     NOT_SERVED_BECAUSE = "not_served_because"
     NOT_SERVED_UNKNOWN = "not_served_unknown"

@@ -40,12 +40,12 @@ class Faults:
             else:
                 outcome.got(grant.request, grant.replica, grant.got_ns)
 
-    def _struck_beside(self, record: FaultRecord) -> bool:
-        """Return whether a fault struck a command that was not about the lock, although others were."""
+    def _is_beside(self, record: FaultRecord) -> bool:
+        """Return whether a fault was injected at a command that was not about the lock, although others were."""
         return bool(record.keys) and not self.keys.isdisjoint(self.known()) and self.keys.isdisjoint(record.keys)
 
-    def _struck_one_vote(self, record: FaultRecord) -> bool:
-        """Return whether a fault struck one server's command of several: without it there is still a majority."""
+    def _is_at_one_vote(self, record: FaultRecord) -> bool:
+        """Return whether a fault was injected at one server's command of several: without it there is still a majority."""
         return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
@@ -58,7 +58,7 @@ class Faults:
             outcome.released(grant.request, grant.released_ns)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
-            self.measures["asked_while_struck"] += grant.wrote is not None and outcome.during(grant.asked_ns)
+            self.measures["asked_during_fault"] += grant.wrote is not None and outcome.during(grant.asked_ns)
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
             self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)
 
@@ -69,16 +69,16 @@ class Faults:
     def close(self) -> None:
         """Measure: all journals have been read."""
         measures = self.measures
-        self.findings.struck_one_vote = sum(self._struck_one_vote(outcome.record) for outcome in self.outcomes)
-        measures["struck"] = (
-            sum(not self._struck_beside(outcome.record) for outcome in self.outcomes) - self.findings.struck_one_vote
+        self.findings.faults_at_one_vote = sum(self._is_at_one_vote(outcome.record) for outcome in self.outcomes)
+        measures["faults"] = (
+            sum(not self._is_beside(outcome.record) for outcome in self.outcomes) - self.findings.faults_at_one_vote
         )
         measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
         measures["votes"] = min((outcome.record.votes for outcome in self.outcomes), default=0)
         for outcome in self.outcomes:
             past_ttl = outcome.lasted_longer_than(self.ttl_ns)
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
-            measures["struck_past_ttl"] += past_ttl
+            measures["faults_past_ttl"] += past_ttl
             anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write
             measures["granted_anew"] += anew and outcome.record.effect in AT_THE_STORE
             if outcome.record.effect is Effect.STORE_SPLIT:

@@ -168,8 +168,8 @@ class Findings:
     # the key of the grants that had conflicts, where the store never reported it, but others; the keys that it did report
     strange_key: str = ""
     known_keys: list[str] = field(default_factory=list)
-    # faults that struck the command to one of several servers, where the others decide
-    struck_one_vote: int = 0
+    # faults injected at the command to one of several servers, where the others decide
+    faults_at_one_vote: int = 0
     # how often a request got a key while another one still believed to hold it
     overlapping_beliefs: int = 0
     # commands outside any request that renew a lock

@@ -240,8 +240,8 @@ def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
 def _what_was_missing(findings: Findings) -> Iterator[Fact]:
     """Yield the most likely reason why the danger was never reached: too few requests, or too many failures."""
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
-    if findings.struck_one_vote:
-        yield Fact(Code.ONE_VOTE_STRUCK)
+    if findings.faults_at_one_vote:
+        yield Fact(Code.FAULT_AT_ONE_VOTE)
     elif not refused:
         yield Fact(Code.TOO_FEW_REQUESTS, findings.requests)
     elif findings.whys:

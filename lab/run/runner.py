@@ -85,7 +85,7 @@ def run(
         with kept_on_failure(folder):
             try:
                 release()
-                prepare(() if drive_injects else scenario.faults, folder.path / "gates")
+                prepare(() if drive_injects else scenario.faults, folder.path / "faults")
                 with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                     begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
                     on_up(system)
@@ -125,7 +125,7 @@ def _run(
         watching.callback(close_all, recorders)
         before = system.commands()
         try:
-            with injecting(faults, folder.path / "gates", system.fault_target, folder.path / "faults.jsonl"):
+            with injecting(faults, folder.path / "faults", system.fault_target, folder.path / "faults.jsonl"):
                 drive(system, folder.path, lambda: unless_interrupted() or well())
         except LoadFailed as failure:
             record.ended = f"the load failed: {failure}"

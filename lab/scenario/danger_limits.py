@@ -65,7 +65,7 @@ def _votes(scenario: Scenario) -> Limit:
     return Limit(0, "no fault of the scenario lets clocks jump")
 
 
-def _asked_while_struck(scenario: Scenario) -> Limit:
+def _asked_during_fault(scenario: Scenario) -> Limit:
     return Limit(len(scenario.faults) * _grants(scenario).most, f"{_grants(scenario).why} and {_faults(scenario).why}")
 
 
@@ -92,7 +92,7 @@ def _share(scenario: Scenario) -> Limit:
 
 LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "asked_on_each_side": _grants,
-    "asked_while_struck": _asked_while_struck,
+    "asked_during_fault": _asked_during_fault,
     "clocks_moved": _clocks_moved,
     "granted": _grants,
     "granted_anew": _faults,
@@ -106,8 +106,8 @@ LIMITS: dict[str, Callable[[Scenario], Limit | None]] = {
     "outlived_freezes": _long_faults,
     "refused": _grants,
     "sessions_ended": _sessions_ended,
-    "struck": _faults,
-    "struck_past_ttl": _long_faults,
+    "faults": _faults,
+    "faults_past_ttl": _long_faults,
     "tries": _grants,
     "turned_away": _grants,
     "votes": _votes,

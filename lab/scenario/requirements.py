@@ -144,7 +144,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 }
 # By name: what a measure counts, in words.
 MEASURES = {
-    "asked_while_struck": "requests that asked for the lock while a fault was in force, got it, and wrote",
+    "asked_during_fault": "requests that asked for the lock while a fault was in force, got it, and wrote",
     "asked_on_each_side": "requests that asked a store that was split, on the side where they were fewer",
     "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
@@ -167,8 +167,8 @@ MEASURES = {
     "answered_beyond_stock": "requests that were answered, done or sold out, beyond one for each item of the stock",
     "served_percent": "requests that were acknowledged, in percent of all",
     "sessions_ended": "sessions that were ended at the lock's store",
-    "struck": "faults that were injected",
-    "struck_past_ttl": "faults that lasted longer than the TTL",
+    "faults": "faults that were injected",
+    "faults_past_ttl": "faults that lasted longer than the TTL",
     "tries": "requests that asked for the lock, with or without success",
     "turned_away": "requests that did not get the lock",
     "votes": "servers that had voted for the holder when their clocks jumped",

@@ -208,7 +208,7 @@ def cluster(
         for name in needed & elsewhere.keys():
             settings[f"{name}_url"] = elsewhere[name]
             started.callback(external_stores.take_away, name, elsewhere[name], run)
-        settings |= ({"steps": steps} if steps else {}) | ({"gates": str(folder / "gates")} if scenario.faults else {})
+        settings |= ({"steps": steps} if steps else {}) | ({"faults": str(folder / "faults")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
         ways = started.enter_context(counter_ways(names, stage, found.get(stage.store or "", ()), counter_redis, scenario.faults))

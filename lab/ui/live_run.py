@@ -41,7 +41,7 @@ class LiveRun:
         names = [f"replica-{number}" for number in range(1, replicas + 1)]
         self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
         self._holders = LockHolders(names, self._since_ns)
-        self._healed = Tail(folder / "faults.jsonl")
+        self._recovered = Tail(folder / "faults.jsonl")
         self._faults: dict[str, FaultRecord] = {}
         self._counts = dict.fromkeys(Outcome, 0)
         self._parts: dict[str, tuple[int, int]] = {}  # of the counter: the time and the value of the last write
@@ -92,7 +92,7 @@ class LiveRun:
 
     def close(self) -> None:
         """Close the files."""
-        for tail in (self._requests, self._healed, *self._journals.values()):
+        for tail in (self._requests, self._recovered, *self._journals.values()):
             tail.close()
 
     def _seconds(self, at_ns: int) -> float:
@@ -142,12 +142,12 @@ class LiveRun:
 
     def _bands(self) -> list[dict[str, Any]]:
         """Return the faults as bands: from a replica's note at once, from the fault record after the recovery."""
-        for note in (self._folder / "gates").glob("*.struck"):
+        for note in (self._folder / "faults").glob("*.reached"):
             if note.stem not in self._faults:
                 with contextlib.suppress(msgspec.DecodeError, OSError):
                     self._faults[note.stem] = msgspec.json.decode(note.read_bytes(), type=FaultRecord)
         with contextlib.suppress(msgspec.DecodeError):
-            for record in msgspec.json.Decoder(FaultRecord).decode_lines(self._healed.lines()):
+            for record in msgspec.json.Decoder(FaultRecord).decode_lines(self._recovered.lines()):
                 self._faults[record.name] = record
         return [
             {

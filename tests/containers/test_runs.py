@@ -1,4 +1,4 @@
-"""Runs in containers: as local ones in shape and verdict, at any scale, struck or not, and nothing left behind.
+"""Runs in containers: as local ones in shape and verdict, at any scale, with a fault or without, and nothing left behind.
 
 They need a Docker engine: ``pytest -m engine``. LAB_COMPOSE names the command for docker compose.
 """
@@ -94,7 +94,7 @@ def test_paused_holder_overwrites(tmp_path):
 
     assert done.verdict["verdict"] == "ADMITTED"
     (record,) = [json.loads(line) for line in (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert record["healed_ns"] > record["at_ns"]
+    assert record["recovered_ns"] > record["at_ns"]
 
 
 @pytest.mark.parametrize(("stage", "verdict"), [("watchdog", "ADMITTED"), ("fencing", "KEPT")])

@@ -106,7 +106,7 @@ def prepare(folder, **fields) -> None:
 
 def test_fault_is_injected_once(increment, activate, tmp_path):
     """A fault is injected once and leaves a record."""
-    prepare(tmp_path, gate="read.before", action="raise", skip=2)
+    prepare(tmp_path, failpoint="read.before", action="raise", skip=2)
     activate(Failpoints(tmp_path, "replica-7"))
 
     increment("lua")
@@ -114,13 +114,13 @@ def test_fault_is_injected_once(increment, activate, tmp_path):
         increment("lua")
     increment("lua")
 
-    record = json.loads((tmp_path / "fault-1.struck").read_text(encoding="utf-8"))
+    record = json.loads((tmp_path / "fault-1.reached").read_text(encoding="utf-8"))
     assert (record["replica"], record["request"]) == ("replica-7", "r1")
 
 
 def test_lost_reply_blocks_a_plain_lock(increment, activate, tmp_path):
     """After a lost reply the client sends the command again, and a plain lock waits for itself."""
-    prepare(tmp_path, gate="acquire.after_first", action="lose_reply")
+    prepare(tmp_path, failpoint="acquire.after_first", action="lose_reply")
     activate(Failpoints(tmp_path, "replica-1"))
 
     with pytest.raises(NotAcquired):

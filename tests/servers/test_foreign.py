@@ -75,7 +75,7 @@ class Lab:
         return self.thread.submit(increment.run, self.lock(name, wait_ms)).result()
 
     def prepare(self, failpoint: str, action: str) -> None:
-        injection = Injection(name="fault-1", gate=failpoint, action=action)
+        injection = Injection(name="fault-1", failpoint=failpoint, action=action)
         text = json.dumps({field: getattr(injection, field) for field in Injection.__slots__})
         (self.folder / "fault-1.json").write_text(text, encoding="utf-8")
         self.activate(Failpoints(self.folder, "replica-1"))
@@ -159,7 +159,7 @@ def test_faults_are_injected(lab, name, failpoint):
         requests()
 
     expected = "r2" if failpoint == "acquire.after_first" else "r3"
-    assert json.loads((lab.folder / "fault-1.struck").read_text(encoding="utf-8"))["request"] == expected
+    assert json.loads((lab.folder / "fault-1.reached").read_text(encoding="utf-8"))["request"] == expected
 
 
 def test_lost_reply_of_a_transaction(lab):
@@ -171,7 +171,7 @@ def test_lost_reply_of_a_transaction(lab):
         lab.increment("redis_watch", wait_ms=200)
 
     assert lab.store("redis").exists(lab.key)
-    assert (lab.folder / "fault-1.struck").exists()
+    assert (lab.folder / "fault-1.reached").exists()
 
 
 def test_lost_reply_of_a_database(lab):

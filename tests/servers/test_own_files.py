@@ -25,7 +25,7 @@ work_ms = 2
 
 [danger]
 handovers = 5
-struck = 1
+faults = 1
 
 [[faults]]
 kind = "slow"

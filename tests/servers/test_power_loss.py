@@ -24,6 +24,6 @@ def test_an_old_lock_loses_power(syncs, tmp_path):
         if verdict["verdict"] != "UNSEEN":  # there another program has synced the whole disk, and nothing is shown
             break
 
-    assert verdict["danger"]["struck"]["seen"] == 1
+    assert verdict["danger"]["faults"]["seen"] == 1
     assert (verdict["lost"] > 0) == (syncs == "no"), verdict["why"]
     assert (verdict["verdict"] == "ADMITTED") == (syncs == "no"), verdict["why"]

@@ -180,7 +180,7 @@ def test_queue_place_outlives_the_ttl(name, connect, key):
 def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch):
     """A lost answer to entering the queue leaves one place and not two."""
     store, seen = connect(), []
-    injection = Injection(name="lose_reply-1", gate="acquire.after_first", action="lose_reply")
+    injection = Injection(name="lose_reply-1", failpoint="acquire.after_first", action="lose_reply")
     monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))
     failpoints.pending["lose_reply-1"] = injection
     (tmp_path / "lose_reply-1.json").touch()
@@ -189,7 +189,7 @@ def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch)
     lock(name, store, key).run(lambda grant: seen.append(queued(name, store, key)))
     request_context.end()
 
-    assert (tmp_path / "lose_reply-1.struck").exists()
+    assert (tmp_path / "lose_reply-1.reached").exists()
     assert seen == [1]
     assert queued(name, store, key) == 0
 

@@ -26,7 +26,7 @@ RETIRED = {
     "nought": "zero",
     "of whom": "a noun",
     "passage": "request context",
-    "strike|strikes|striking": "inject, fault",
+    "strike|strikes|striking|struck": "inject, fault",
     "tell|tells|told|telling": "report, record, state",
     "thaw|thaws|thawed": "resume",
     "that which": "a noun",
@@ -34,7 +34,6 @@ RETIRED = {
     "waver|wavers|wavering": "flaky",
     "whoever": "a noun: holder, waiter, replica, client",
 }
-NO_SPEECH = re.compile(r"\bstrikes\b")  # the key of a fault in series.json and curves.js, which old runs have as well
 SPEECH = re.compile("|".join(rf"\b(?:{words})\b" for words in RETIRED), re.IGNORECASE)
 QUOTED = {  # where a retired word is somebody else's, or is on disk; each with its reason
     "CHANGELOG.md": "names what the first edition said",
@@ -87,4 +86,4 @@ def test_retired_words_stay_retired(name):
     """No text uses a word that was retired. ``RETIRED`` has what to write instead."""
     lines = Path(HOME / name).read_text(encoding="utf-8").splitlines()
 
-    assert [f"{number}: {line.strip()}" for number, line in enumerate(lines, 1) if SPEECH.search(NO_SPEECH.sub("", line))] == []
+    assert [f"{number}: {line.strip()}" for number, line in enumerate(lines, 1) if SPEECH.search(line)] == []

@@ -25,7 +25,7 @@ def prepare(folder, name: str, **fields) -> None:
 
 def test_one_replica_injects(tmp_path):
     """Of two replicas only one injects a fault, and neither injects it again after a restart."""
-    prepare(tmp_path, "fault-1", gate="read.before", action="raise")
+    prepare(tmp_path, "fault-1", failpoint="read.before", action="raise")
     one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
 
     with pytest.raises(InjectedError):
@@ -33,7 +33,7 @@ def test_one_replica_injects(tmp_path):
     other.reach("read", "before", "r2")
     Failpoints(tmp_path, "replica-1").reach("read", "before", "r3")
 
-    assert json.loads((tmp_path / "fault-1.struck").read_text(encoding="utf-8"))["request"] == "r1"
+    assert json.loads((tmp_path / "fault-1.reached").read_text(encoding="utf-8"))["request"] == "r1"
 
 
 def test_threads_inject_once(tmp_path, monkeypatch):
@@ -41,7 +41,7 @@ def test_threads_inject_once(tmp_path, monkeypatch):
     injected, errors, start = [], [], threading.Barrier(8)
     monkeypatch.setitem(ACTIONS, "wait", lambda injection: injected.append(injection.name))
     for name in NAMES:
-        prepare(tmp_path, name, gate="read.before", action="wait")
+        prepare(tmp_path, name, failpoint="read.before", action="wait")
     failpoints = Failpoints(tmp_path, "replica-1")
 
     def arrive() -> None:
@@ -60,14 +60,14 @@ def test_threads_inject_once(tmp_path, monkeypatch):
     assert errors == []
     assert sorted(injected) == sorted(NAMES)
     assert failpoints.grants == 8
-    assert {path.stem for path in tmp_path.glob("*.struck")} == set(NAMES)
+    assert {path.stem for path in tmp_path.glob("*.reached")} == set(NAMES)
 
 
 def test_request_waits_for_the_lab(tmp_path, monkeypatch):
     """With ``lab_first``, a request goes on when the lab has answered its note, and only then waits for its own time."""
     order = []
     monkeypatch.setitem(ACTIONS, "wait", lambda injection: order.append("its own part"))
-    prepare(tmp_path, "fault-1", gate="read.after", action="wait", lab_first=True)
+    prepare(tmp_path, "fault-1", failpoint="read.after", action="wait", lab_first=True)
     request = threading.Thread(target=Failpoints(tmp_path, "replica-1").reach, args=("read", "after", "r1"))
 
     request.start()
@@ -81,8 +81,8 @@ def test_request_waits_for_the_lab(tmp_path, monkeypatch):
 
 def test_raise_leaves_other_faults(tmp_path):
     """A fault that raises leaves the other faults of its failpoint pending."""
-    prepare(tmp_path, "one", gate="read.before", action="raise")
-    prepare(tmp_path, "two", gate="read.before", action="raise")
+    prepare(tmp_path, "one", failpoint="read.before", action="raise")
+    prepare(tmp_path, "two", failpoint="read.before", action="raise")
     failpoints = Failpoints(tmp_path, "replica-1")
 
     for request in ("r1", "r2"):
@@ -176,7 +176,7 @@ def test_the_first_vote_of_a_try():
 
 def test_failed_renewal(tmp_path, monkeypatch):
     """A renewal fails once, before it is sent, with the error of the store's own library; the next one is sent."""
-    prepare(tmp_path, "fail_renewal-1", gate="renew.before", action="fail", skip=1)
+    prepare(tmp_path, "fail_renewal-1", failpoint="renew.before", action="fail", skip=1)
     failpoints = Failpoints(tmp_path, "replica-1")
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
     renewing, holder = RequestContext(), RequestContext()
@@ -266,7 +266,7 @@ def test_yes_of_another_script_is_not_learned(tmp_path):
 
 def test_hang_ends_without_a_write(tmp_path):
     """A request that hangs fails when the hang is over: it never goes on with its work."""
-    prepare(tmp_path, "fault-1", gate="read.after", action="hang", for_ms=20)
+    prepare(tmp_path, "fault-1", failpoint="read.after", action="hang", for_ms=20)
     before_ns = monotonic_ns()
 
     with pytest.raises(InjectedError):

@@ -59,7 +59,7 @@ def test_password_is_never_shown():
         ({"LAB_RUN": "x" * 201}, ["LAB_RUN", "1 to 200"]),
         ({"LAB_REPLICA": "a/b"}, ["LAB_REPLICA", "'a/b' is not a valid name"]),
         ({"LAB_REPLICA": "a\nb"}, ["LAB_REPLICA", "is not a valid name"]),
-        ({"LAB_GATES": "/nonexistent"}, ["LAB_GATES", "no folder '/nonexistent'"]),
+        ({"LAB_FAULTS": "/nonexistent"}, ["LAB_FAULTS", "no folder '/nonexistent'"]),
         ({"LAB_JOURNAL": "/nonexistent/j"}, ["LAB_JOURNAL", "no folder '/nonexistent' for the file 'j'"]),
         ({"LAB_JOURNAL": "/"}, ["LAB_JOURNAL", "'/' is a folder"]),
         ({"LAB_NESTED": "sam"}, ["LAB_NESTED", "'sam' is not one of same"]),
@@ -97,6 +97,6 @@ def test_limit_of_times_is_the_scenarios():
 
 def test_places_that_exist(tmp_path):
     """A journal is a new file in a folder that exists, and faults are in a folder that exists."""
-    settings = Settings.read({"LAB_JOURNAL": str(tmp_path / "j"), "LAB_GATES": str(tmp_path)})
+    settings = Settings.read({"LAB_JOURNAL": str(tmp_path / "j"), "LAB_FAULTS": str(tmp_path)})
 
-    assert (settings.journal, settings.gates) == (tmp_path / "j", tmp_path)
+    assert (settings.journal, settings.faults) == (tmp_path / "j", tmp_path)

@@ -110,7 +110,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     "unknown claim under test": (of_the_run(scenario__tests="exclusiv"), "names the claim 'exclusiv'"),
     "a file that was not written": (of_the_run(unwritten="the disk was full"), "the disk was full"),
     "a fault without a record": (
-        lambda folder: ((folder / "gates").mkdir(), (folder / "gates" / "freeze-1.struck").touch()),
+        lambda folder: ((folder / "faults").mkdir(), (folder / "faults" / "freeze-1.reached").touch()),
         "faults.jsonl has no line of freeze-1",
     ),
 }  # fmt: skip

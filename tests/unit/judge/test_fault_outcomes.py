@@ -18,13 +18,13 @@ from tests.builders import MS, found, outlived
 @pytest.mark.parametrize(("commands", "has_votes", "seen"), [(5, True, 0), (1, True, 1), (5, False, 1)])
 def test_a_fault_of_one_vote(made, commands, has_votes, seen):
     """A command to one of five servers that fails shows nothing: the other four are a majority."""
-    made.increment("struck", 0, 0, release_commands=commands).fault("fail_command", "struck", 3, 4, "release.before_last")
+    made.increment("reached", 0, 0, release_commands=commands).fault("fail_command", "reached", 3, 4, "release.before_last")
 
-    assert made.analyse(final=1, ttl_ms=500, has_votes=has_votes).measures["struck"] == seen
+    assert made.analyse(final=1, ttl_ms=500, has_votes=has_votes).measures["faults"] == seen
 
 
 @pytest.mark.parametrize(
-    ("kind", "gate", "persists", "expected"),
+    ("kind", "failpoint", "persists", "expected"),
     [
         ("freeze", "read.after", False, ("survives_a_freeze", Mechanism.FROZEN_PAST_LEASE)),
         ("freeze", "write.before", False, ("survives_a_late_freeze", Mechanism.FROZEN_AFTER_LAST_CHECK)),
@@ -44,10 +44,10 @@ def test_a_fault_of_one_vote(made, commands, has_votes, seen):
         ("slow", "read.after", False, ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)),
     ],
 )
-def test_loss_under_a_fault(made, kind, gate, persists, expected):
+def test_loss_under_a_fault(made, kind, failpoint, persists, expected):
     """A loss under a fault has the mechanism of that fault."""
-    made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
-    made.fault(kind, "struck", 2, 490, gate).key_event("expired", 310)
+    made.increment("reached", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
+    made.fault(kind, "reached", 2, 490, failpoint).key_event("expired", 310)
 
     assert found(made.analyse(final=1, ttl_ms=300, store_persists=bool(persists), store_syncs=persists or "always")) == [expected]
 
@@ -55,8 +55,8 @@ def test_loss_under_a_fault(made, kind, gate, persists, expected):
 @pytest.mark.parametrize(("votes", "needed", "accused"), [(3, 5, False), (5, 5, True), (0, 0, True)])
 def test_two_clocks_break_a_bare_majority(made, votes, needed, accused):
     """Two clocks that jump break the claim only if all five servers had voted for the holder. An old run did not count votes."""
-    made.increment("struck", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
-    made.fault("jump_clock", "struck", 2, 490, votes=votes).key_event("expired", 310)
+    made.increment("reached", 0, 1, at=(0, 1, 500, 501)).increment("other", 0, 0, at=(320, 321, 330, 331), replica="replica-2")
+    made.fault("jump_clock", "reached", 2, 490, votes=votes).key_event("expired", 310)
 
     findings = made.analyse(final=1, ttl_ms=300, tests="survives_clock_jump_of_two", votes_needed=needed)
 
@@ -67,7 +67,7 @@ def test_two_clocks_break_a_bare_majority(made, votes, needed, accused):
 @pytest.mark.parametrize(("kind", "set_over"), [("kill_nodes", False), ("freeze", True)])
 def test_a_killed_store_reports_no_deletion(made, kind, set_over):
     """A key that is set again after its store was killed was not set over: the store had lost it, and could not report that."""
-    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault(kind, "struck", 2, 400)
+    made.increment("reached", 0, 0, at=(0, 1, 2, 3)).fault(kind, "reached", 2, 400)
     made.key_event("set", 1).key_event("set", 410)
 
     findings = made.analyse(final=1, ttl_ms=3000)
@@ -97,7 +97,7 @@ def test_the_name_of_a_key_at_the_store(made, reported, asked, known):
 
 def test_lease_that_begins_with_a_fast_clock(made):
     """A lock that is granted while the store's clock runs too fast ends early as well, also where the fault began long before."""
-    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("speed_up_clock", "struck", 2, 1490)
+    made.increment("reached", 0, 0, at=(0, 1, 2, 3)).fault("speed_up_clock", "reached", 2, 1490)
     made.increment("a", 1, 2, at=(1400, 1401, 1460, 1461), replica="replica-2")
     made.increment("b", 1, 1, at=(1440, 1441, 1450, 1451), replica="replica-3").key_event("expired", 1435)
 
@@ -106,7 +106,7 @@ def test_lease_that_begins_with_a_fast_clock(made):
 
 def test_holders_on_one_side_of_a_split(made):
     """Where the store is split, two holders in other replicas are at the same primary: the split explains nothing."""
-    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "struck", 2, 490)
+    made.increment("reached", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "reached", 2, 490)
     made.increment("a", 1, 2, at=(400, 401, 500, 501), replica="replica-2")
     made.increment("b", 1, 1, at=(420, 421, 430, 431), replica="replica-3")
 
@@ -152,7 +152,7 @@ def test_dead_holder_and_a_clock(made, back, next_ms, expected):
 
 def test_asked_on_each_side_of_a_split(made):
     """Requests are counted that asked while the store was split, granted or not, on the side where they were fewer."""
-    made.increment("struck", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "struck", 2, 900)
+    made.increment("reached", 0, 0, at=(0, 1, 2, 3)).fault("split_store", "reached", 2, 900)
     made.increment("here", 1, 1, at=(410, 411, 412, 413))
     for number, at in enumerate((500, 520)):
         made.increment(f"there-{number}", 2 + number, 2 + number, at=(at, at + 1, at + 2, at + 3), replica="replica-2")
@@ -190,7 +190,7 @@ def test_work_done_again(made, replica, claims):
 
 
 @pytest.mark.parametrize(
-    ("kind", "gate", "claim"),
+    ("kind", "failpoint", "claim"),
     [
         ("kill", "read.before", "freed_after_crash"),
         ("kill", "acquire.after_first", "acquires_atomically"),
@@ -201,9 +201,9 @@ def test_work_done_again(made, replica, claims):
     ],
 )
 @pytest.mark.parametrize(("next_ms", "guilty"), [(150, False), (1000, True), (None, True)])
-def test_lock_is_free_in_time(made, kind, gate, claim, next_ms, guilty):
+def test_lock_is_free_in_time(made, kind, failpoint, claim, next_ms, guilty):
     """A lock must be free in time after the fault of its holder."""
-    made.fault(kind, "struck", 10, 10, gate)
+    made.fault(kind, "reached", 10, 10, failpoint)
     if next_ms is not None:
         made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
@@ -225,7 +225,7 @@ def test_lock_is_free_in_time(made, kind, gate, claim, next_ms, guilty):
 )
 def test_failed_work_is_not_a_hang(made, kind, claim, next_ms, guilty):
     """Work that fails must free the lock long before the TTL; a thread that hangs must free it soon after the TTL."""
-    made.fault(kind, "struck", 10, 10 if kind == "raise_error" else 5000)
+    made.fault(kind, "reached", 10, 10 if kind == "raise_error" else 5000)
     if next_ms is not None:
         made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
@@ -236,7 +236,7 @@ def test_failed_work_is_not_a_hang(made, kind, claim, next_ms, guilty):
 
 def test_reentry_after_failed_work(made):
     """After work that failed, a later request on the same thread can enter by its lock: that is not a lock that was freed."""
-    made.fault("raise_error", "struck", 10, 10)
+    made.fault("raise_error", "reached", 10, 10)
     made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
     made.increment("next", 1, 1, at=(910, 911, 912, 913), replica="replica-2")
 
@@ -245,7 +245,7 @@ def test_reentry_after_failed_work(made):
 
 def test_reentry_after_a_lost_reply(made):
     """After a lost reply the same thread can enter again: a grant in that replica proves nothing."""
-    made.fault("lose_reply", "struck", 10, 10, "acquire.after_first")
+    made.fault("lose_reply", "reached", 10, 10, "acquire.after_first")
     made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
 
@@ -329,7 +329,13 @@ def test_met_a_left_lock(left):
 def test_record_of_an_old_run(made):
     """Before, the kind raise_error was called raise, no record had an effect, and the judge's zeros were in the file."""
     line = {"name": "raise-1", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": 10_000_000, "kind": "raise"}
-    line |= {"gate": "acquire.after_first", "healed_ns": 10_100_000, "healing_ns": 10_050_000, "next_got_ns": 0, "renewals": 0}
+    line |= {
+        "failpoint": "acquire.after_first",
+        "recovered_ns": 10_100_000,
+        "recovering_ns": 10_050_000,
+        "next_got_ns": 0,
+        "renewals": 0,
+    }
     (made.folder / "faults.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
 
     findings = made.analyse(final=0, ttl_ms=300)
@@ -439,7 +445,7 @@ def test_explicit_lease(made, explicit):
 )
 def test_granted_while_a_server_is_down(made, asked_ms, got_ms, expected):
     """Requests still get the lock if one that asked after a server had died got it before the server was back."""
-    made.fault("kill_nodes", "struck", 10, 3000, "acquire.before")
+    made.fault("kill_nodes", "reached", 10, 3000, "acquire.before")
     made.increment("next", 0, 0, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms, replica="replica-2")
 
     findings = made.analyse(final=1, ttl_ms=300, tests="available_with_a_node_down")

@@ -69,7 +69,7 @@ def test_chart_of_a_run_states_what_it_shows(name):
 @every(
     "title, fault",
     [
-        ("what became of the lock when kill struck r14?", "is a question"),
+        ("what became of the lock when kill reached r14?", "is a question"),
         ("the counter holds what was acknowledged", "has no number"),
         ("none, local, setnx, ttl, uuid lost 5", "is a list of names"),
     ],

@@ -123,14 +123,14 @@ def reach(folder: Path, kind: str, number: int = 1) -> None:
     note = {"name": f"{kind}-{number}", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": time.monotonic_ns()}
     draft = folder / ".note"
     draft.write_text(json.dumps(note), encoding="utf-8")
-    draft.rename(folder / f"{kind}-{number}.struck")
+    draft.rename(folder / f"{kind}-{number}.reached")
 
 
 @pytest.fixture
-def gates(tmp_path) -> Path:
+def folder(tmp_path) -> Path:
     """The folder of the prepared faults."""
-    (tmp_path / "gates").mkdir()
-    return tmp_path / "gates"
+    (tmp_path / "faults").mkdir()
+    return tmp_path / "faults"
 
 
 def test_the_calls_of_every_fault_are_known():
@@ -145,11 +145,11 @@ def test_every_method_has_a_target():
 @every("kind", faults)
 def test_fault_has_one_failpoint(kind, tmp_path):
     """Every fault is prepared at one failpoint."""
-    fault_injector.prepare([made(kind)], tmp_path / "gates")
+    fault_injector.prepare([made(kind)], tmp_path / "faults")
 
-    (path,) = (tmp_path / "gates").iterdir()
+    (path,) = (tmp_path / "faults").iterdir()
     injection = json.loads(path.read_text(encoding="utf-8"))
-    assert injection["gate"] in FAILPOINTS
+    assert injection["failpoint"] in FAILPOINTS
     assert injection["name"] == path.stem == f"{kind}-1"
 
 
@@ -181,17 +181,17 @@ def test_unknown_method_fails_a_fault():
 
 
 @pytest.mark.parametrize("kind", faults())
-def test_fault_is_injected_and_recovered(kind, gates):
+def test_fault_is_injected_and_recovered(kind, folder):
     """Every fault is injected once, recovered in time, and recorded."""
     one, system = made(kind), FakeSystem()
 
-    with fault_injector.injecting([one], gates, system, gates.parent / "faults.jsonl"):
-        reach(gates, kind)
+    with fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
+        reach(folder, kind)
         until = time.monotonic() + 5
-        while not (gates.parent / "faults.jsonl").exists() and time.monotonic() < until:
+        while not (folder.parent / "faults.jsonl").exists() and time.monotonic() < until:
             time.sleep(0.002)
 
-    (record,) = History(gates.parent).faults()
+    (record,) = History(folder.parent).faults()
     assert system.calls == list(chain(*CALLS[kind]))
     assert record.recovered_ns - record.at_ns >= one.for_ms * 1_000_000
     assert (record.kind, record.request, record.failpoint, record.effect) == (kind, "r1", one.at, one.effect)
@@ -215,13 +215,13 @@ def late():
     return system
 
 
-def test_holder_waits_for_a_late_lab(gates, late):
+def test_holder_waits_for_a_late_lab(folder, late):
     """A holder whose session the lab is to end goes on only then: otherwise the lab would end the session of a later holder."""
     fault = made("end_session", for_ms=1)
-    fault_injector.prepare([fault], gates.parent / "prepared")
-    holder = threading.Thread(target=Failpoints(gates.parent / "prepared", "replica-1").reach, args=("read", "after", "r1"))
+    fault_injector.prepare([fault], folder.parent / "prepared")
+    holder = threading.Thread(target=Failpoints(folder.parent / "prepared", "replica-1").reach, args=("read", "after", "r1"))
 
-    with fault_injector.injecting([fault], gates.parent / "prepared", late, gates.parent / "faults.jsonl"):
+    with fault_injector.injecting([fault], folder.parent / "prepared", late, folder.parent / "faults.jsonl"):
         holder.start()
         holder.join(0.2)  # the lab is late by far more than for_ms
         waited = holder.is_alive()
@@ -233,39 +233,39 @@ def test_holder_waits_for_a_late_lab(gates, late):
     assert late.calls == [("end_sessions", RECORD)]
 
 
-def test_late_fault_lasts_as_long(gates, late):
+def test_late_fault_lasts_as_long(folder, late):
     """A fault that began late lasts for ``for_ms`` from then on."""
-    with fault_injector.injecting([made("stall_redis", for_ms=100)], gates, late, gates.parent / "faults.jsonl"):
-        reach(gates, "stall_redis")
+    with fault_injector.injecting([made("stall_redis", for_ms=100)], folder, late, folder.parent / "faults.jsonl"):
+        reach(folder, "stall_redis")
         time.sleep(0.2)  # longer than for_ms
         late.may_go.set()
         until = time.monotonic() + 5
         while len(late.calls) < 2 and time.monotonic() < until:
             time.sleep(0.002)
 
-    (record,) = History(gates.parent).faults()
+    (record,) = History(folder.parent).faults()
     assert record.recovered_ns - record.injected_ns >= 100 * 1_000_000
 
 
-def test_lab_that_comes_too_late(gates, monkeypatch):
+def test_lab_that_comes_too_late(folder, monkeypatch):
     """Where the request has gone on before the lab did its part, the run fails: the fault acted on another holder."""
     monkeypatch.setattr(fault_injector, "ANSWERED_WITHIN_S", 0.0)
-    injecting = fault_injector.injecting([made("end_session")], gates, FakeSystem(), gates.parent / "faults.jsonl")
+    injecting = fault_injector.injecting([made("end_session")], folder, FakeSystem(), folder.parent / "faults.jsonl")
 
     def is_answered() -> None:
-        reach(gates, "end_session")
-        fault_files.wait_for_answer(gates, "end_session-1")
+        reach(folder, "end_session")
+        fault_files.wait_for_answer(folder, "end_session-1")
 
     with pytest.raises(RunFailed, match="end_session-1 came too late"), injecting:
         is_answered()
 
 
-def test_interrupted_run_recovers(gates):
+def test_interrupted_run_recovers(folder):
     """A fault that lasts is recovered when the run is interrupted."""
     one, system = made("freeze", for_ms=300), FakeSystem()
 
-    with suppress(KeyboardInterrupt), fault_injector.injecting([one], gates, system, gates.parent / "faults.jsonl"):
-        reach(gates, "freeze")
+    with suppress(KeyboardInterrupt), fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
+        reach(folder, "freeze")
         time.sleep(0.05)
         raise KeyboardInterrupt
 
@@ -273,7 +273,7 @@ def test_interrupted_run_recovers(gates):
 
 
 @pytest.mark.parametrize(("method", "words"), [("pause_lock_store", "injected"), ("resume_lock_store", "recovered")])
-def test_failed_fault_is_named(gates, method, words):
+def test_failed_fault_is_named(folder, method, words):
     """The error names the fault and its cause; a second fault, which lasts, is recovered all the same."""
     system = FakeSystem()
 
@@ -286,24 +286,24 @@ def test_failed_fault_is_named(gates, method, words):
 
     def both_are_reached() -> None:
         for kind, called in (("cut_off", ("cut_off", RECORD)), ("stall_redis", (method,))):
-            reach(gates, kind, number=1 + (kind == "cut_off"))
+            reach(folder, kind, number=1 + (kind == "cut_off"))
             until = time.monotonic() + 5
             while called not in system.calls and time.monotonic() < until:
                 time.sleep(0.002)
 
-    injecting = fault_injector.injecting(two, gates, system, gates.parent / "faults.jsonl")
+    injecting = fault_injector.injecting(two, folder, system, folder.parent / "faults.jsonl")
     with pytest.raises(RunFailed, match=f"stall_redis-1 could not be {words}: OSError: no such server"), injecting:
         both_are_reached()
 
     assert ("reconnect", RECORD) in system.calls
 
 
-def test_unreached_fault_is_not_recorded(gates):
+def test_unreached_fault_is_not_recorded(folder):
     """A fault whose failpoint no request reached is not recorded."""
-    with fault_injector.injecting([made("kill")], gates, FakeSystem(), gates.parent / "faults.jsonl"):
+    with fault_injector.injecting([made("kill")], folder, FakeSystem(), folder.parent / "faults.jsonl"):
         pass
 
-    assert list(History(gates.parent).faults()) == []
+    assert list(History(folder.parent).faults()) == []
 
 
 @every(

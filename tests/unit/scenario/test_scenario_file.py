@@ -112,7 +112,7 @@ TABLES = [
     (NAMES | {"nodes_away": [1, 2, 3, 4, 5]}, ["nodes_away", "stops every server", "leave at least one"]),
     ({"nodes_away": [4], "needs": ["ensemble"]}, ["nodes_away names the server 4", "at most 3 servers"]),
     ({"danger": 3}, ["danger", "a table of whole numbers", "not 3"]),
-    ({"danger": [["struck", 1]]}, ["danger", "a table of whole numbers"]),
+    ({"danger": [["faults", 1]]}, ["danger", "a table of whole numbers"]),
     ({"danger": {"handovers": -1}}, ["danger", "each at least 1", "{'handovers': -1}"]),
     ({"danger": {"handovers": 0}}, ["danger", "each at least 1"]),
     ({"danger": {"handovers": "10"}}, ["danger", "whole numbers", "'10'"]),
@@ -160,15 +160,15 @@ TABLES = [
     ({"faults": [RESTART | {"delay_ms": -1}]}, ["the fault restart_nodes: delay_ms", "at least 0", "not -1"]),
     ({"faults": [JUMP | {"by_ms": 0}]}, ["the fault jump_clock: by_ms", "at least 1", "not 0"]),
     # a danger that no run can reach
-    (fault() | {"danger": {"struck": 2}}, ["danger.struck = 2", "the scenario has 1 fault", "at most 1"]),
-    ({"danger": {"struck": 1}}, ["danger.struck = 1", "the scenario has 0 faults", "leave it out"]),
-    (fault() | {"ttl_ms": 900, "danger": {"struck_past_ttl": 1}}, ["danger.struck_past_ttl = 1", "more than ttl_ms = 900"]),
+    (fault() | {"danger": {"faults": 2}}, ["danger.faults = 2", "the scenario has 1 fault", "at most 1"]),
+    ({"danger": {"faults": 1}}, ["danger.faults = 1", "the scenario has 0 faults", "leave it out"]),
+    (fault() | {"ttl_ms": 900, "danger": {"faults_past_ttl": 1}}, ["danger.faults_past_ttl = 1", "more than ttl_ms = 900"]),
     (fault() | {"ttl_ms": 900, "danger": {"outlived_freezes": 1}}, ["danger.outlived_freezes = 1", "ttl_ms = 900"]),
     (fault() | {"danger": {"late_releases": 2}}, ["danger.late_releases = 2", "at most 1"]),
     (fault() | {"danger": {"clocks_moved": 1}}, ["danger.clocks_moved = 1", "the clocks of 0 servers"]),
     (fault() | {"danger": {"votes": 5}}, ["danger.votes = 5", "no fault of the scenario lets clocks jump"]),
     (fault() | {"danger": {"sessions_ended": 1}}, ["danger.sessions_ended = 1", "no fault of the scenario ends sessions"]),
-    ({"danger": {"asked_while_struck": 1}}, ["danger.asked_while_struck = 1", "0 faults"]),
+    ({"danger": {"asked_during_fault": 1}}, ["danger.asked_during_fault = 1", "0 faults"]),
     ({"danger": {"handovers": 5001}}, ["danger.handovers = 5001", "5000 requests", "at most 5000"]),
     ({"users": 1, "danger": {"handovers": 1}}, ["danger.handovers = 1", "a single user never waits"]),
     ({"wait_ms": 0, "danger": {"handovers": 1}}, ["danger.handovers = 1", "wait_ms = 0, and no request waits"]),
@@ -250,7 +250,7 @@ def test_limits_of_danger_are_measures():
 
 def test_what_is_allowed_is_accepted():
     """The largest danger, the last server, and two faults for a danger of two are accepted."""
-    table = BASE | NAMES | {"requests": 60, "replicas": 3, "nodes_away": [5], "danger": {"struck": 2, "least_share_percent": 33}}
+    table = BASE | NAMES | {"requests": 60, "replicas": 3, "nodes_away": [5], "danger": {"faults": 2, "least_share_percent": 33}}
     table |= {"faults": [KILL_NODES | {"nodes": [4], "skip": 60}, RESTART | {"away": [5], "nodes": [3]}]}
 
     made = reader.parse("own", table, "own.toml")

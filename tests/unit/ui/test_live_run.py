@@ -133,12 +133,12 @@ def test_speed_is_what_was_kept_in_the_last_second(run):
 def test_fault_is_shown_while_it_lasts(run):
     """A fault is shown while it lasts, and afterwards with its end."""
     folder, _, look = run
-    (folder / "gates").mkdir()
+    (folder / "faults").mkdir()
     record = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
-    (folder / "gates" / "freeze-1.struck").write_bytes(msgspec.json.encode(record))
+    (folder / "faults" / "freeze-1.reached").write_bytes(msgspec.json.encode(record))
 
     assert look(300)["faults"] == [{"kind": "freeze", "replica": "replica-2", "from_s": 0.2, "until_s": None}]
-    append(folder / "faults.jsonl", record | {"healed_ns": 450 * MS})
+    append(folder / "faults.jsonl", record | {"recovered_ns": 450 * MS})
     assert look(500)["faults"][0]["until_s"] == 0.45
 
 

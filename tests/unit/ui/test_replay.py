@@ -39,7 +39,7 @@ def test_holder_of_a_killed_replica_is_gone(tmp_path):
     made.line("journal/replica-1.jsonl", Started(request="", started_ns=1200 * MS, pid=2))
     with (made.folder / "faults.jsonl").open("ab") as file:
         record = {"name": "kill_replica-1", "replica": "replica-1", "pid": 7, "request": "r1", "at_ns": 1050 * MS}
-        file.write(msgspec.json.encode(record | {"healed_ns": 1200 * MS}) + b"\n")
+        file.write(msgspec.json.encode(record | {"recovered_ns": 1200 * MS}) + b"\n")
     answered(made, "r2", 1000, 1900)
 
     frames = replay(made.folder, made.analyse(None))
