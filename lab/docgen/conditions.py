@@ -21,12 +21,26 @@ NAMED = re.compile(r"<!-- generated: keeping (?P<claims>[^\n]+?) -->")
 PROMISED = "promised, not tried"
 KEPT, LOST_OTHERWISE, FAILED, UNTRIED = "kept in a run", Outcome.LOST_OTHERWISE.value, "failed in a run", "not tried"
 FEW = 6  # stages that are missing from a list: so few are given in its place
+# the conditions of the documents, each with the claims that its words name: the columns of the table of ticks
+CONDITIONS = {
+    "visible to every process": ("exclusive_in_process", "exclusive"),
+    "exclusive while all goes well": ("exclusive", "serves_most_requests"),
+    "exclusive when a holder is slow or stopped": (
+        "held_to_the_end", "survives_a_slow_acquire", "survives_a_freeze", "survives_a_late_freeze"
+    ),
+    "freed after a crash": ("freed_after_crash", "acquires_atomically"),
+    "freed after every end of a holder": ("freed_after_crash", "acquires_atomically", "freed_after_failure", "freed_after_hang"),
+    "freed by its holder only": ("releases_only_its_own", "releases_atomically"),
+    "available with a server down": ("available_with_a_node_down",),
+    "reentrant": ("reentrant",),
+    "blocking and not": ("answers_a_try_at_once", "prompt_handover", "waiters_may_leave"),
+}  # fmt: skip
 COLUMNS = (KEPT, PROMISED, LOST_OTHERWISE, FAILED, UNTRIED)
 
 
 def _keeping(*names: str) -> str:
     """Return a table with a row for each claim, and below it the stages that keep all of them."""
-    below = f"\nIn all rows: {_keep_all(*names)}.\n" if len(names) > 1 else ""
+    below = f"\nIn all rows: {_in_all_rows(*names)}.\n" if len(names) > 1 else ""
     return _table(_claims(names)) + below
 
 
@@ -65,17 +79,35 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "no stage"
 
 
-def _keep_all(*names: str) -> str:
-    """Return the stages that kept every one of the claims in runs, and those of which less is known, as words."""
+def _places(names: Sequence[str]) -> dict[str, set[str]]:
+    """Return the columns in which each stage stands for some claims."""
     found = [columns(claim) for claim in _claims(names)]
-    places = {name: {head for of in found for head in COLUMNS if name in of[head]} for name in stages()}
-    kept = [name for name, of in places.items() if of == {KEPT}]
-    otherwise = [name for name, of in places.items() if LOST_OTHERWISE in of and of <= {KEPT, LOST_OTHERWISE}]
-    in_part = [name for name, of in places.items() if KEPT in of and of & {PROMISED, UNTRIED} and of <= {KEPT, PROMISED, UNTRIED}]
-    words = [f"{_listed(kept)} ({len(kept)} of {len(stages())} stages)" if kept else f"no stage of {len(stages())}"]
-    words += [f"with increments lost by another cause: {_listed(otherwise)}"] if otherwise else []
-    words += [f"kept where it was tried, but not tried in all: {_listed(in_part)}"] if in_part else []
-    return "; ".join(words)
+    return {name: {head for of in found for head in COLUMNS if name in of[head]} for name in stages()}
+
+
+def _in_all_rows(*names: str) -> str:
+    """Return the stages that kept every one of the claims in runs, as words."""
+    kept = [name for name, of in _places(names).items() if of == {KEPT}]
+    return f"{_listed(kept)} ({len(kept)} of {len(stages())} stages)" if kept else f"no stage of {len(stages())}"
+
+
+def _ticks() -> str:
+    """Return a row for each stage and a column for each condition: whether the stage kept the claims of the condition in runs."""
+    places = {head: _places(names) for head, names in CONDITIONS.items()}
+    kept = [f"{sum(of == {KEPT} for of in found.values())} of {len(stages())}" for found in places.values()]
+    rows = [[f"`{name}`", *(_tick(found[name]) for found in places.values())] for name in stages()]
+    return table(["the stage", *CONDITIONS], [*rows, ["✓", *kept]])
+
+
+def _tick(of: set[str]) -> str:
+    """Return the sign for the columns in which a stage stands for the claims of a condition. The page explains the signs."""
+    if FAILED in of:
+        return "✗"
+    if not of & {KEPT, LOST_OTHERWISE}:
+        return "–"
+    if of & {PROMISED, UNTRIED}:
+        return "(✓)"
+    return "~" if LOST_OTHERWISE in of else "✓"
 
 
 def _rest() -> str:
@@ -94,4 +126,4 @@ def _fail(name: str) -> str:
     return _listed(columns(claim)[FAILED])
 
 
-PARTS: dict[str, Callable[..., str]] = {"keeping": _keeping, "keep_all": _keep_all, "fail": _fail, "other_claims": _rest}
+PARTS: dict[str, Callable[..., str]] = {"keeping": _keeping, "ticks": _ticks, "fail": _fail, "other_claims": _rest}

@@ -64,31 +64,29 @@ def test_the_worst_run_of_a_claim_counts(made_cells):
     assert conditions.columns(Claim.fair)[conditions.FAILED] == ["zookeeper"]
 
 
-def test_kept_in_all_rows(made_cells):
-    """Losses by another cause, and claims that were not tried, are named apart from what was kept."""
+def test_ticks(made_cells, monkeypatch):
+    """Losses by another cause, and claims that were not tried, have signs of their own."""
     made_cells(
         ("fair", "zookeeper", "KEPT", 0), ("reentrant", "zookeeper", "KEPT", 0),
         ("fair", "etcd", "KEPT", 0), ("reentrant", "etcd", "KEPT", 2),
         ("fair", "queued", "KEPT", 0),
         ("fair", "lua", "KEPT", 0), ("reentrant", "lua", "ADMITTED", 0),
     )  # fmt: skip
-    words = conditions.PARTS["keep_all"]("fair", "reentrant").split("; ")
+    monkeypatch.setattr(conditions, "CONDITIONS", {"both": ("fair", "reentrant")})
+    rows = dict(line.strip("| ").split(" | ") for line in conditions.PARTS["ticks"]().splitlines())
 
-    assert words == [
-        f"`zookeeper` (1 of {len(stages())} stages)",
-        "with increments lost by another cause: `etcd`",
-        "kept where it was tried, but not tried in all: `queued`",
-    ]
+    assert [rows[f"`{name}`"] for name in ("zookeeper", "etcd", "queued", "lua", "none")] == ["✓", "~", "(✓)", "✗", "–"]
+    assert rows["✓"] == f"1 of {len(stages())}"
+    assert conditions.PARTS["keeping"]("fair", "reentrant").endswith(f"In all rows: `zookeeper` (1 of {len(stages())} stages).\n")
 
 
 def test_a_long_list_names_the_others(made_cells):
     """Where nearly all stages keep a claim, the row names the few that do not."""
     names = list(stages())
-    made_cells(*(("fair", name, "KEPT", 0) for name in names[2:]))
+    made_cells(*((claim, name, "KEPT", 0) for name in names[2:] for claim in ("fair", "reentrant")))
 
-    assert conditions.PARTS["keep_all"]("fair") == (
-        f"all but `{names[0]}`, `{names[1]}` ({len(names) - 2} of {len(names)} stages)"
-    )
+    (*_, words, _) = conditions.PARTS["keeping"]("fair", "reentrant").split("\n")
+    assert words == f"In all rows: all but `{names[0]}`, `{names[1]}` ({len(names) - 2} of {len(names)} stages)."
 
 
 def test_an_unknown_claim_is_refused():
