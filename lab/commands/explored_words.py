@@ -16,11 +16,11 @@ from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
 from lab.explore.search.event import short
 from lab.explore.search.searched import Broken
-from lab.explore.summary import NUMBERS, conditions
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.deeds import of_finding
+from lab.story.searches import conditions, in_words
 from lab.text import WIDTH, counted, thousands
 
 Styled = tuple[str, str]
@@ -192,20 +192,17 @@ def closing(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[str]:
 
 def _decided(decision: Decision) -> str:
     done = [one for one in decision.answers if one.is_decided and one.found is not None]
-    number = sum(one.found.schedules for one in done if one.found is not None)
+    found = sum(one.found.schedules for one in done if one.found is not None)
     cut = sum(one.found.witness.cut for one in done if one.found is not None)
-    schedules = f", {thousands(number)} schedules" if decision.servers == 1 and number else ""
+    schedules = f", {thousands(found)} schedules" if decision.servers == 1 and found else ""
     ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
-    return (
-        f"Decided: {len(done)} of {counted(len(decision.questions), 'search')}{schedules}{ends}. Redis {decision.redis}.".replace(
-            "searchs", "searches"
-        )
-    )
+    searches = counted(len(decision.questions), "search", "searches")
+    return f"Decided: {len(done)} of {searches}{schedules}{ends}. Redis {decision.redis}."
 
 
 def _not_looked_at(decision: Decision) -> str:
     asked = {one.replicas for one in decision.questions}
-    parts = [f"more than {NUMBERS.get(max(asked), max(asked))} clients (--clients)"]
+    parts = [f"more than {in_words(max(asked))} clients (--clients)"]
     is_any = any(one.is_decided for one in decision.answers)
     left = [number for number, one in enumerate(decision.answers) if not one.is_decided and not decision.questions[number].needed]
     if left and is_any:

@@ -59,13 +59,17 @@ def _print_stage(stage: Stage) -> None:
 
 def _decided(stage: Stage) -> Iterator[str]:
     """Yield what every order decides of each claim, if that is kept for the stage's present code; promises come first."""
-    from lab.explore import kept, summary  # here, because they load the explorer with its libraries
+    from lab.explore import kept  # here, because they load the explorer with its libraries
+    from lab.explore.summary import of_claims
+    from lab.story.searches import summary
 
     found = kept.current(stage)
-    answers = summary.of_claims(found) if found is not None else {}
+    if found is None:
+        return
+    answers = of_claims(found)
     for claim in sorted(answers, key=lambda claim: claim not in stage.claims):
         if claim in stage.claims or answers[claim].broken:
-            yield f"{claim.name}{'' if claim in stage.claims else ' (not promised)'} {answers[claim]}"
+            yield f"{claim.name}{'' if claim in stage.claims else ' (not promised)'} {summary(answers[claim], found.ttl_ms)}"
 
 
 def _print_parts(lines: Iterable[tuple[str, str]]) -> None:

@@ -18,13 +18,14 @@ from lab.errors import choose_from
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
-from lab.explore.summary import Summary, conditions, of_claims
+from lab.explore.summary import Summary, of_claims
 from lab.language.choice import Language
 from lab.paths import HOME
 from lab.report import matrix
 from lab.story import lanes, say
 from lab.story.from_schedule import kept_stories
 from lab.story.happening import Story
+from lab.story.searches import conditions, share, summary
 from lab.text import counted, table, thousands
 
 UP = "../../"  # from a chapter to the project's top
@@ -74,13 +75,13 @@ def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
     if story is None:
         return f"**Every order.** {_all_hold(found, stage, answers)}\n"
     broken = answers[Claim[story.claim]].broken
-    share = f" With {broken.conditions}, {broken.share} break it." if broken and broken.share else ""
+    number = f" With {conditions(broken.question, found.ttl_ms)}, {share(broken)} break it." if broken and broken.share else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
     schedule, claim = "[schedule](../explore.md#events)", f"[`{story.claim}`](../stages.md#the-claims)"
     not_promised = "" if Claim[story.claim] in stage.claims else f", which `{name}` does not promise"
     return (
         f"**Every order.** `lab explore {name}` decides every order of commands and faults. "
-        f"This is a shortest {schedule} that breaks {claim}{not_promised}.{share}\n\n"
+        f"This is a shortest {schedule} that breaks {claim}{not_promised}.{number}\n\n"
         f"{_image(story, UP, language)}"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
     )
@@ -116,8 +117,9 @@ def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary
     """Return what was decided where a chapter draws no schedule."""
     orders, searches = decided(found, SEARCHES)
     answer = f"`lab explore {stage.name}` decided {orders} in {searches}."
-    promised = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim in stage.claims]
-    others = [f"`{claim.name}` {one}" for claim, one in answers.items() if one.broken and claim not in stage.claims]
+    broken = {claim: f"`{claim.name}` {summary(one, found.ttl_ms)}" for claim, one in answers.items() if one.broken}
+    promised = [words for claim, words in broken.items() if claim in stage.claims]
+    others = [words for claim, words in broken.items() if claim not in stage.claims]
     words = [f"{answer} {'; '.join(promised)}." if promised else f"{answer} None of them breaks a promise of `{stage.name}`."]
     words += [f"Of what it does not promise: {'; '.join(others)}."] if others else []
     words += (
@@ -138,7 +140,7 @@ def _evidence() -> str:
         link = f"[`{name}`](ladder/{name}.md)"
         for claim in Claim:
             if claim in stage.claims and claim in answers:
-                rows.append([link, f"`{claim.name}`", _in_runs(name, claim), str(answers[claim])])
+                rows.append([link, f"`{claim.name}`", _in_runs(name, claim), summary(answers[claim], found.ttl_ms)])
                 link = ""
     below = f"\nNot explored: {', '.join(left_out)}.\n" if left_out else ""
     return table(["stage", "promise", "in runs", "in every order"], rows) + below

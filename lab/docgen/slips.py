@@ -15,6 +15,7 @@ from lab.explore.summary import of_claims
 from lab.paths import HOME
 from lab.story import say
 from lab.story.from_schedule import kept_stories
+from lab.story.searches import conditions, share
 
 
 def _slip(name: str, claim: str = "") -> str:
@@ -48,10 +49,14 @@ def _broken(found: KeptDecision, claim: Claim) -> tuple[str, str]:
     """Return what breaks a claim, in words, and what `lab replay` needs to do it again."""
     broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
     words = f"the claim `{claim.name}` (“{claim.value}”)"
-    share = f"{say.capital(broken.conditions)}: {broken.share} break {words}. " if broken and broken.share else ""
+    number = (
+        f"{say.capital(conditions(broken.question, found.ttl_ms))}: {share(broken)} break {words}. "
+        if broken and broken.share
+        else ""
+    )
     ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
-    return f"**Every order.** {share}A shortest: *{say.sentences(story)}*", f"{story.schedule}{ttl}{work}"
+    return f"**Every order.** {number}A shortest: *{say.sentences(story)}*", f"{story.schedule}{ttl}{work}"
 
 
 def _kept_promises(found: KeptDecision, stage: Stage) -> str:

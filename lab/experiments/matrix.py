@@ -36,6 +36,7 @@ from lab.scenario.fault import Need
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores
 from lab.servers.synced_files import can_see
+from lab.story.searches import summary
 from lab.text import counted
 
 NOBODY_KNOWS = Origin()
@@ -127,7 +128,11 @@ def write(
 def decided(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
     """Return what the kept searches of all orders decided, in words: by stage, then by claim."""
     found = {name: kept.current(stage) for name, stage in stages().items() if name in {cell.stage for cell in cells}}
-    return {name: {claim.name: str(one) for claim, one in of_claims(search).items()} for name, search in found.items() if search}
+    return {
+        name: {claim.name: summary(one, search.ttl_ms) for claim, one in of_claims(search).items()}
+        for name, search in found.items()
+        if search
+    }
 
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:

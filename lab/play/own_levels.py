@@ -70,13 +70,14 @@ def _plain(stage: Stage) -> Iterator[Question]:
 
 
 def _level(stage: Stage, question: Question, kind: LevelKind, goal: Said, claims: tuple[Claim, ...]) -> Level:
-    about = claims[0].name if kind is LevelKind.BREAK else _named(question.budget, question.task.work_ms)
+    about = claims[0].name if kind is LevelKind.BREAK else _about(question)
     name, faults, work_ms = f"{stage.name}-{about}", question.budget, question.task.work_ms
     return Level(name, stage.lookup, kind, goal.english, claims, faults, work_ms, goal_in_chinese=goal.chinese)
 
 
-def _named(budget: Budget, work_ms: int) -> str:
-    return "work" if work_ms else str(budget).replace(" ", "_")
+def _about(question: Question) -> str:
+    """Return the fault of such a search, or its work, as a part of a level's name."""
+    return "work" if question.task.work_ms else next((name for name, n in question.budget._asdict().items() if n), "no_fault")
 
 
 def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched | None:

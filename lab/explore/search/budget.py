@@ -33,21 +33,5 @@ class Budget(NamedTuple):
         """Return a budget without faults."""
         return NONE
 
-    def __str__(self) -> str:
-        words = [_counted(number, *NOUNS[name]) for name, number in zip(self._fields, self, strict=True) if number]
-        return " and ".join(words) or "no fault"
-
 
 NONE = Budget()
-NOUNS = {
-    "pauses": ("pause", "pauses"),
-    "crashes": ("crash", "crashes"),
-    "lost_replies": ("lost reply", "lost replies"),
-    "resends": ("command sent twice", "commands sent twice"),
-    "restarts": ("restart without data", "restarts without data"),
-    "failures": ("failure of the work", "failures of the work"),
-}
-
-
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"

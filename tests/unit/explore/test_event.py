@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.explore.questions import pairs_of_faults, single_faults
-from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.budget import NONE
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,
@@ -70,5 +70,3 @@ def test_cheapest_first():
 
     assert [sum(budget) for budget in budgets] == sorted(sum(budget) for budget in budgets)
     assert len(set(budgets)) == len(budgets) == 1 + 6 + 21
-    assert str(Budget()) == "no fault"
-    assert str(Budget(pauses=2, crashes=1)) == "2 pauses and 1 crash"

@@ -10,6 +10,7 @@ from app.lock import Claim
 from app.locks import stages
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
+from lab.explore.search.budget import Budget
 from lab.explore.summary import Summary, of_claims
 from lab.story.from_schedule import kept_stories
 from tests.every import every
@@ -30,7 +31,7 @@ def test_schedules_of_a_claim_add_up():
     """A claim holds in all schedules of the decided searches that put it to the test."""
     found = of_claims(decision(kept_search(10, holds=["exclusive"]), kept_search(1552, holds=["exclusive"], faults=PAUSE)))
 
-    assert str(found[Claim.exclusive]) == "holds in 1\u2009562 schedules"
+    assert found[Claim.exclusive] == Summary(1562, True, None, ())
     assert list(found) == [Claim.exclusive]
 
 
@@ -39,8 +40,8 @@ def test_shortest_schedule_of_a_claim():
     broken = {"releases_atomically": breaks(140, "A4BpAt3000BrAA")}
     found = of_claims(decision(kept_search(1552, broken, faults=PAUSE), kept_search(9000, broken, faults=PAUSES)))
 
-    words = str(found[Claim.releases_atomically])
-    assert words == "breaks with 1 pause, in 140 of 1\u2009552 schedules; a shortest has 10 events"
+    broken = found[Claim.releases_atomically].broken
+    assert (broken.events, broken.question.budget, broken.share) == (10, Budget(**PAUSE), (140, 1552))
 
 
 def test_search_that_took_too_long():
@@ -48,8 +49,8 @@ def test_search_that_took_too_long():
     missing = undecided(faults=PAUSE), undecided(faults=PAUSES), undecided(work_ms=5000)
     found = of_claims(decision(kept_search(10, holds=["exclusive"]), *missing))
 
-    assert str(found[Claim.exclusive]) == "holds in 10 schedules; not decided with 1 pause, work of 5\u00a0s, 1 pair of faults"
-    assert str(found[Claim.survives_a_freeze]) == "not decided with 1 pause, 1 pair of faults"
+    assert (found[Claim.exclusive].schedules, len(found[Claim.exclusive].undecided)) == (10, 3)
+    assert [one.budget for one in found[Claim.survives_a_freeze].undecided] == [Budget(**PAUSE), Budget(**PAUSES)]
     assert Summary(0, False, None, ()) not in found.values()
 
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from lab.evidence.fault_effect import Effect
 from lab.evidence.mechanism import Mechanism
-from lab.explore.questions import single_faults
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Harm, Why
 from lab.explore.search.tokens import ORDINALS, name_of
@@ -83,10 +82,10 @@ def test_each_kind_is_said(kind, language):
         assert say.clause(one, language, form)
 
 
-@pytest.mark.parametrize("budget", [NONE, *single_faults(), Budget(pauses=2, crashes=1)], ids=str)
-def test_faults(budget):
-    """Faults have the words that searches have."""
-    assert say.faults(budget._asdict()) == str(budget)
+@every("budget, said", [(NONE, "no fault"), (Budget(pauses=2, crashes=1), "2 pauses and 1 crash")])
+def test_faults(budget, said):
+    """Faults are counted by their kind."""
+    assert say.faults(budget._asdict()) == said
 
 
 def test_tokens():
