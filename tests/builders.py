@@ -245,7 +245,7 @@ def record_of_ten(claims: list[str] | None = None, ended: str = "complete", requ
 def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requests: int = 10, **changes: Any) -> Findings:
     """Return what was found in a run of ten requests; lost: how many increments by which mechanism."""
     total = sum((lost or {}).values())
-    found = Findings(account=Account(requests, total, total, 0, ""))
+    found = Findings(account=Account(requests, total, total, 0))
     found.outcomes["acknowledged"] = requests
     found.measures["handovers"] = handovers
     found.losses = {

@@ -14,7 +14,3 @@ class ClientFacts(msgspec.Struct, frozen=True):
     name: str = ""
     # the last command that it sent
     command: str = ""
-
-    def __str__(self) -> str:
-        named = f" named {self.name!r}" if self.name else ""
-        return f"the connection from port {self.port}{named}, whose last command was {self.command}"

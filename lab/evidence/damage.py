@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
-from lab.text import counted
+
+class DamageKind(StrEnum):
+    """What is wrong with a file. The value is the code in ``verdict.json``, and the name of its words."""
+
+    MISSING = "missing"
+    ADDED = "added"
+    CHANGED = "changed"
+    OTHER_SIZE = "other_size"
+    UNREADABLE = "unreadable"
+    UNREADABLE_LINES = "unreadable_lines"
+    # of run.json and verdict.json
+    NO_INVENTORY = "no_inventory"
+    NO_SEAL = "no_seal"
+    CHANGED_SINCE_JUDGED = "changed_since_judged"
+    UNKNOWN_CLAIM = "unknown_claim"
+    # of faults.jsonl: a replica has a note of a fault, and the lab has no record of it
+    FAULT_NOT_RECORDED = "fault_not_recorded"
 
 
 class Damage(NamedTuple):
-    """One thing that is wrong with one file. As a text it is a sentence without its full stop."""
+    """One thing that is wrong with one file."""
 
     # the file's path in the run folder
     file: str
-    # the rest of the sentence: "is missing"
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.file} {self.what}"
+    kind: DamageKind
+    # how many lines, or bytes, and how many bytes there were when the run ended
+    n: int = 0
+    of: int = 0
+    # the first line, the error, or the name that it is about
+    detail: str = ""
 
 
 class Flaws:
@@ -38,4 +56,4 @@ class Flaws:
     def damages(self) -> Iterator[Damage]:
         """Yield what was found, one for each file."""
         for file, (number, where) in self._found.items():
-            yield Damage(file, f"has {counted(number, 'line')} that cannot be read ({'' if number == 1 else 'first: '}{where})")
+            yield Damage(file, DamageKind.UNREADABLE_LINES, number, detail=where)

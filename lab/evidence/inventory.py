@@ -13,11 +13,10 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import in_short
-from lab.evidence.damage import Damage
+from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.regular_file import open_regular
 
 PATTERNS = ("requests.jsonl", "server.jsonl", "faults.jsonl", "journal/*.jsonl")
-MISSING = "is missing"
 
 
 class FileFacts(msgspec.Struct, frozen=True):
@@ -38,12 +37,12 @@ def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
     """Yield what has changed since the run ended. files: the inventory; without one, nothing is known."""
     present = _present(folder)
     for name, facts in files.items():
-        what = _changed(folder / name, facts) if name in present else MISSING
-        if what:
-            yield Damage(name, what)
-    added = [name for name in present if name not in files] if files else []
-    for name in added:
-        yield Damage(name, "was added after the run had ended")
+        found = _changed(name, folder / name, facts) if name in present else Damage(name, DamageKind.MISSING)
+        if found is not None:
+            yield found
+    for name in present if files else ():
+        if name not in files:
+            yield Damage(name, DamageKind.ADDED)
 
 
 def _present(folder: Path) -> list[str]:
@@ -51,16 +50,16 @@ def _present(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern))
 
 
-def _changed(path: Path, before: FileFacts) -> str:
-    """Return how a file differs from what it was, as the rest of a sentence; empty if it does not."""
+def _changed(name: str, path: Path, before: FileFacts) -> Damage | None:
+    """Return how a file differs from what it was; None if it does not."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
         if size != before.size and before.size:  # asked first: a file may have grown beyond all measure
-            return f"has {size} bytes, but had {before.size} when the run ended"
-        return "" if _facts(path).sha256 == before.sha256 else "was changed after the run had ended"
+            return Damage(name, DamageKind.OTHER_SIZE, size, before.size)
+        return None if _facts(path).sha256 == before.sha256 else Damage(name, DamageKind.CHANGED)
     except OSError as error:
-        return f"cannot be read: {error.strerror or in_short(error)}"
+        return Damage(name, DamageKind.UNREADABLE, detail=error.strerror or in_short(error))
 
 
 def _facts(path: Path) -> FileFacts:

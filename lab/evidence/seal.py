@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from lab.evidence.damage import Damage
+from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RUN
 
@@ -47,6 +47,6 @@ def seal_of(folder: Path) -> Seal:
 def differences(folder: Path, kept: Seal | None) -> Iterator[Damage]:
     """Yield how ``run.json`` differs from what it was when the run was judged. kept: the seal in ``verdict.json``."""
     if kept is None:
-        yield Damage(VERDICT, "does not state which run.json was judged")
+        yield Damage(VERDICT, DamageKind.NO_SEAL)
     elif seal_of(folder) != kept:
-        yield Damage(RUN, "was changed after the run had been judged")
+        yield Damage(RUN, DamageKind.CHANGED_SINCE_JUDGED)

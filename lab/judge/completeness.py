@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.lock import Claim
-from lab.evidence.damage import Damage
+from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.history import FAULTS, KEY_EVENTS, journal_of
-from lab.evidence.inventory import MISSING
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.judge.findings import Findings
 
@@ -27,14 +26,14 @@ def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[D
     """Yield what no hash shows: files that the run never wrote, and claims of another lab."""
     for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
         if not (folder / journal_of(replica)).is_file():
-            yield Damage(journal_of(replica), MISSING)
+            yield Damage(journal_of(replica), DamageKind.MISSING)
     reports_keys = record.stage["store"] in REPORTS_KEYS and findings.sent > 0
     if reports_keys and not (folder / KEY_EVENTS).is_file():
-        yield Damage(KEY_EVENTS, MISSING)
+        yield Damage(KEY_EVENTS, DamageKind.MISSING)
     recorded = {outcome.record.name for outcome in findings.faults}
     for note in sorted((folder / "faults").glob("*.reached")):
         if note.stem not in recorded:
-            yield Damage(FAULTS, f"has no line of {note.stem}, although a replica has a note of it")
+            yield Damage(FAULTS, DamageKind.FAULT_NOT_RECORDED, detail=note.stem)
     unknown = [name for name in (record.scenario["tests"], *record.stage["claims"]) if name not in Claim.__members__]
     if unknown:
-        yield Damage(RUN, f"names the claim {unknown[0]!r}, which this lab does not know")
+        yield Damage(RUN, DamageKind.UNKNOWN_CLAIM, detail=unknown[0])

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from lab.judge.unseen import Unseen
+
 
 class Code(StrEnum):
     """What a fact states. The value is the code in ``verdict.json``, and the name of its words."""
@@ -47,7 +49,17 @@ class Code(StrEnum):
     UNWRITTEN = "unwritten"
     STILL_INSIDE = "still_inside"
     DAMAGED = "damaged"
-    DOUBT = "doubt"
+    NOT_READ = "not_read"
+    NOBODY_WROTE = "nobody_wrote"
+    DOES_NOT_ADD_UP = "does_not_add_up"
+    NO_JOURNAL_OF = "no_journal_of"
+    WRITE_OF_OTHERS = "write_of_others"
+    OTHER_ANSWER = "other_answer"
+    NO_ANSWER = "no_answer"
+    SOLD_OUT_NOT_JOURNALED = "sold_out_not_journaled"
+    NEVER_SENT = "never_sent"
+    STRANGE_KEY = "strange_key"
+    UNSEEN_COMMANDS = "unseen_commands"
     NO_WRITE_OF = "no_write_of"
     WRITE_OF_REFUSED = "write_of_refused"
     ON_RECORD = "on_record"
@@ -83,7 +95,12 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     request: str = ""
     replica: str = ""
     failpoint: str = ""
-    # of a measure, or a claim
+    # of a measure, a claim, a key, or a kind of damage
     name: str = ""
-    # what is the same in each language: an error, what is wrong with a file
+    file: str = ""
+    # several values, and several names
+    values: tuple[int, ...] = ()
+    several: tuple[str, ...] = ()
+    unseen: Unseen | None = None
+    # what is the same in each language: an error, a line, a number that was answered
     detail: str = ""

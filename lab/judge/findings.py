@@ -12,6 +12,7 @@ from lab.evidence.history import Outcome
 from lab.evidence.mechanism import Mechanism
 from lab.judge.concurrency import Concurrency
 from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
+from lab.judge.fact import Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.lateness import Lateness
@@ -132,7 +133,7 @@ class Findings:
     origin_ns: int = 0
     end_ns: int = 0
     # what the writes add up to
-    account: Account = field(default_factory=lambda: Account(0, 0, 0, 0, ""))
+    account: Account = field(default_factory=lambda: Account(0, 0, 0, 0))
     # destroyed increments, by mechanism
     losses: dict[Mechanism, Losses] = field(default_factory=dict)
     # overlaps that break a promise by themselves, by mechanism
@@ -152,7 +153,7 @@ class Findings:
     # why ``losses.jsonl`` could not be written; empty if it was
     losses_unwritten: str = ""
     # where the load's record and the journals disagree: the first examples
-    mismatches: list[str] = field(default_factory=list)
+    mismatches: list[Fact] = field(default_factory=list)
     # the requests about which they disagree; an empty name stands for requests that are in the journals only
     doubtful: set[str] = field(default_factory=set)
     # what is missing from the run folder, or cannot be true

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SOME = 5  # values named in a message
+from lab.judge.fact import Code, Fact
+
+SOME = 5  # values in a fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Account:
     destroyed: int
     # writes that nobody confirmed and that were applied all the same
     applied_unknowns: int
-    # what does not add up, as a sentence; empty if everything does
-    disagreement: str
+    # what does not add up; None if everything does
+    disagreement: Fact | None = None
 
 
 class Ledgers:
@@ -65,7 +67,7 @@ class Ledgers:
             lost=sum(account.lost for account in closed),
             destroyed=sum(account.destroyed for account in closed),
             applied_unknowns=sum(account.applied_unknowns for account in closed),
-            disagreement=next((account.disagreement for account in closed if account.disagreement), ""),
+            disagreement=next((account.disagreement for account in closed if account.disagreement), None),
         )
 
 
@@ -100,7 +102,7 @@ class Ledger:
         applied are removed from it.
         """
         if final is None:
-            return Account(self.confirmed, self.destroyed, self.destroyed, 0, "the final value could not be read")
+            return Account(self.confirmed, self.destroyed, self.destroyed, 0, Fact(Code.NOT_READ))
         self._add(final, -1)
         appeared = [value for value, balance in self._balance.items() for _ in range(-balance)]
         vanished = [value for value, balance in self._balance.items() for _ in range(balance)]
@@ -111,8 +113,10 @@ class Ledger:
         return Account(writes, lost, destroyed, applied, self._disagreement(appeared, vanished, intended, lost, destroyed))
 
     @staticmethod
-    def _disagreement(appeared: list[int], vanished: list[int], intended: list[int | None], lost: int, destroyed: int) -> str:
-        """Return what does not add up, as a sentence."""
+    def _disagreement(
+        appeared: list[int], vanished: list[int], intended: list[int | None], lost: int, destroyed: int
+    ) -> Fact | None:
+        """Return what does not add up."""
         strange = []
         for value in appeared:
             if value in intended or None in intended:
@@ -120,10 +124,10 @@ class Ledger:
             else:
                 strange.append(value)
         if strange or len(vanished) != len(appeared):
-            return f"the counter held {_some(strange or vanished)}, and no journal has a write of that value"
+            return Fact(Code.NOBODY_WROTE, values=tuple((strange or vanished)[:SOME]))
         if lost != destroyed:
-            return f"{lost} are missing in the end, but the writes destroyed {destroyed}"
-        return ""
+            return Fact(Code.DOES_NOT_ADD_UP, lost, of=destroyed)
+        return None
 
     def _add(self, value: int, times: int) -> None:
         balance = self._balance.get(value, 0) + times
@@ -131,7 +135,3 @@ class Ledger:
             self._balance[value] = balance
         else:
             del self._balance[value]
-
-
-def _some(values: list[int]) -> str:
-    return ", ".join(map(str, values[:SOME])) + (" …" if len(values) > SOME else "")

@@ -11,18 +11,24 @@ from collections.abc import Container
 from app.lock import Claim
 from lab.evidence.loss import Loss
 from lab.judge.examples import Repeated, TwoInside
+from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings
 from lab.judge.violation import Evidence, Violation
 
 # Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
 NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
 
-NAMED = 3  # keys in a message
+NAMED = 3  # keys in a fact
 
 
-def doubts(findings: Findings) -> list[str]:
-    """Return what makes the evidence doubtful, as sentences without their full stops."""
-    return [*map(str, findings.damage), *findings.mismatches, *filter(None, [findings.account.disagreement])]
+def damages(findings: Findings) -> list[Fact]:
+    """Return what is wrong with the files of the evidence."""
+    return [Fact(Code.DAMAGED, one.n, one.of, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
+
+
+def doubts(findings: Findings) -> list[Fact]:
+    """Return all that makes the evidence doubtful."""
+    return [*damages(findings), *findings.mismatches, *filter(None, [findings.account.disagreement])]
 
 
 def stands(violation: Violation, findings: Findings, claims: Container[str]) -> bool:
@@ -65,7 +71,6 @@ def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
     return by_key and bool(findings.strange_key) and findings.run.stretched
 
 
-def strange(findings: Findings) -> str:
-    """Return that the grants name another key than the store knows, as a sentence without its full stop."""
-    known = " and ".join(findings.known_keys[:NAMED]) + (" …" if len(findings.known_keys) > NAMED else "")
-    return f"the grants name {findings.strange_key}, of which the store never reported anything; it did of {known}"
+def strange(findings: Findings) -> Fact:
+    """Return that the grants name another key than the store knows."""
+    return Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))

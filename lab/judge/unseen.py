@@ -22,7 +22,6 @@ CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command"
 # what the lab sends where a scenario shifts a clock or moves data: none of it takes or frees a lock
 OF_THE_LAB = frozenset({"time", "scan", "dump"})
 FEW, SHARE = 1, 0.02  # so many may have been sent between the two counts
-NAMED = 3  # commands and clients in a message
 
 
 class Unseen(NamedTuple):
@@ -32,12 +31,6 @@ class Unseen(NamedTuple):
     commands: dict[str, int]
     # who else was connected when the run ended
     clients: tuple[ClientFacts, ...]
-
-    def __str__(self) -> str:
-        most = sorted(self.commands.items(), key=lambda item: -item[1])[:NAMED]
-        what = " and ".join(f"{number} {name.upper()}" for name, number in most)
-        by = "; ".join(map(str, self.clients[:NAMED])) or "a client that had gone when the run ended"
-        return f"the lock's store ran {what} that no replica sent by a client that the lab sees ({by})"
 
 
 def unseen(record: RunRecord, history: History) -> Unseen | None:

@@ -21,9 +21,9 @@ import msgspec
 
 from app.lock import Claim
 from lab.evidence import run_folder, seal
-from lab.evidence.damage import Damage
+from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.history import History, Outcome
-from lab.evidence.inventory import MISSING, changes
+from lab.evidence.inventory import changes
 from lab.evidence.loss import LossFile
 from lab.evidence.mechanism import Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
@@ -35,7 +35,7 @@ from lab.judge.judgement import Judgement, Measure, Verdict
 from lab.judge.liveness import serves_next_to_nobody
 from lab.judge.net_losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
-from lab.judge.proof import doubts, rests_on_the_key, stands, strange
+from lab.judge.proof import damages, doubts, rests_on_the_key, stands, strange
 from lab.judge.unseen import Unseen, unseen
 from lab.judge.violation import Violation
 
@@ -60,17 +60,17 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
     names. A file that is not the one that the run wrote is not read. The seal stays that of the first verdict.
     """
     record = run_folder.load(folder)
-    damage = list(changes(folder, record.files)) if record.files else [Damage(RUN, "has no inventory of the evidence")]
+    damage = list(changes(folder, record.files)) if record.files else [Damage(RUN, DamageKind.NO_INVENTORY)]
     kept = None
     try:
         kept = seal.kept_seal(folder)
         damage += seal.differences(folder, kept)
     except FileNotFoundError:
-        damage.append(Damage(VERDICT, MISSING))
+        damage.append(Damage(VERDICT, DamageKind.MISSING))
     except OSError as error:
-        damage.append(Damage(VERDICT, f"cannot be read: {error.strerror}"))
+        damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=error.strerror or str(error)))
     except msgspec.MsgspecError as error:
-        damage.append(Damage(VERDICT, f"cannot be read: {error}"))
+        damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=str(error)))
     return _judge(folder, record, damage, kept)
 
 
@@ -132,7 +132,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     violations = [one for one in found if not rests_on_the_key(one, findings)]
     danger = _danger(record, findings)
     rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
-    unproved = [Fact(Code.DOUBT, detail=strange(findings))] if rests else []
+    unproved = [strange(findings)] if rests else []
     verdict, why = _verdict(record, findings, claim, violations, danger, unproved)
     account, lost = findings.account, _lost(record, findings)
     return Judgement(
@@ -199,11 +199,10 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.UNWRITTEN, detail=record.unwritten)
     if record.in_flight_left:
         yield Fact(Code.STILL_INSIDE)
-    yield from _damage(findings)
-    yield from (Fact(Code.DOUBT, detail=one) for one in doubts(findings)[len(findings.damage) :])
+    yield from doubts(findings)
     yield from _not_on_record(record, findings)
     if findings.run.unseen is not None:
-        yield Fact(Code.DOUBT, detail=str(findings.run.unseen))
+        yield Fact(Code.UNSEEN_COMMANDS, unseen=findings.run.unseen)
     if Mechanism.TTL_TOO_SHORT in findings.losses:
         yield Fact(Code.LEASE_TOO_SHORT, ms=findings.run.lease_ms)
     if Mechanism.STOPPED_FROM_OUTSIDE in findings.losses:
@@ -214,10 +213,6 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.HARDLY_EVER_FREE)
     if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
         yield Fact(Code.SEVERAL_CLOCKS, record.clocks, name=record.scenario["tests"])
-
-
-def _damage(findings: Findings) -> list[Fact]:
-    return [Fact(Code.DAMAGED, detail=str(one)) for one in findings.damage]
 
 
 def _hardly_ever_free(record: RunRecord, findings: Findings) -> bool:
@@ -265,8 +260,8 @@ def _verdict(
     """Return the verdict, and the reasons that are not in its violations."""
     if any(one.breaks_promise for one in violations) and not record.unwritten:
         # where a file could not be written, nothing is proved by the rest
-        doubtful = [Fact(Code.DAMAGED, detail=one) for one in doubts(findings)] + [*_not_on_record(record, findings)]
-        return Verdict.BROKEN, doubtful if record.ended == "complete" else _damage(findings)
+        doubtful = [*doubts(findings), *_not_on_record(record, findings)]
+        return Verdict.BROKEN, doubtful if record.ended == "complete" else damages(findings)
     if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, void
     if any(violation.claim == claim for violation in violations):

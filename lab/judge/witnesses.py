@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from app.lock import Claim
 from lab.evidence.history import Outcome, Request
 from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
+from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
 from lab.judge.written_values import WrittenValues
-from lab.text import counted
 
 
 class Witnesses:
@@ -44,9 +45,7 @@ class Witnesses:
             else:
                 self._unwritten(request)
         elif request.outcome is Outcome.SOLD_OUT and not self.written.was_sold_out(request.replica, request.id):
-            self._mismatch(
-                request.id, f"{request.replica} answered {request.id} that nothing is left, and journaled no such thing"
-            )
+            self._mismatch(Code.SOLD_OUT_NOT_JOURNALED, request)
         elif request.outcome is Outcome.FAILED and wrote:
             findings.refused_and_written += 1
             if len(findings.first_refused_and_written) < EXAMPLES:
@@ -55,17 +54,16 @@ class Witnesses:
     def close(self) -> None:
         """Count the requests that wrote and are not on record: all requests have been read."""
         if (strangers := len(self.written) - self.matched) > 0:
-            self._mismatch("", f"{counted(strangers, 'request')} wrote that the load never sent, or whose end it never saw")
+            self._mismatch(Code.NEVER_SENT, None, strangers)
 
     def _unwritten(self, request: Request) -> None:
         """Take note of a request that was acknowledged without a write. A replica without a journal may have written."""
         findings = self.findings
         if request.replica not in self.replicas:
-            name = request.replica
-            self._mismatch(request.id, f"{request.id} was acknowledged by {name}, and there is no journal of {name}")
+            self._mismatch(Code.NO_JOURNAL_OF, request)
             return
         if (request.replica, request.id, 1) in self.open:
-            self._mismatch(request.id, f"{request.id} was acknowledged, but no replica wrote for it")
+            self._mismatch(Code.NO_WRITE_OF, request)
             return
         findings.unwritten += 1
         if len(findings.first_unwritten) < EXAMPLES:
@@ -78,14 +76,15 @@ class Witnesses:
         """
         replica = request.replica
         if last is None:
-            others = " and ".join(self.written.writers(request.id))
-            self._mismatch(request.id, f"{replica} acknowledged {request.id}, but its write is in the journal of {others}")
+            self._mismatch(Code.WRITE_OF_OTHERS, request, several=tuple(self.written.writers(request.id)))
             return
         if request.value != last and request.value not in (values := self.written.values(replica, request.id)):
-            known = " and ".join(map(str, sorted(values)))
-            self._mismatch(request.id, f"{request.id} was acknowledged with {request.value}, but {replica} wrote {known}")
+            code, answered = (Code.NO_ANSWER, 0) if request.value is None else (Code.OTHER_ANSWER, request.value)
+            self._mismatch(code, request, answered, values=tuple(sorted(values)))
 
-    def _mismatch(self, request: str, what: str) -> None:
-        self.findings.doubtful.add(request)
-        if len(self.findings.mismatches) < EXAMPLES:
-            self.findings.mismatches.append(what)
+    def _mismatch(self, code: Code, request: Request | None, n: int = 0, **more: Any) -> None:
+        """Take note of what the two accounts say otherwise of a request; None of requests that the load has not on record."""
+        findings, name, replica = self.findings, request.id if request else "", request.replica if request else ""
+        findings.doubtful.add(name)
+        if len(findings.mismatches) < EXAMPLES:
+            findings.mismatches.append(Fact(code, n, request=name, replica=replica, **more))

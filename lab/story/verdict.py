@@ -11,17 +11,42 @@ from app.lock import Claim
 from lab.evidence.mechanism import Mechanism
 from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Judgement, Verdict
+from lab.judge.unseen import Unseen
 from lab.judge.violation import Violation
 from lab.language.choice import Language
 from lab.language.phrases import exactly
-from lab.story.say import ENGLISH, mechanism, text, words
+from lab.story.say import ENGLISH, listed, mechanism, text, words
 
+NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # what follows such a fact explains it
 
 
 def fact(one: Fact, language: Language = ENGLISH) -> str:
     """Return one fact."""
-    return text("fact", language=language, **(asdict(one) | {"name": one.code, "measure": one.name}))
+    places = asdict(one) | {"name": one.code, "measure": one.name} | _lists(one, language)
+    if one.code is Code.DAMAGED:
+        places["what"] = text("damage", one.name, language, one.n, of=one.of, detail=one.detail)
+    if one.unseen is not None:
+        places |= _unseen(one.unseen, language)
+    return text("fact", language=language, **places)
+
+
+def _lists(one: Fact, language: Language) -> dict[str, str]:
+    """Return the names and the values of a fact, each in a row."""
+    return {"several": listed(one.several, language), "values": listed([*map(str, one.values)], language)}
+
+
+def _unseen(one: Unseen, language: Language) -> dict[str, str]:
+    """Return the commands that no replica sent, and who may have."""
+    most = sorted(one.commands.items(), key=lambda item: -item[1])[:NAMED]
+    clients = [
+        text("client", "named" if each.name else "unnamed", language, port=each.port, label=each.name, command=each.command)
+        for each in one.clients[:NAMED]
+    ]
+    return {
+        "commands": listed([f"{number} {name.upper()}" for name, number in most], language),
+        "clients": _joined(clients, language) or text("client", "gone", language),
+    }
 
 
 def seen(one: Violation, language: Language = ENGLISH) -> str:
@@ -48,10 +73,11 @@ def _reasons(judgement: Judgement, language: Language) -> Iterator[str]:
 
 
 def _facts(judgement: Judgement, language: Language) -> Iterator[str]:
-    """Yield the facts of the reason. All damage is one reason; a head and what follows it are one as well."""
-    of_damage = "and_damaged" if judgement.verdict is Verdict.BROKEN else "damaged"
+    """Yield the facts of the reason. Damage is one reason; so is all doubt of what is broken, and a head with what follows."""
+    is_broken = judgement.verdict is Verdict.BROKEN
+    of_damage = "and_damaged" if is_broken else "damaged"
     head = ""
-    for is_damage, together in groupby(judgement.why, lambda one: one.code is Code.DAMAGED):
+    for is_damage, together in groupby(judgement.why, lambda one: is_broken or one.code is Code.DAMAGED):
         said = [(one.code in HEADS, fact(one, language)) for one in together]
         if is_damage:
             comma: str = words(language)["mark"]["comma"]

@@ -6,6 +6,7 @@ import pytest
 
 from app.journal import Got, Released, Renewed
 from lab.evidence.mechanism import Mechanism
+from lab.judge.fact import Code, Fact
 from lab.judge.promises import PROMISES
 from lab.judge.verdict import weigh
 from lab.story.verdict import why as reasons
@@ -102,7 +103,7 @@ def test_applied_unknown_is_found(made):
 
     account = made.analyse(final=3).account
 
-    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, "")
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (3, 0, 1, None)
 
 
 def test_applied_unknown_with_an_error(made):
@@ -115,7 +116,7 @@ def test_applied_unknown_with_an_error(made):
 
     account = made.analyse(final=2).account
 
-    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 1, "")
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 1, None)
 
 
 def test_unapplied_unknown_is_no_write(made):
@@ -126,7 +127,7 @@ def test_unapplied_unknown_is_no_write(made):
 
     account = made.analyse(final=2).account
 
-    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 0, "")
+    assert (account.writes, account.lost, account.applied_unknowns, account.disagreement) == (2, 0, 0, None)
 
 
 def test_unknown_that_was_last(made):
@@ -144,14 +145,14 @@ def test_write_without_a_journal_line(made):
     """A write without a line in a journal makes the witnesses disagree."""
     made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 7, 7, at=(10, 11, 12, 13))
 
-    assert "7" in made.analyse(final=8).account.disagreement
+    assert made.analyse(final=8).account.disagreement == Fact(Code.NOBODY_WROTE, values=(7,))
 
 
 def test_acknowledged_without_a_journal(made):
     """The records of the load and of the replicas must agree."""
     made.answer("a", "acknowledged")
 
-    assert "acknowledged by , and there is no journal of " in made.analyse(final=0).mismatches[0]
+    assert made.analyse(final=0).mismatches[0].code is Code.NO_JOURNAL_OF
 
 
 def test_refused_and_yet_done(made):
@@ -164,9 +165,9 @@ def test_refused_and_yet_done(made):
 @pytest.mark.parametrize(
     ("answered", "complaint"),
     [
-        (1, ""),
-        (None, "a was acknowledged with None, but replica-1 wrote 1"),
-        (2, "a was acknowledged with 2, but replica-1 wrote 1"),
+        (1, None),
+        (None, Fact(Code.NO_ANSWER, request="a", replica="replica-1", values=(1,))),
+        (2, Fact(Code.OTHER_ANSWER, 2, request="a", replica="replica-1", values=(1,))),
     ],
 )
 def test_answer_agrees_with_the_journal(made, answered, complaint):
@@ -193,13 +194,15 @@ def test_write_of_another_replica(made):
     """The replica that acknowledged a request must have the write in its own journal."""
     made.increment("a", 0, 0, replica="replica-2", outcome=None).answer("a", "acknowledged", "replica-1", value=1)
 
-    assert made.analyse(final=1).mismatches == ["replica-1 acknowledged a, but its write is in the journal of replica-2"]
+    assert made.analyse(final=1).mismatches == [
+        Fact(Code.WRITE_OF_OTHERS, request="a", replica="replica-1", several=("replica-2",))
+    ]
 
 
 def test_a_stranger_who_wrote_is_noticed(made):
     made.increment("stranger", 0, 0, outcome=None)
 
-    assert "never sent" in made.analyse(final=1).mismatches[0]
+    assert made.analyse(final=1).mismatches == [Fact(Code.NEVER_SENT, 1)]
 
 
 def test_two_inside_without_a_loss(made):

@@ -36,7 +36,7 @@ def test_destroyed_is_what_is_missing(schedule, start):
 
     account = ledger.close(value, intended=[])
 
-    assert account.disagreement == ""
+    assert account.disagreement is None
     assert account.lost == account.destroyed == account.writes - (value - start)
     assert 0 <= account.lost < account.writes
 
@@ -51,7 +51,7 @@ def test_unconfirmed_write_of_one_command(intended, agrees):
     account = ledger.close(3, intended)
 
     assert (account.writes, account.lost, account.applied_unknowns) == (3, 0, 1)
-    assert (account.disagreement == "") is agrees
+    assert (account.disagreement is None) is agrees
 
 
 @given(schedules(), st.integers(0, 100), st.data())
@@ -71,7 +71,7 @@ def test_unconfirmed_writes_are_found(schedule, start, data):
 
     account = ledger.close(value, intended)
 
-    assert account.disagreement == ""
+    assert account.disagreement is None
     assert account.lost == account.destroyed
     assert account.applied_unknowns <= len(died)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.evidence.run_folder import save
+from lab.judge.fact import Code, Fact
 from lab.judge.verdict import judge
 from lab.report.account import sentence
 from tests.builders import found, record_of
@@ -17,7 +18,7 @@ def test_sold_out_is_an_answer(made, read):
 
     findings = made.analyse(final=1, stock=1)
 
-    assert (findings.account.writes, findings.account.lost, findings.account.disagreement) == (1, 0, "")
+    assert (findings.account.writes, findings.account.lost, findings.account.disagreement) == (1, 0, None)
     assert not found(findings)
     assert not findings.mismatches
     assert (findings.measures["served_percent"], findings.measures["answered_beyond_stock"]) == (100, 1)
@@ -42,4 +43,4 @@ def test_sold_out_needs_a_journal(made):
     """An answer that nothing is left counts only where the replica's journal says the same."""
     made.increment("a", 0, 0, at=(0, 1, 2, 3)).answer("b", "sold_out", "replica-1")
 
-    assert made.analyse(final=1, stock=1).mismatches == ["replica-1 answered b that nothing is left, and journaled no such thing"]
+    assert made.analyse(final=1, stock=1).mismatches == [Fact(Code.SOLD_OUT_NOT_JOURNALED, request="b", replica="replica-1")]

@@ -100,8 +100,8 @@ def test_other_violation_is_reported():
 @pytest.mark.parametrize(
     "doubt",
     [
-        {"mismatches": ["r1 was acknowledged, but no replica wrote for it"]},
-        {"account": Account(10, 0, 0, 0, "the counter held 7, which no journal accounts for")},
+        {"mismatches": [Fact(Code.NO_WRITE_OF, request="r1")]},
+        {"account": Account(10, 0, 0, 0, Fact(Code.NOBODY_WROTE, values=(7,)))},
     ],
 )
 def test_disagreement_voids_the_run(doubt):
@@ -109,17 +109,13 @@ def test_disagreement_voids_the_run(doubt):
     judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten(**doubt))
 
     assert judgement.verdict == "VOID"
-    assert reasons(judgement) in str(doubt)
+    assert judgement.why[0].code in str(doubt)
 
 
 @pytest.mark.parametrize("changes", [{"in_flight_left": True}, {"final": None}])
 def test_unsure_counter_voids_the_run(changes):
     """A counter that was not at rest, or could not be read, makes the run VOID."""
-    doubtful = (
-        findings_of_ten(account=Account(10, 0, 0, 0, "the final value could not be read"))
-        if "final" in changes
-        else findings_of_ten()
-    )
+    doubtful = findings_of_ten(account=Account(10, 0, 0, 0, Fact(Code.NOT_READ))) if "final" in changes else findings_of_ten()
 
     assert weigh(record_of_ten(["exclusive"], **changes), doubtful).verdict == "VOID"
 

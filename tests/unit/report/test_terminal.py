@@ -75,7 +75,7 @@ def number(text: str, words: str) -> int:
 
 def test_number_story():
     """Acknowledged, plus what was written besides, minus the counter, is what is gone; the causes add up to it."""
-    found = findings_of_ten(account=Account(13, 9, 9, 1, ""), duplicated=2)
+    found = findings_of_ten(account=Account(13, 9, 9, 1), duplicated=2)
     found.losses = losses({Mechanism.NO_LOCK: (9, 3), Mechanism.PROCESS_LOCAL: (2, 0)})
     found.outcomes["unknown"] = 1
 
