@@ -12,7 +12,7 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.docgen import cells, figure_values
-from lab.docgen.figures import result
+from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
 from lab.language.choice import Language
 from lab.language.phrases import exactly
@@ -157,7 +157,7 @@ def _picture(stage: str, scenario_name: str, language: Language = ENGLISH) -> st
     shown = one.folder / steps_picture.NAMES[language] if one.steps else one.shown
     source = UP + shown.relative_to(HOME).as_posix()
     mark = say.words(language)["mark"]
-    text = f"{say_run.caption(figure_values.timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
+    text = f"{say_run.caption(timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
     name = say.text("run", "title", language, stage=stage, what=title)
     return f"![{name}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
 

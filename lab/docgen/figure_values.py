@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.docgen.figures import Illustration, illustrations, result
+from lab.docgen.figures import Illustration, illustrations, result, timeline
 from lab.errors import BadInput, choose_from
 from lab.report import reference
-from lab.story.timeline import NEVER, Timeline, load
+from lab.story.timeline import NEVER
 
 OF_LOSS = ("destroyed", "read", "wrote", "overwrote", "culprit")
 OF_THEFT = ("thief", "between", "robbed", "robbed_after_ms")
@@ -14,14 +14,6 @@ OF_THEFT = ("thief", "between", "robbed", "robbed_after_ms")
 def of(stage: str, scenario: str) -> Illustration:
     """Return the picture of a stage under a scenario. Raises BadInput."""
     return illustrations()[choose_from("picture", f"{stage}-{scenario}", illustrations())]
-
-
-def timeline(one: Illustration) -> Timeline:
-    """Return the kept part of the run's timeline. Raises BadInput."""
-    picture = load(result(one).folder / "timeline.json")
-    if picture is None:
-        raise BadInput(f"the picture {one.name} has no timeline; `lab docs --rerun {one.name}` makes one")
-    return picture
 
 
 def figure(stage: str, scenario: str, name: str) -> str:

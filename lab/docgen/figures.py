@@ -23,8 +23,8 @@ from lab.judge.verdict import judge_again
 from lab.language.choice import Language
 from lab.paths import DOCS, REFERENCE
 from lab.report import steps_picture, timeline_focus, timeline_reader
-from lab.report.chart import save
-from lab.report.charts import charts
+from lab.report.chart import conditions
+from lab.report.lanes.drawing import still
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.scenario import reader
@@ -164,10 +164,19 @@ def result(one: Illustration) -> Result:
         raise BadInput(f"the picture {one.name} has no run yet ({error}); `lab docs --rerun {one.name}` makes one") from None
 
 
+def timeline(one: Illustration) -> Timeline:
+    """Return the kept part of the run's timeline. Raises BadInput."""
+    picture = load(result(one).folder / "timeline.json")
+    if picture is None:
+        raise BadInput(f"the picture {one.name} has no timeline; `lab docs --rerun {one.name}` makes one")
+    return picture
+
+
 def draw(one: Illustration, folder: Path | None = None) -> Path:
     """Draw a picture from the kept facts into their folder, or into the given one. Returns its path."""
-    stem = Path(DRAWN).stem
-    return save(charts("one")[stem], [result(one)], (folder or one.folder) / stem)[0]
+    path = (folder or one.folder) / DRAWN
+    path.write_text(still(timeline(one), conditions([result(one)])), encoding="utf-8")
+    return path
 
 
 def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:

@@ -18,12 +18,12 @@ from lab.report import account, chart, repeats, run_data, steps_picture, timelin
 from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
 from lab.report.html import inline, page
+from lab.report.lanes import drawing
 from lab.report.run_data import Result
 from lab.report.run_labels import NONE, differing, parameter, with_labels
 from lab.scenario.requirements import servers
 from lab.story import say_run
 from lab.story.steps import StepsOfLoss, steps
-from lab.story.timeline import DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 from lab.story.verdict import headline, in_words, seen
 from lab.text import table
 
@@ -32,13 +32,6 @@ DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, b
     ("local", 1): "5000",
     ("local", 3): "2360",
 }
-FIELDS = {  # by which a page reads the arrays
-    name: kind.__struct_fields__
-    for name, kind in {
-        "held": DrawnGrant, "lives": Life, "losses": DrawnLoss, "faults": DrawnFault, "waited": Waited, "renewals": Renewal,
-    }.items()
-}  # fmt: skip
-OWN_PLACE = ("timeline",)  # charts with a place of their own on a run's page
 
 
 def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
@@ -52,14 +45,18 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
     replace(folder / "timeline.json", msgspec.json.encode(picture))
     drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
-    pictures = inline([path for name, path in drawn.items() if name not in OWN_PLACE])
+    pictures = inline(list(drawn.values()))
+    if picture.held:
+        drawn["timeline"] = folder / "timeline.svg"
+        replace(drawn["timeline"], drawing.still(picture, chart.conditions([result])).encode())
     found = steps(picture)
     shown = [steps_picture.draw(result, found, folder, language) for language in steps_picture.NAMES] if found else []
     about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": say_run.caption(picture)}
     about["violations"] = [(one, seen(one)) for one in judgement.violations]
     about["verdict"] = in_words(judgement)
     about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
-    text = page("run.html", result=result, pictures=pictures, **about, **_timeline(picture, drawn), **_steps(found, shown))
+    about["drawing"] = drawing.for_page(picture) if picture.held else None
+    text = page("run.html", result=result, pictures=pictures, timeline=picture, **about, **_steps(found, shown))
     path = folder / "report.html"
     replace(path, text.encode())
     return [path, *drawn.values(), *shown]
@@ -176,18 +173,6 @@ def documented(result: Result) -> str:
 def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
     """Return the charts that make sense for these results."""
     return {name: one for name, one in charts(purpose).items() if one.fits(results)}
-
-
-def _timeline(picture: Timeline, drawn: dict[str, Path]) -> dict[str, Any]:
-    """Return what a page needs for the interactive timeline. Each ``<`` is escaped: the script that has the data must not end
-    with a text of a run, nor go on behind its own end, as it does after ``<!--<script>``.
-    """
-    return {
-        "timeline": picture,
-        "data": msgspec.json.encode(picture).decode().replace("<", "\\u003c"),
-        "fields": msgspec.json.encode(FIELDS).decode(),
-        "still": "".join(inline([drawn["timeline"]])) if "timeline" in drawn else "",
-    }
 
 
 def _steps(found: StepsOfLoss | None, shown: Sequence[Path]) -> dict[str, Any]:

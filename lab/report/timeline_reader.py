@@ -53,10 +53,6 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
     _stack(picture.held, lambda grant: grant.replica, lambda grant: (grant.got, grant.until))
     _stack(picture.lives, lambda life: 0, lambda life: (life.born, life.gone if life.gone != NEVER else picture.end))
     picture.opens = opening(picture)
-    since, until = picture.opens
-    around = until - since  # only the still picture draws votes: a page needs none
-    votes = (vote for vote in picture.votes if vote.end(picture.end) >= since - around)
-    picture.votes = [vote for vote in votes if vote.born <= until + around]
     return picture
 
 

@@ -101,11 +101,13 @@ def _stays(vote: Vote, held: DrawnGrant) -> bool:
     return (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
 
 
-def majority_end(picture: Timeline, place: int) -> int:
-    """Return when the majority of the servers that voted for a grant was lost; NEVER where the picture has no such majority."""
-    ends = sorted((vote.end(picture.end) for vote in picture.votes if vote.holder == place), reverse=True)
+def majority_ends(picture: Timeline) -> dict[int, int]:
+    """Return for each grant's place when the majority of the servers that voted for it was lost, where there was one."""
+    ends: dict[int, list[int]] = {}
+    for vote in picture.votes:
+        ends.setdefault(vote.holder, []).append(vote.end(picture.end))
     needed = len(picture.voters) // 2 + 1
-    return ends[needed - 1] if len(ends) >= needed else NEVER
+    return {place: sorted(ended)[-needed] for place, ended in ends.items() if place != NEVER and len(ended) >= needed}
 
 
 def answers(picture: Timeline, place: int) -> dict[str, list[int]]:

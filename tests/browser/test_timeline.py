@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lab.report.lanes.axis import LEFT, RIGHT
 from lab.report.pages import report_run
 from tests.builders import Made, outlived, picture_of
 from tests.command import wait_for
@@ -55,8 +56,7 @@ class Seen:
     def point(self, part: float) -> tuple[float, float]:
         """On the page, where such a part of the shown time is, on a lane that is empty there."""
         box = self.lanes.bounding_box()
-        gutter = 104 if box["width"] < 600 else 122
-        return box["x"] + gutter + part * (box["width"] - gutter - 8), box["y"] + box["height"] - 12
+        return box["x"] + LEFT + part * (box["width"] - LEFT - RIGHT), box["y"] + box["height"] - 8
 
 
 @pytest.fixture(params=["wide", "phone"])
@@ -129,7 +129,7 @@ def test_wheel_zooms_or_scrolls(browser, lost):
 def test_pointing_shows_details(browser, lost):
     """The page shows details of what the mouse points at, and a click keeps them."""
     seen = Seen(browser.open(lost))
-    bar = seen.page.locator("#timeline [data-held] .belief").first
+    bar = seen.page.locator("#timeline .belief[data-held]").first
     bar.hover()
     assert "r0 at replica-1" in seen.tip
 
@@ -137,6 +137,34 @@ def test_pointing_shows_details(browser, lost):
     seen.page.mouse.move(5, 5)
     assert "r0 at replica-1" in seen.tip
     assert seen.page.locator("#timeline .chosen").count() == 1
+
+
+def test_still_without_a_script(browser, lost, tmp_path):
+    """Where no script runs, the page shows the opening view as it is drawn, without buttons."""
+    bare = tmp_path / "report.html"
+    bare.write_text(re.sub(r"<script.*?</script>", "", lost.read_text(encoding="utf-8"), flags=re.DOTALL), encoding="utf-8")
+    page = browser.open(bare)
+
+    assert page.get_by_role("toolbar", name="What the timeline shows", include_hidden=True).is_hidden()
+    assert page.locator("#timeline .lanes .arc.shown").is_visible()
+    assert "r1" in page.locator("#timeline .words text:visible").all_text_contents()
+
+
+def test_texts_never_overlap(browser, lost):
+    """Whatever the view is, no text covers another, and none is cut off."""
+    seen = Seen(browser.open(lost))
+    for name in ("Zoom out", "Zoom out", "Earlier", "Zoom in", "Zoom in", "Zoom in", "Later"):
+        seen.page.get_by_role("button", name=name).click()
+        assert seen.view
+        boxes = [one.bounding_box() for one in seen.page.locator("#timeline .words text:visible").all()]
+        covers = [
+            (a, b)
+            for number, a in enumerate(boxes)
+            for b in boxes[:number]
+            if a["x"] < b["x"] + b["width"] - 1 and b["x"] < a["x"] + a["width"] - 1 and abs(a["y"] - b["y"]) < 8
+        ]
+        assert covers == []
+    assert boxes
 
 
 def test_it_works_with_the_keyboard_alone(browser, lost):
@@ -170,7 +198,7 @@ def test_page_without_a_lock_names_none(browser, tmp_path):
     made.increment("a", 0, 0, at=(10, 20, 90, 91), key="").increment("b", 0, 1, at=(20, 30, 95, 96), key="", replica="replica-2")
     picture_of(made, final=1, store=None)
     seen = Seen(browser.open(report_run(made.folder)[0]))
-    seen.page.locator("#timeline [data-held] .belief").first.hover()
+    seen.page.locator("#timeline .belief[data-held]").first.hover()
 
     assert "entered the work at" in seen.tip
     assert "wrote 1 over" in seen.tip
@@ -190,9 +218,9 @@ def test_counter_is_in_the_order_of_the_overwrites(browser, tmp_path):
     assert seen.view[0] == 0
     lane = seen.page.evaluate(
         """() => {
-            const texts = [...document.querySelectorAll("#timeline .lanes text")];
-            const name = texts.find((one) => one.textContent === "the counter");
-            const below = texts.filter((one) => one !== name && +one.getAttribute("y") > +name.getAttribute("y"));
+            const name = [...document.querySelectorAll("#timeline .lane")].find((one) => one.textContent === "the counter");
+            const texts = [...document.querySelectorAll("#timeline .words text:not(.off)")];
+            const below = texts.filter((one) => +one.getAttribute("y") > +name.getAttribute("y"));
             return below.sort((a, b) => a.getAttribute("x") - b.getAttribute("x")).map((one) => one.textContent);
         }"""
     )
@@ -247,7 +275,7 @@ def test_two_fingers_zoom(touched):
 
 def test_a_tap_tells_what_was_done(touched):
     seen, _ = touched
-    seen.page.locator("#timeline [data-held] .belief").first.tap()
+    seen.page.locator("#timeline .belief[data-held]").first.tap()
     assert "r0 at replica-1" in seen.tip
 
     seen.page.touchscreen.tap(*seen.point(0.02))

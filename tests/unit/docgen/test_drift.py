@@ -15,7 +15,7 @@ from lab.experiments import sweeps
 from lab.paths import REFERENCE
 from lab.report import pages
 
-DRAWN = REFERENCE / "chapters" / "lua-nested" / "timeline.svg"
+DRAWN = REFERENCE / "sweep-takeover" / "takeover.svg"
 PAGE = "<!-- generated: measures -->{}<!-- end -->"
 
 

@@ -35,7 +35,7 @@ def test_run_has_charts_and_a_page(one):
     """A run is drawn into its folder, with every chart and a page."""
     page, *pictures = pages.report_run(one)
 
-    own = ["five_steps.svg", "five_steps.zh.svg"]
+    own = ["timeline.svg", "five_steps.svg", "five_steps.zh.svg"]
     assert [path.name for path in pictures] == [f"{name}.svg" for name in charts("one") if name != "crowd"] + own  # nobody waited
     assert_self_contained(page)
     text = page.read_text(encoding="utf-8")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from html import unescape
 
-import msgspec
 import pytest
 
 from app.journal import Renewed, Started
-from lab.judge.verdict import judge
-from lab.report import chart, run_data
-from lab.report.charts import charts
-from lab.report.pages import keep
+from lab.report.lanes.drawing import still
 from tests.builders import MS, Made, outlived, picture_of
 
 
@@ -21,18 +17,10 @@ def drawn(made):
     """Return the texts of the picture of a made run."""
 
     def draw(final: int, **about: object) -> list[str]:
-        picture = picture_of(made, final, **about)  # type: ignore[arg-type] # what picture_of takes
-        keep(made.folder, *judge(made.folder))
-        (made.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
-        result = run_data.load(made.folder)
-        (path,) = chart.save(charts("one")["timeline"], [result], made.folder / "timeline")
-        return _texts(path)
+        svg = still(picture_of(made, final, **about), "conditions")  # type: ignore[arg-type] # what picture_of takes
+        return [unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
     return draw
-
-
-def _texts(path: Path) -> list[str]:
-    return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
 
 
 def killed_for_good(made: Made) -> None:

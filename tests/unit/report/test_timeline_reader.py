@@ -135,7 +135,7 @@ def test_no_picture_without_a_timeline(made, tmp_path):
 
     fitting = pages._fitting("one", [run_data.load(bare)])
 
-    assert "timeline" not in fitting
+    assert "five_steps" not in fitting
     assert "causes" in fitting
 
 

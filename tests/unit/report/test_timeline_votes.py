@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from matplotlib.figure import Figure
 
 from lab.evidence.history import KeyEvent
-from lab.report.charts.timeline import compose
-from lab.report.timeline_votes import answers, majority_end, voters_of
-from lab.story.say_run import title as finding
+from lab.report.lanes.drawing import compose
+from lab.report.timeline_votes import answers, majority_ends, voters_of
 from lab.story.timeline import NEVER
 from tests.builders import MS, Made, picture_of
 
@@ -48,17 +46,17 @@ def test_majority_ends_with_the_third_vote(forgotten):
     picture = picture_of(forgotten, final=1, ttl_ms=3000)
     of = {held.request: place for place, held in enumerate(picture.held)}
 
-    assert majority_end(picture, of["r0"]) == 9_000
-    assert majority_end(picture, of["r1"]) == 34_000
+    assert majority_ends(picture)[of["r0"]] == 9_000
+    assert majority_ends(picture)[of["r1"]] == 34_000
     picture.votes = [vote for vote in picture.votes if vote.node != 4]
-    assert majority_end(picture, of["r1"]) == NEVER
+    assert of["r1"] not in majority_ends(picture)
 
 
 def test_votes_are_drawn(forgotten):
     """The picture has a row for each server, and each vote given, refused, missing or forgotten has a mark."""
     picture = picture_of(forgotten, final=1, ttl_ms=3000)
 
-    pen = compose(Figure().add_subplot(), picture, finding(picture))
+    pen = compose(picture)
 
     assert {
         "vote for a request of the title",

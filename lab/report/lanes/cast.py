@@ -1,20 +1,17 @@
-"""The grants that the title of a still timeline is about: they are named, whatever else has room."""
+"""The grants that the title of a run's drawing is about: they are named, whatever else has room."""
 
 from __future__ import annotations
 
-import re
-
+from lab.story import from_run
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
-A_REQUEST = re.compile(r"\br\d+\b")
+
+def named(picture: Timeline) -> set[str]:
+    """Return the requests that the title names."""
+    return {name for one in from_run.title(picture) for name in (one.actor, *one.others) if name}
 
 
-def named_in(title: str) -> set[str]:
-    """Return the requests that a sentence names."""
-    return set(A_REQUEST.findall(title))
-
-
-def cast(picture: Timeline, title: str) -> list[DrawnGrant]:
+def cast(picture: Timeline) -> list[DrawnGrant]:
     """Return the grants of the title, in the order in which they began.
 
     They are those of the loss, of the requests that the title names, of the fault, and of a thief, and the one whose fence made
@@ -26,7 +23,7 @@ def cast(picture: Timeline, title: str) -> list[DrawnGrant]:
         places |= {loss.culprit, loss.victim}
         robbed = set() if picture.votes else {picture.held[place].lease for place in places - {NEVER}}
         places |= {life.by for number, life in enumerate(picture.lives) if number in robbed and life.how == "del"}
-    names = named_in(title)
+    names = named(picture)
     if picture.focus_fault != NEVER:
         names.add(picture.faults[picture.focus_fault].request)
     since, until = picture.opens

@@ -1,4 +1,4 @@
-"""The rows of a still timeline, from the top.
+"""The rows of a run's drawing, from the top.
 
 They are the faults, the lock's store or its servers, a row for each slot of each replica, the waiting, and the counter. A lane
 that would be empty is left out.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.report.still.axis import Axis
-from lab.story.timeline import NEVER, Life, Timeline
+from lab.report.lanes.axis import Axis
+from lab.story.timeline import NEVER, DrawnGrant, Life, Timeline
 
 VOTER = 0.72  # the height of a row of a server that votes, in rows
+FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
+THIN, MOST_THIN = 0.2, 1.5  # the height of a row that the opening view does not need, and of all those of a replica, in rows
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,12 @@ class Lane:
 
 
 class Rows:
-    """The rows of a picture, and what is in view."""
+    """The rows of a picture, and what is in view. whole: all that the picture has is drawn, for a page that moves the view."""
 
-    def __init__(self, picture: Timeline, axis: Axis) -> None:
-        since, until = axis.since, axis.until
-        self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
+    def __init__(self, picture: Timeline, axis: Axis, whole: bool = False) -> None:
+        self.whole = whole
+        since, until = (min(axis.since, 0), max(axis.until, picture.end)) if whole else (axis.since, axis.until)
+        self.visible = [held for held in picture.held if whole or (held.got <= until and held.until >= since)]
         locks = picture.lock_keys
         lives = [life for life in picture.lives if life.key in locks]
         self.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
@@ -43,20 +46,40 @@ class Rows:
         is_stuck = picture.is_stuck and picture.is_locked
         self.of_store = self._add("the lock's store", bool(self.lives) or (is_stuck and not self.votes))
         self.of_voter = [self._add(name, bool(self.votes), VOTER) for name in picture.voters]
-        self.of_replica = []
+        self.of_replica, thin_rows = [], 0.0
+        # of each replica: how many rows have their full height, and the height of the others, in rows
+        self.full: list[tuple[int, float]] = []
         for place, name in enumerate(picture.replicas):
-            slots = 1 + max((held.slot for held in self.visible if held.replica == place), default=0)
-            self.of_replica.append(self._add(name, True, rows=slots))
+            own = [held for held in self.visible if held.replica == place]
+            all_slots = 1 + max((held.slot for held in own), default=0)
+            slots = 1 + max((held.slot for held in own if held.got <= axis.until and held.until >= axis.since), default=0)
+            thin = min(THIN, MOST_THIN / max(1, all_slots - slots))
+            self.full.append((slots, thin))
+            self.of_replica.append(self._add(name, True, rows=slots, more=thin * (all_slots - slots)))
+            thin_rows += thin * (all_slots - slots)
         waits = any(number for at, number in picture.waiting if at <= until)
         self.of_waiting = self._add("waiting", waits)
         self.of_counter = self._add("the counter", bool(self.writes))
+        # the height of a row in px: with many rows they share the room
+        self.each = FULL * min(1.0, MOST_FULL / (self.number - thin_rows))
 
-    def _add(self, name: str, is_there: bool, height: float = 1, rows: int = 1) -> float:
+    def of(self, held: DrawnGrant) -> float:
+        """Return the middle of a grant's row."""
+        slots, thin = self.full[held.replica]
+        top = self.of_replica[held.replica]
+        return top + held.slot if held.slot < slots else top + slots - 0.5 + thin * (held.slot - slots + 0.5)
+
+    def thin(self, held: DrawnGrant) -> float:
+        """Return the height of a grant's row, in rows, if it is a thin one; otherwise 0."""
+        slots, thin = self.full[held.replica]
+        return thin if held.slot >= slots else 0
+
+    def _add(self, name: str, is_there: bool, height: float = 1, rows: int = 1, more: float = 0) -> float:
         """Add a lane, and return the middle of its first row; NEVER without the lane."""
         if not is_there:
             return NEVER
         middle = self.number + height / 2
-        self.number += height * rows
+        self.number += height * rows + more
         self.lanes.append(Lane(name, middle, self.number))
         return middle
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
-from matplotlib.figure import Figure
 
 from app.journal import GaveUp, Refusal, Released, Renewed, Started
 from lab.paths import REFERENCE
-from lab.report.charts.timeline import compose
-from lab.report.still.axis import Axis, axis_of
-from lab.report.still.cast import cast, named_in
-from lab.report.still.lock_servers import FOR_EVER
-from lab.report.still.pen import LETTERS, NEXT_TOS_PT, WIDTH_PT, Pen, points
-from lab.report.still.run_parts import waiting_steps
+from lab.report.lanes.axis import WIDTH, Axis, axis_of
+from lab.report.lanes.cast import cast, named
+from lab.report.lanes.drawing import compose, for_page, still
+from lab.report.lanes.lock_servers import FOR_EVER
+from lab.report.lanes.pen import LETTERS, Pen, width
+from lab.report.lanes.run_parts import waiting_steps
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline, load
@@ -23,6 +25,9 @@ from tests.builders import MS, picture_of
 from tests.every import every
 
 KEPT = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/timeline.json"))
+SVG = "{http://www.w3.org/2000/svg}"
+NUMBER = re.compile(r"-?[\d.]+")
+A_NAME = re.compile(r"\W+")
 each_picture = every("folder", KEPT)
 
 
@@ -35,16 +40,15 @@ def kept(folder: Path) -> tuple[Timeline, str, Pen]:
 
 
 def drawn(picture: Timeline) -> Pen:
-    return compose(Figure().add_subplot(), picture, finding(picture))
+    return compose(picture)
 
 
 @each_picture
 def test_view_has_what_the_title_names(folder):
     """Each request that the title names has a label in the picture."""
-    _, title, pen = kept(folder)
+    picture, title, pen = kept(folder)
 
-    labelled = {request for text in pen.texts for request in named_in(text)}
-    assert named_in(title) - labelled == set(), title
+    assert [request for request in named(picture) if not any(request in A_NAME.split(text) for text in pen.texts)] == [], title
 
 
 @each_picture
@@ -53,20 +57,63 @@ def test_title_is_short(folder):
 
 
 @each_picture
-def test_legend_fits(folder):
-    """The columns of the legend are within the picture."""
+def test_texts_are_within_the_picture(folder):
+    """Titles and the legend are within the picture, and the legend begins below the lanes."""
+    picture, _, pen = kept(folder)
+    drawn = ET.fromstring(still(picture, "conditions"))  # noqa: S314 - the lab's own picture
+
+    outside = [
+        text for text in drawn.iter(f"{SVG}text") if "words" not in text.get("class", "") and text.get("text-anchor") is None
+    ]
+    titles = [text for text in outside if text.get("class") == "title"]
+    legend = [group for group in drawn if group.tag == f"{SVG}g" and group.findtext(f"{SVG}text") in pen.marks]
+    ends = [float(NUMBER.findall(group.get("transform"))[0]) + 34 + width(group.findtext(f"{SVG}text")) for group in legend]
+    ends += [10 + width(title.text, bold=True, size=16) for title in titles]
+    assert len(legend) == len(pen.marks)
+    assert max(ends) <= WIDTH
+
+
+@each_picture
+def test_labels_do_not_overlap(folder):
+    """No label of the opening view covers another, and none is cut off."""
     *_, pen = kept(folder)
 
-    widths = [points(meaning) for meaning in pen.marks]
-    rows = -(-len(widths) // pen.columns)
-    each = [max(widths[place : place + rows]) + NEXT_TOS_PT for place in range(0, len(widths), rows)]
-    assert pen.marks
-    assert sum(each) <= WIDTH_PT
+    placed = pen.taken
+    pairs = [(a, b) for number, a in enumerate(placed) for b in placed[:number]]
+    covers = [pair for pair in pairs if all(pair[0][n] < pair[1][n + 1] and pair[1][n] < pair[0][n + 1] for n in (0, 2))]
+    assert covers == []
+
+
+@each_picture
+def test_page_opens_on_the_still_picture(folder):
+    """The first view of a page writes what the still picture writes, and explains the same marks and more."""
+    picture, _, pen = kept(folder)
+
+    whole = compose(picture, whole=True)
+
+    about = [text for text in pen.texts if named(picture) & {*A_NAME.split(text)}]
+    assert [text for text in about if text not in whole.texts] == []
+    assert set(pen.marks) - set(whole.marks) <= {"write"}  # its bar is not drawn where there are too many
+
+
+def test_page_has_what_lies_outside_the_view(made):
+    """A page gets all grants, in tiles of which those in view are in the document; each says who did what."""
+    for number in range(600):
+        at = 10 * number
+        made.increment(f"r{number}", number, number, at=(at, at + 1, at + 2, at + 3))
+    picture = picture_of(made, final=600, tests="exclusive")
+
+    page = for_page(picture)
+
+    shown, later = (text.count("data-held") for text in (page.lanes, page.facts))
+    assert (shown + later, page.lanes.count("<g data-span"), json.loads(page.facts)["tiles"][0]) == (600, 6, [])
+    assert 'data-says="r0 at replica-1\n' in page.lanes
+    assert len(still(picture, "").encode()) < 0.2 * len(page.lanes + page.facts)
 
 
 def test_letters_can_be_read():
     """Where a page shows the picture 850 px wide, a letter has 12 px."""
-    assert LETTERS * 850 / WIDTH_PT >= 12
+    assert (LETTERS, WIDTH) == (12, 850)
 
 
 @every("folder", lambda: [folder for folder in KEPT if finding(load(folder / "timeline.json")).count("fence")])
@@ -147,7 +194,7 @@ def test_fence_of_the_newer_holder_is_named(made):
 
     assert [held.fence for held in picture.held] == [1, 2]
     assert picture.held[0].refused_at == 94_000
-    assert {held.request for held in cast(picture, finding(picture))} == {"r0", "r1"}
+    assert {held.request for held in cast(picture)} == {"r0", "r1"}
     assert {"r0, fence 1", "r1, fence 2", "refused: 1 < 2"} <= set(pen.texts)
 
 

@@ -1,0 +1,158 @@
+"""What a run's drawing has of each grant: what the request believes, its lease, its fence, its read and its write."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lab.report.lanes import tips
+from lab.report.lanes.pen import Pen
+from lab.report.lanes.rows import Rows, lease_end
+from lab.report.timeline_votes import majority_ends
+from lab.story.timeline import NEVER, DrawnGrant, Timeline
+
+MOST_LABELS = 24  # grants in view; among more, only those of the title are labelled
+MOST_READS = 60  # grants in view; among more, only the writes are drawn
+NAME, NUMBER = -0.09, 0.47  # where the lower edge of a name is, and that of a number, from the middle of a row
+ROOM_FOR_BOTH = 0.07  # of the width, between a read and its write, to write a number on their inner sides
+
+
+class Grants:
+    """The grants that are drawn."""
+
+    def __init__(self, pen: Pen, picture: Timeline, rows: Rows, cast: Collection[DrawnGrant]) -> None:
+        self.pen, self.picture, self.rows = pen, picture, rows
+        self.cast = {id(held) for held in cast}
+        in_view = sum(held.got <= pen.axis.until and held.until >= pen.axis.since for held in rows.visible)
+        self.is_crowded, self.is_labelled = in_view > MOST_READS, in_view <= MOST_LABELS
+        pen.crowd = ([] if self.is_labelled else ["many"]) + (["crowded"] if self.is_crowded else [])
+        self.has_details = pen.whole or not self.is_crowded
+        self.is_locked = picture.is_locked
+        self.majority_ends = majority_ends(picture) if picture.votes else {}
+        self.places = {id(held): place for place, held in enumerate(picture.held)}
+        self.destroyed = {loss.culprit: loss.destroyed for loss in picture.losses}
+
+    @property
+    def written(self) -> str:
+        """Return what the legend states of a write: among many grants it has no bar."""
+        return "write (bar: sent to answered)" if self.has_details else "write"
+
+    def draw(self) -> None:
+        """Draw all grants, and label those of the title first."""
+        for held in self.rows.visible:
+            if (thin := self.rows.thin(held)) > 0:
+                self.in_short(held, thin)
+                continue
+            self.belief(held)
+            self.effects(held)
+        self.renewals()
+        first = sorted(self.rows.visible, key=lambda held: id(held) not in self.cast)
+        for held in first:
+            if (self.is_labelled or self.pen.whole or id(held) in self.cast) and not self.rows.thin(held):
+                self.labels(held)
+
+    def in_short(self, held: DrawnGrant, thin: float) -> None:
+        """Draw a grant in a row that the opening view does not need: when it was held, and its write."""
+        y = self.rows.of(held) - 0.4 * thin
+        self.pen.bars([(held.got, held.until)], y, 0.8 * thin, "belief", self.meaning, self.about(held))
+        if held.wrote is not None:
+            self.pen.ticks([held.wrote_moment], y, y + 0.8 * thin, "write", self.written)
+
+    @property
+    def meaning(self) -> str:
+        """Return what a grant's bar means."""
+        return "belief: the request acts as the holder" if self.is_locked else "the request is in the work"
+
+    def about(self, held: DrawnGrant) -> str:
+        """Return what a page says of a grant."""
+        place = self.places[id(held)]
+        return tips.grant(self.picture, place, self.is_locked, self.destroyed.get(place, 0)) if self.pen.whole else ""
+
+    def belief(self, held: DrawnGrant) -> None:
+        """Draw what the request believes, and the lease that it has."""
+        pen, y = self.pen, self.rows.of(held)
+        if held.outer_got != NEVER:
+            pen.bars([(held.outer_got, held.outer_until)], y - 0.4, 0.32, "outer", "holds the outer lock, asks for it again")
+        pen.bars([(held.got, held.until)], y - 0.4, 0.32, "belief", self.meaning, self.about(held))
+        if self.is_locked and self.has_details and held.released != NEVER:
+            calls = [(since, until) for since, until in ((held.acquiring, held.got), (held.until, held.released)) if since >= 0]
+            pen.bars(calls, y - 0.32, 0.14, "call", "acquire, release: sent to answered")
+        since, end = self.lease(held)
+        if since != NEVER:
+            pen.bars([(since, end)], y - 0.01, 0.07, "keeps")
+            pen.bars([(max(end, held.got), held.until)], y - 0.4, 0.32, "alone", "belief without a lease")
+        elif (taken := self.taken_over(held)) != NEVER:
+            pen.bars([(taken, held.until)], y - 0.4, 0.32, "alone", "belief while another request has the lock")
+
+    def lease(self, held: DrawnGrant) -> tuple[int, int]:
+        """Return since when and until when the lock's servers kept the lock for a grant; NEVER where it is not known."""
+        if self.picture.votes:
+            end = self.majority_ends.get(self.places[id(held)], NEVER)
+            return (NEVER, NEVER) if end == NEVER else (held.got, end)
+        if held.lease == NEVER:
+            return NEVER, NEVER
+        life = self.picture.lives[held.lease]
+        return life.born, lease_end(life, self.picture)
+
+    def taken_over(self, held: DrawnGrant) -> int:
+        """Return when another request got the lock of a holder that a fault had stopped; NEVER where none did.
+
+        It is for stores that report nothing of their keys: by then at the latest, the lease was over.
+        """
+        if self.picture.lives or self.picture.votes or held.request not in {fault.request for fault in self.picture.faults}:
+            return NEVER
+        later = (one.got for one in self.picture.held if one.key == held.key and held.got < one.got < held.until)
+        return min(later, default=NEVER) if self.is_locked and self.picture.asked_store else NEVER
+
+    def effects(self, held: DrawnGrant) -> None:
+        """Draw the read and the write: from sent to answered, and the moment between the two."""
+        pen, y = self.pen, self.rows.of(held)
+        if held.read is not None and held.read_at != NEVER and self.has_details:
+            pen.bars([(held.reading, held.read_at)], y + 0.08, 0.08, "reading")
+            pen.ticks([held.read_moment], y + 0.06, y + 0.44, "read", "read (bar: sent to answered)")
+        if held.is_refused:
+            pen.signs([held.refused_moment], y + 0.26, "cross", "write that the resource refused", "harm")
+        if held.is_abandoned:
+            pen.signs([held.until], y + 0.26, "square", "work that is given up before its write", "full failed")
+        elif held.result.startswith("error: ") and not held.is_refused:
+            pen.signs([held.until], y + 0.26, "diamond", "work or release that failed", "full failed")
+        if held.wrote is None:
+            return
+        if held.writing != NEVER and self.has_details:
+            pen.bars([(held.writing, held.wrote_at)], y + 0.08, 0.08, "writing")
+        pen.ticks([held.wrote_moment], y + 0.06, y + 0.44, "write", self.written)
+
+    def renewals(self) -> None:
+        """Draw renewals above the row of the replica that sent them, and apart those after which a key was set anew."""
+        for place, middle in enumerate(self.rows.of_replica):
+            own = [renewal for renewal in self.rows.renewals if renewal.replica == place]
+            self.pen.signs([one.at for one in own if one.succeeded], middle - 0.45, "down", "renewal")
+            failed = [one.at for one in own if not one.succeeded]
+            self.pen.signs(failed, middle - 0.45, "down", "renewal in vain: nothing was prolonged", "harm hollow")
+        if not self.rows.renewals and self.rows.of_store != NEVER:
+            touched = [at for life in self.rows.lives for at in life.touched]
+            self.pen.signs(touched, self.rows.of_store - 0.34, "down", "the key's time to live is set")
+
+    def labels(self, held: DrawnGrant) -> None:
+        """Name the request, with its fence, and write the numbers that it read and wrote next to their moments."""
+        y, pen = self.rows.of(held), self.pen
+        is_cast = id(held) in self.cast
+        tried = self.is_labelled or is_cast
+        kind = "first" if is_cast else "detail"
+        name = held.request + (f", fence {_fence(held)}" if _fence(held) else "")
+        sides = [("left", 4), ("right", -4)] if is_cast else [("left", 4)]
+        pen.label(name, held.got, [y + NAME], sides, f"{kind} bold" if is_cast else kind, held.until, tried)
+        if held.is_refused:
+            own, seen = held.fences or (0, 0)
+            words = f"refused: {own} < {seen}" if own < seen else "refused"
+            pen.label(words, held.refused_moment, [y + NUMBER], [("left", 8), ("right", -8)], f"{kind} bad", None, tried)
+        is_cramped = held.wrote_moment - held.read_moment < ROOM_FOR_BOTH * (pen.axis.until - pen.axis.since)
+        inner, outer = [("left", 4), ("right", -4)], [("right", -4), ("left", 4)]
+        if held.read is not None:
+            pen.label(f"r={held.read}", held.read_moment, [y + NUMBER], outer[:1] if is_cramped else inner[:1], kind, None, tried)
+        if held.wrote is not None:
+            pen.label(f"w={held.wrote}", held.wrote_moment, [y + NUMBER], inner[:1] if is_cramped else outer, kind, None, tried)
+
+
+def _fence(held: DrawnGrant) -> int:
+    """Return the number of a grant; a refused write names it where the journal of the grant does not."""
+    return held.fence or (held.fences[0] if held.fences is not None else 0)

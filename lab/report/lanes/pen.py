@@ -1,0 +1,269 @@
+"""The pen of a run's drawing: it draws in microseconds and rows, keeps labels apart, and notes each mark for the legend.
+
+What it draws is collected by the time at which it begins, in *tiles*: a page puts only the tiles in view into its document.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from lab.report.lanes.axis import LEFT, RIGHT, ROOM, WIDTH, Axis
+from lab.report.lanes.ink import KINDS
+from lab.report.lanes.rows import Rows
+
+LETTERS = 12  # px
+SLIM, BROAD = frozenset(" .,:;'|!ijltfr()[]-/"), frozenset("mwMW=<>+%@→⟶−–“”")
+GAP = 2  # px, on both sides of a label
+TALL = 11  # px, of a label
+TOP = 12  # px, above the first row: a label may stand there
+FALL = 2.5  # px, from the lower edge of a label up to the line on which its letters stand
+LEGEND_COLUMNS = 3  # at most
+SWATCH, NEXT_TO = 34, 18  # px: the sign in the legend, and the distance to the next column
+LINES = ("message", "message own", "read", "write", "write over", "theft", "begins")  # the other kinds are bars
+GRANTS = 250  # that begin in a tile
+SIGNS = {
+    "cross": "M-4-4L4 4M4-4L-4 4",
+    "diamond": "M0-4L4 0L0 4L-4 0z",
+    "circle": "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
+    "square": "M-3.5-3.5h7v7h-7z",
+    "down": "M-3.5-4h7L0 3z",
+    "up": "M-3.5 7h7L0 0z",
+    "head": "M-4-8h8L0 0z",
+}
+Spans = Iterable[tuple[float, float]]
+ANCHORS = {"left": "", "center": ' text-anchor="middle"', "right": ' text-anchor="end"'}
+
+
+def n(number: float) -> str:
+    """Return a number as it stands in the drawing."""
+    return repr(round(number, 6)).removesuffix(".0")
+
+
+def width(words: str, bold: bool = False, size: float = LETTERS) -> float:
+    """Return about how wide a text is in px, in a font with wide letters."""
+    letters = sum(0.38 if letter in SLIM else 0.86 if letter in BROAD else 0.63 for letter in words)
+    return letters * size * (1.08 if bold else 1)
+
+
+class Tile:
+    """What begins in a part of the time. since, until: the places that it takes."""
+
+    def __init__(self) -> None:
+        self.since, self.until = math.inf, -math.inf
+        # by kind: bars and lines that are drawn at once, and elements that can be pointed at
+        self.paths: dict[str, list[str]] = {}
+        self.elements: dict[str, list[str]] = {}
+        # what a page does not stretch: signs and texts
+        self.words: list[str] = []
+
+    @property
+    def shapes(self) -> str:
+        """Return the marks that a page stretches, in the order in which they are painted."""
+        found = []
+        for kind in KINDS:
+            if kind in self.paths:
+                found.append(f'<path class="{look(kind)}" d="{"".join(self.paths[kind])}"/>')
+            found += self.elements.get(kind, [])
+        return "\n".join(found)
+
+
+def look(kind: str) -> str:
+    """Return the classes of a kind of bar or line."""
+    return f"{'line' if kind in LINES else 'block'} {kind}"
+
+
+class Pen:
+    """Each kind of mark is noted when it is drawn, and the legend explains those."""
+
+    def __init__(self, axis: Axis, rows: Rows) -> None:
+        self.axis, self.rows, self.whole = axis, rows, rows.whole
+        self.digits = axis.digits if self.whole else 1
+        self.marks: dict[str, str] = {}  # what each mark means, and its sign for the legend
+        self.crowd: list[str] = []  # what a style hides, for there are too many grants in view
+        self.starts = [held.got for held in rows.visible[GRANTS::GRANTS]] if self.whole else []
+        self.starts.sort()
+        self.tiles = [Tile() for _ in range(len(self.starts) + 1)]
+        # where labels stand: since and until in px from the left, top and bottom in px
+        self.taken: list[tuple[float, float, float, float]] = []
+        self.texts: list[str] = []
+
+    def x(self, at: float) -> float:
+        """Return the place of a moment, in px from the left end of the axis."""
+        return round(self.axis.place(at) * ROOM, self.digits)
+
+    def y(self, row: float) -> float:
+        """Return how far a row is from the top, in px."""
+        return round(TOP + row * self.rows.each, 1)
+
+    def tile(self, since: float, until: float) -> Tile:
+        """Return the tile of what takes these moments."""
+        tile = self.tiles[bisect_right(self.starts, since)]
+        tile.since, tile.until = min(tile.since, self.x(since)), max(tile.until, self.x(until))
+        return tile
+
+    def bars(self, spans: Spans, y: float, height: float, kind: str, meaning: str = "", about: str = "") -> None:
+        """Draw bars of one kind. meaning: what the legend states of them. about: more for the elements of a page."""
+        top, tall = self.y(y), round(height * self.rows.each, 1)
+        for since, until in spans:
+            if not (since < until and self.sees(since, until)):
+                continue
+            tile = self.tile(since, until)
+            first, last = (since, until) if self.whole else (max(since, self.axis.since), min(until, self.axis.until))
+            left = self.x(first)
+            wide = round(self.x(last) - left, self.digits)
+            if about and self.whole:
+                box = f'<rect class="{look(kind)}" x="{n(left)}" y="{n(top)}" width="{n(wide)}" height="{n(tall)}"'
+                tile.elements.setdefault(kind, []).append(f"{box} {about}/>")
+            else:
+                tile.paths.setdefault(kind, []).append(f"M{n(left)} {n(top)}h{n(wide)}v{n(tall)}h{n(-wide)}z")
+            if meaning and meaning not in self.marks:
+                self.marks[meaning] = f'<path class="{look(kind)}" d="M0 2h24v10h-24z"/>'
+
+    def area(self, steps: Sequence[tuple[float, float]], y: float, height: float, kind: str, meaning: str) -> None:
+        """Draw how a number changes, as steps of a moment and the part of the height from then on. They end with the axis."""
+        since, until = (steps[0][0], steps[-1][0]) if self.whole else (self.axis.since, self.axis.until)
+        base, way = self.y(y), ""
+        for at, part in [step for step in steps if step[0] < since][-1:] + [step for step in steps if since <= step[0] <= until]:
+            way += f"H{n(self.x(max(at, since)))}V{n(round(base - part * height * self.rows.each, 1))}"
+        self.tile(since, until).paths.setdefault(kind, []).append(
+            f"M{n(self.x(since))} {n(base)}{way}H{n(self.x(until))}V{n(base)}z"
+        )
+        self.marks.setdefault(meaning, f'<path class="{look(kind)}" d="M0 2h24v10h-24z"/>')
+
+    def ticks(self, moments: Iterable[float], low: float, high: float, kind: str, meaning: str) -> None:
+        """Draw moments as lines across a part of a row."""
+        top, tall = self.y(low), round((high - low) * self.rows.each, 1)
+        for at in moments:
+            if self.sees(at, at):
+                self.tile(at, at).paths.setdefault(kind, []).append(f"M{n(self.x(at))} {n(top)}v{n(tall)}")
+                self.marks.setdefault(meaning, f'<path class="{look(kind)}" d="M12 1v12"/>')
+
+    def signs(self, moments: Iterable[float], y: float, sign: str, meaning: str, kind: str = "plain full") -> None:
+        """Draw moments as small signs."""
+        for at in moments:
+            if self.sees(at, at):
+                use = f'<use href="#lane-{sign}" class="sign {kind}" '
+                self.tile(at, at).words.append(f'{use}x="{n(self.x(at))}" y="{n(self.y(y))}"/>')
+                self.marks.setdefault(meaning, f'{use}x="12" y="7"/>')
+
+    def arrow(self, start: tuple[float, float], end: tuple[float, float], meaning: str, kind: str) -> None:
+        """Draw an arrow upwards between two moments, each with its row."""
+        if not (self.sees(start[0], start[0]) and self.sees(end[0], end[0])):
+            return
+        tile, (x, y) = self.tile(min(start[0], end[0]), max(start[0], end[0])), (self.x(end[0]), self.y(end[1]))
+        way = f"M{n(self.x(start[0]))} {n(self.y(start[1]))}L{n(x)} {n(y)}"
+        tile.paths.setdefault(kind, []).append(way)
+        tile.words.append(f'<use href="#lane-up" class="sign full {kind}" x="{n(x)}" y="{n(y)}"/>')
+        self.marks.setdefault(meaning, _arrow_sign(kind))
+
+    def arc(self, start: tuple[float, float], end: tuple[float, float], meaning: str, about: str) -> None:
+        """Draw an arc from a moment to another, each with its row; it ends from above.
+
+        about: the end of its classes, and more attributes.
+        """
+        (x, y), (x2, y2) = ((self.x(at), self.y(row)) for at, row in (start, end))
+        top = round(max(2.0, min(y, y2) - 30), 1)
+        tile = self.tile(min(start[0], end[0]), max(start[0], end[0]))
+        way = f"M{n(x)} {n(y)}C{n(x)} {n(top)} {n(x2)} {n(top)} {n(x2)} {n(y2)}"
+        tile.elements.setdefault("loss", []).append(f'<path class="line arc loss{about} d="{way}"/>')
+        tile.words.append(f'<use href="#lane-head" class="sign full loss{about} x="{n(x2)}" y="{n(y2)}"/>')
+        self.marks.setdefault(meaning, _arrow_sign("harm arc"))
+
+    def write(
+        self, words: str, at: float, y: float, side: str = "left", aside: float = 0, kind: str = "", until: float | None = None
+    ) -> None:
+        """Write a text, whatever is there.
+
+        side: the text's edge that is at the moment; aside: how far from it, in px. until: a page may move it up to there.
+        """
+        if words and self.sees(at, at):
+            self.taken.append(self._room(words, at, y, side, aside, kind))
+            self._write(words, at, y, side, aside, kind, until)
+
+    def label(
+        self,
+        words: str,
+        at: float,
+        heights: Sequence[float],
+        sides: Sequence[tuple[str, float]],
+        kind: str = "",
+        until: float | None = None,
+        tried: bool = True,
+    ) -> None:
+        """Write a text at the first place where it is in view and covers no other. A page keeps it for other views.
+
+        heights: the rows to try, of the text's lower edge. sides: to try, as ``write`` takes them. tried: whether to look for a
+        place.
+        """
+        begin = at if until is None else max(at, self.axis.since)
+        if tried and self.axis.has(begin):
+            for y in heights:
+                for side, aside in sides:
+                    since, until_x, top, bottom = room = self._room(words, begin, y, side, aside, kind)
+                    covers = any(since < b and a < until_x and top < d and c < bottom for a, b, c, d in self.taken)
+                    if since >= 0 and until_x <= ROOM and not covers:
+                        self.taken.append(room)
+                        self._write(words, at, y, side, aside, kind, until)
+                        return
+        if self.whole:
+            self._write(words, at, heights[0], *sides[0], f"{kind} off".strip(), until)
+
+    def _write(self, words: str, at: float, y: float, side: str, aside: float, kind: str, until: float | None) -> None:
+        self.texts += [] if kind.endswith("off") else [words]
+        begin = at if self.whole or until is None else max(at, self.axis.since)
+        place = f'x="{n(self.x(begin))}"' + (f' dx="{aside:g}"' if aside else "") + f' y="{n(self.y(y) - FALL)}"' + ANCHORS[side]
+        more = f' data-until="{n(self.x(until))}"' if until is not None and self.whole else ""
+        self.tile(at, at).words.append(
+            f"<text {place}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{more}>{escape(words)}</text>"
+        )
+
+    def _room(self, words: str, at: float, y: float, side: str, aside: float, kind: str) -> tuple[float, float, float, float]:
+        """Return the room that a text takes."""
+        size = width(words, "bold" in kind or "bad" in kind)
+        left = self.x(at) + aside - {"left": 0, "center": size / 2, "right": size}[side]
+        return left - GAP, left + size + GAP, self.y(y) - TALL, self.y(y)
+
+    def sees(self, since: float, until: float) -> bool:
+        """Return whether a part of a span is drawn."""
+        return self.whole or (since <= self.axis.until and until >= self.axis.since)
+
+    def legend(self, top: float) -> tuple[str, float]:
+        """Return the legend of a still picture from a height on, and where it ends."""
+        wide = [SWATCH + width(meaning) + NEXT_TO for meaning in self.marks]
+        lines, columns = len(wide), [max(wide, default=0)]
+        for number in range(LEGEND_COLUMNS, 1, -1):
+            each = -(-len(wide) // number)
+            columns = [max(wide[place : place + each]) for place in range(0, len(wide), each)]
+            if sum(columns) <= WIDTH - 2 * RIGHT:
+                lines = each
+                break
+        else:
+            columns = columns[:1]
+        found = []
+        for place, (meaning, sign) in enumerate(self.marks.items()):
+            column, line = divmod(place, lines)
+            x, y = RIGHT + sum(columns[:column]), top + 20 * line
+            found.append(f'<g transform="translate({x:.0f} {n(y)})">{sign}<text x="{SWATCH}" y="11">{escape(meaning)}</text></g>')
+        return "\n".join(found), top + 20 * lines
+
+
+def _arrow_sign(kind: str) -> str:
+    return f'<path class="line {kind}" d="M2 7h16"/><path class="sign full {kind}" d="M16 3.5L24 7L16 10.5z"/>'
+
+
+def definitions() -> str:
+    """Return the signs, which stand once in a drawing."""
+    return "<defs>" + "".join(f'<path id="lane-{name}" d="{way}"/>' for name, way in SIGNS.items()) + "</defs>"
+
+
+def grid(axis: Axis, height: float) -> str:
+    """Return the lines and the numbers of the axis, which a page writes anew for another view."""
+    places = [(round(LEFT + axis.place(at) * ROOM, 1), f"{at / 1e6:g}") for at in axis.ticks()]
+    lines = "".join(f"M{n(x)} 0V{height:g}" for x, _ in places)
+    numbers = "".join(
+        f'<text x="{n(x)}" y="{height + 16:g}" text-anchor="middle" class="soft">{words}</text>' for x, words in places
+    )
+    return f'<g class="ticks"><path class="grid" d="{lines}"/>{numbers}</g>'
