@@ -43,6 +43,8 @@ STAGES = [name for name, one in stages().items() if not why_not(one) and servers
 SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
 # the ordinary run: stages that poll, wait for messages, renew, enter again, and count; and locks with threads of their own
 SAMPLE = {"none", "uuid", "watchdog_abort", "pubsub", "fair", "reentrant"}
+EACH = {"uuid", "pubsub"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
+FOLDED = {"symmetry and likeness": OF_ONE_SERVER["symmetry and likeness"]}
 SAMPLED_LOCKS = {"transactions", "handed_over_inside", "key_of_the_thread", "waiters_renew", "token_hashed", "bakery"}
 SAMPLED_RANDOM = 8
 SEVERAL = 3  # servers
@@ -85,14 +87,14 @@ def all_compared(explorer, most, switches):
 
 
 @pytest.mark.parametrize(
-    ("name", "most"),
-    [pytest.param(one, FEW_STATES, id=one) for one in STAGES if one in SAMPLE]
-    + [pytest.param(one, MOST_STATES, marks=pytest.mark.trial, id=f"{one} whole") for one in STAGES],
+    ("name", "most", "switches"),
+    [pytest.param(one, FEW_STATES, OF_ONE_SERVER if one in EACH else FOLDED, id=one) for one in STAGES if one in SAMPLE]
+    + [pytest.param(one, MOST_STATES, OF_ONE_SERVER, marks=pytest.mark.trial, id=f"{one} whole") for one in STAGES],
 )
-def test_each_reduction_on_a_stage(name, most, real):
+def test_each_reduction_on_a_stage(name, most, switches, real):
     """With any reduction switched off, and with all: as many schedules, the same claims, as short and as often broken."""
     with exploring(real, name) as explorer:
-        number, saved = all_compared(explorer, most, {**OF_ONE_SERVER, "all": PLAIN})
+        number, saved = all_compared(explorer, most, {**switches, "all": PLAIN})
 
     assert number > 0
     assert saved["all"] >= saved["symmetry and likeness"] > 0
@@ -147,7 +149,9 @@ OF_SEVERAL = {
 }
 
 
-@pytest.mark.parametrize("budget", [Budget(), Budget(crashes=1), Budget(restarts=1)], ids=str)
+@pytest.mark.parametrize(
+    "budget", [Budget(), Budget(crashes=1), pytest.param(Budget(restarts=1), marks=pytest.mark.trial)], ids=str
+)
 def test_reductions_of_several_servers(budget, real):
     """Where servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
     with exploring(real, "redlock", SEVERAL) as explorer:

@@ -16,7 +16,7 @@ def test_outside_redis_is_left_as_it_was(tmp_path, redis_port):
     before = set(store.scan_iter(match="lab:*"))
     url = f"redis://127.0.0.1:{redis_port}/0"
 
-    words = ("run", "holder_crash", "--stage", "setnx", "--json", "--no-draw")
+    words = ("run", "holder_crash", "--stage", "setnx", "--requests", "20", "--json", "--no-draw")
     done = lab(*words, cwd=tmp_path, env={"LAB_REDIS_URL": url})
 
     assert done.verdict["verdict"] == "ADMITTED"
