@@ -54,15 +54,14 @@ def test_stopped_process_journals_the_gap(tmp_path, replica):
     journal = tmp_path / "journal"
     wait_for(journal.exists)
 
-    while not (found := stalls(journal)):
+    # shorter ones are waits for a processor
+    while not (found := [one for one in stalls(journal) if one.until_ns - one.since_ns > STOPPED_S * 1e9 / 2]):
         os.kill(replica.pid, signal.SIGSTOP)
         time.sleep(STOPPED_S)
         os.kill(replica.pid, signal.SIGCONT)
         time.sleep(heartbeat.PERIOD_S)
 
-    longest = max(found, key=lambda stall: stall.until_ns - stall.since_ns)
-    assert longest.until_ns - longest.since_ns > STOPPED_S * 1e9 / 2
-    assert longest.ran_ns < STOPPED_S * 1e9 / 2
+    assert found[0].ran_ns < STOPPED_S * 1e9 / 2
 
 
 def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
