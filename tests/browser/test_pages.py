@@ -55,7 +55,7 @@ def test_matrix_cell_opens(browser):
     assert "lost" in page.evaluate("document.activeElement.textContent")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert "under frozen before write" in drawer.locator("h2").inner_text()
+    drawer.locator("h2", has_text="under frozen before write").wait_for()
 
 
 def test_matrix_shows_a_part(browser):

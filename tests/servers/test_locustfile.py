@@ -62,7 +62,7 @@ def test_locustfile_sends_the_number_asked(counting, rate, tmp_path):
     """The locustfile alone sends exactly as many requests as it was asked for."""
     words = locust("--headless", "--host", counting, "--requests", "101", "--rate", rate)
 
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False)
 
     assert done.returncode == 0, done.stderr
     assert Counting.posted == 101

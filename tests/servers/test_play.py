@@ -69,5 +69,5 @@ def test_own_file(tmp_path):
     assert done.status == ExitStatus.GOOD
     assert done.out.strip() == "reports/play/index.html"
     names = {path.stem for path in (tmp_path / "reports" / "play").iterdir()}
-    assert {"index", "my_lock-freed_after_crash", "my_lock-1_pause"} <= names
+    assert {"index", "my_lock-freed_after_crash", "my_lock-pauses"} <= names
     assert "my_lock-releases_atomically" not in names
