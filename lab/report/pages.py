@@ -14,6 +14,7 @@ from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
+from lab.language.choice import Language
 from lab.report import account, chart, repeats, run_data, steps_picture, timeline_reader
 from lab.report.chart import FEW, Chart
 from lab.report.charts import charts
@@ -51,6 +52,10 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
         replace(drawn["timeline"], drawing.still(picture, chart.conditions([result])).encode())
     found = steps(picture)
     shown = [steps_picture.draw(result, found, folder, language) for language in steps_picture.NAMES] if found else []
+    if picture.held and not found:  # the page of the class shows one of them
+        drawn["timeline.zh"] = folder / "timeline.zh.svg"
+        words = chart.conditions([result], Language.CHINESE)
+        replace(drawn["timeline.zh"], drawing.still(picture, words, Language.CHINESE).encode())
     about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": say_run.caption(picture)}
     about["violations"] = [(one, seen(one)) for one in judgement.violations]
     about["verdict"] = in_words(judgement)

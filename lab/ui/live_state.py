@@ -147,8 +147,7 @@ class LiveState:
         """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
         said = {language.value: _of_picture(picture, language) for language in Language}
-        drawing = [] if steps(picture) else chinese.of_drawing(done.folder.path / "timeline.svg", picture)
-        self._show_pictures({"run": done.folder.name, "said": said, "drawing": drawing})
+        self._show_pictures({"run": done.folder.name, "said": said})
 
     def _show_pictures(self, drawn: dict[str, Any]) -> None:
         with self._mutex:

@@ -61,14 +61,6 @@ class Axis:
             yield from _round(self.since, self.bend)
             yield from (at for at in _round(self.bend, self.until) if self.place(at) > 1 - DENSE_SHARE + APART)
 
-    @property
-    def name(self) -> str:
-        """Return what the axis shows."""
-        name = "seconds since the first request"
-        if self.bend != NEVER:
-            name += f"; from {self.bend / 1e6:.2f} s on, time is drawn {self.denser_by:.0f} times as dense"
-        return name
-
 
 def axis_of(picture: Timeline) -> Axis:
     """Return the axis: the span that the picture opens on. Where nobody gets the lock after a fault, it reaches to the end."""

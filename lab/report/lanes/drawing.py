@@ -10,6 +10,7 @@ from html import escape
 
 import msgspec
 
+from lab.language.choice import Language
 from lab.report.lanes.axis import LEFT, RIGHT, ROOM, WIDTH, axis_of
 from lab.report.lanes.cast import cast, named
 from lab.report.lanes.grants import Grants
@@ -20,6 +21,8 @@ from lab.report.lanes.pen import Pen, Tile, definitions, grid, n
 from lab.report.lanes.rows import Rows
 from lab.report.lanes.run_parts import draw_asked, draw_counter, draw_faults, draw_losses, draw_missing, draw_stops, draw_waiting
 from lab.story import say_run
+from lab.story.lanes import wrapped
+from lab.story.say import ENGLISH
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 from lab.text import thousands
 
@@ -44,11 +47,11 @@ class PageDrawing:
     facts: str
 
 
-def compose(picture: Timeline, whole: bool = False) -> Pen:
+def compose(picture: Timeline, whole: bool = False, language: Language = ENGLISH) -> Pen:
     """Draw all lanes and return the pen, which knows all marks and labels. whole: not only what is in view."""
     axis = axis_of(picture)
     rows, players = Rows(picture, axis, whole), cast(picture)
-    pen = Pen(axis, rows)
+    pen = Pen(axis, rows, language)
     grants = Grants(pen, picture, rows, players)
     draw_missing(pen, picture, rows)
     draw_stops(pen, picture, rows)
@@ -64,15 +67,14 @@ def compose(picture: Timeline, whole: bool = False) -> Pen:
     return pen
 
 
-def still(picture: Timeline, conditions: str) -> str:
+def still(picture: Timeline, conditions: str, language: Language = ENGLISH) -> str:
     """Return the still picture, with its title, the conditions of the run and a legend: one SVG without fonts and scripts."""
-    words = say_run.title(picture)
-    pen = compose(picture)
+    words = say_run.title(picture, language)
+    pen = compose(picture, language=language)
     number = len(pen.rows.visible)
-    shown = f"; in view: {thousands(number)} of {thousands(picture.grants)} grants" if number < picture.grants else ""
-    lines = [
-        f'<text x="{RIGHT}" y="{24 + 21 * line}" class="title">{escape(part)}</text>' for line, part in enumerate(_wrapped(words))
-    ]
+    in_view = pen.say("in_view", shown=thousands(number), all=thousands(picture.grants)) if number < picture.grants else ""
+    title = enumerate(map(escape, _wrapped(words, language)))
+    lines = [f'<text x="{RIGHT}" y="{24 + 21 * line}" class="title">{part}</text>' for line, part in title]
     head = 21 * len(lines) + 34
     legend, height = pen.legend(head + _height(pen) + BELOW + 14)
     return "\n".join(
@@ -82,10 +84,10 @@ def still(picture: Timeline, conditions: str) -> str:
             f"<style>{STYLE}</style>{definitions()}",
             f'<rect class="paper" width="{WIDTH}" height="{height + 4:g}"/>',
             *lines,
-            f'<text x="{RIGHT}" y="{head - 12}" class="soft">{escape(conditions + shown)}</text>',
+            f'<text x="{RIGHT}" y="{head - 12}" class="soft">{escape(conditions + in_view)}</text>',
             f'<g transform="translate(0 {head})">',
             _lanes(pen, pen.tiles),
-            f'<text x="{LEFT}" y="{n(_height(pen) + 34)}" class="soft">{escape(pen.axis.name)}</text></g>',
+            f'<text x="{LEFT}" y="{n(_height(pen) + 34)}" class="soft">{escape(pen.axis_name)}</text></g>',
             legend,
             "</svg>\n",
         ]
@@ -117,8 +119,8 @@ def for_page(picture: Timeline) -> PageDrawing:
         words,
         f'{lanes} aria-describedby="timeline-help">\n{style}\n{_lanes(pen, pen.tiles)}\n</svg>',
         _overview(picture),
-        list(pen.marks.items()),
-        axis.name,
+        pen.explained,
+        pen.axis_name,
         # the script that has the data must not end with a text of a run, nor go on behind its own end
         msgspec.json.encode(facts).decode().replace("</", "<\\/").replace("<!", "\\u003c!"),
     )
@@ -128,7 +130,10 @@ def _lanes(pen: Pen, tiles: list[Tile]) -> str:
     """Return the lanes with their names and the axis below."""
     rows, axis = pen.rows, pen.axis
     height = _height(pen)
-    names = [f'<text x="{RIGHT}" y="{n(pen.y(lane.middle) + 4)}" class="lane">{escape(lane.name)}</text>' for lane in rows.lanes]
+    names = [
+        f'<text x="{RIGHT}" y="{n(pen.y(lane.middle) + 4)}" class="lane">{escape(pen.lane(lane.name))}</text>'
+        for lane in rows.lanes
+    ]
     edges = "".join(f"M{RIGHT} {n(pen.y(lane.bottom))}H{WIDTH - RIGHT}" for lane in rows.lanes)
     bend = f'<path class="bend" d="M{n(pen.x(axis.bend))} 0V{height:g}"/>' if axis.bend != NEVER else ""
     shapes = "\n".join(_group(pen, tile, tile.shapes) for tile in tiles)
@@ -187,9 +192,11 @@ def _overview(picture: Timeline) -> str:
     )
 
 
-def _wrapped(words: str) -> list[str]:
+def _wrapped(words: str, language: Language) -> list[str]:
     """Return the lines of a title, about equally long, so that no word stands alone."""
+    if language is not ENGLISH:
+        return wrapped(words, TITLE_LETTERS)
     words = A_UNIT.sub("\u00a0", words)
     lines = len(textwrap.wrap(words, TITLE_LETTERS))
     widths = range(math.ceil(len(words) / lines), TITLE_LETTERS + 1)
-    return next(wrapped for width in widths if len(wrapped := textwrap.wrap(words, width)) <= lines)
+    return next(tried for width in widths if len(tried := textwrap.wrap(words, width)) <= lines)

@@ -33,8 +33,8 @@ class Grants:
 
     @property
     def written(self) -> str:
-        """Return what the legend states of a write: among many grants it has no bar."""
-        return "write (bar: sent to answered)" if self.has_details else "write"
+        """Return the code of a write: among many grants it has no bar."""
+        return "write_timed" if self.has_details else "write"
 
     def draw(self) -> None:
         """Draw all grants, and label those of the title first."""
@@ -59,8 +59,8 @@ class Grants:
 
     @property
     def meaning(self) -> str:
-        """Return what a grant's bar means."""
-        return "belief: the request acts as the holder" if self.is_locked else "the request is in the work"
+        """Return the code of what a grant's bar means."""
+        return "believes" if self.is_locked else "in_work"
 
     def about(self, held: DrawnGrant) -> str:
         """Return what a page says of a grant."""
@@ -71,17 +71,17 @@ class Grants:
         """Draw what the request believes, and the lease that it has."""
         pen, y = self.pen, self.rows.of(held)
         if held.outer_got != NEVER:
-            pen.bars([(held.outer_got, held.outer_until)], y - 0.4, 0.32, "outer", "holds the outer lock, asks for it again")
+            pen.bars([(held.outer_got, held.outer_until)], y - 0.4, 0.32, "outer", "outer")
         pen.bars([(held.got, held.until)], y - 0.4, 0.32, "belief", self.meaning, self.about(held))
         if self.is_locked and self.has_details and held.released != NEVER:
             calls = [(since, until) for since, until in ((held.acquiring, held.got), (held.until, held.released)) if since >= 0]
-            pen.bars(calls, y - 0.32, 0.14, "call", "acquire, release: sent to answered")
+            pen.bars(calls, y - 0.32, 0.14, "call", "call")
         since, end = self.lease(held)
         if since != NEVER:
             pen.bars([(since, end)], y - 0.01, 0.07, "keeps")
-            pen.bars([(max(end, held.got), held.until)], y - 0.4, 0.32, "alone", "belief without a lease")
+            pen.bars([(max(end, held.got), held.until)], y - 0.4, 0.32, "alone", "alone")
         elif (taken := self.taken_over(held)) != NEVER:
-            pen.bars([(taken, held.until)], y - 0.4, 0.32, "alone", "belief while another request has the lock")
+            pen.bars([(taken, held.until)], y - 0.4, 0.32, "alone", "taken_over")
 
     def lease(self, held: DrawnGrant) -> tuple[int, int]:
         """Return since when and until when the lock's servers kept the lock for a grant; NEVER where it is not known."""
@@ -108,13 +108,13 @@ class Grants:
         pen, y = self.pen, self.rows.of(held)
         if held.read is not None and held.read_at != NEVER and self.has_details:
             pen.bars([(held.reading, held.read_at)], y + 0.08, 0.08, "reading")
-            pen.ticks([held.read_moment], y + 0.06, y + 0.44, "read", "read (bar: sent to answered)")
+            pen.ticks([held.read_moment], y + 0.06, y + 0.44, "read", "read_timed")
         if held.is_refused:
-            pen.signs([held.refused_moment], y + 0.26, "cross", "write that the resource refused", "harm")
+            pen.signs([held.refused_moment], y + 0.26, "cross", "refused_write", "harm")
         if held.is_abandoned:
-            pen.signs([held.until], y + 0.26, "square", "work that is given up before its write", "full failed")
+            pen.signs([held.until], y + 0.26, "square", "given_up_work", "full failed")
         elif held.result.startswith("error: ") and not held.is_refused:
-            pen.signs([held.until], y + 0.26, "diamond", "work or release that failed", "full failed")
+            pen.signs([held.until], y + 0.26, "diamond", "failed_work", "full failed")
         if held.wrote is None:
             return
         if held.writing != NEVER and self.has_details:
@@ -127,10 +127,10 @@ class Grants:
             own = [renewal for renewal in self.rows.renewals if renewal.replica == place]
             self.pen.signs([one.at for one in own if one.succeeded], middle - 0.45, "down", "renewal")
             failed = [one.at for one in own if not one.succeeded]
-            self.pen.signs(failed, middle - 0.45, "down", "renewal in vain: nothing was prolonged", "harm hollow")
+            self.pen.signs(failed, middle - 0.45, "down", "renewal_in_vain", "harm hollow")
         if not self.rows.renewals and self.rows.of_store != NEVER:
             touched = [at for life in self.rows.lives for at in life.touched]
-            self.pen.signs(touched, self.rows.of_store - 0.34, "down", "the key's time to live is set")
+            self.pen.signs(touched, self.rows.of_store - 0.34, "down", "ttl_set")
 
     def labels(self, held: DrawnGrant) -> None:
         """Name the request, with its fence, and write the numbers that it read and wrote next to their moments."""
@@ -138,12 +138,12 @@ class Grants:
         is_cast = id(held) in self.cast
         tried = self.is_labelled or is_cast
         kind = "first" if is_cast else "detail"
-        name = held.request + (f", fence {_fence(held)}" if _fence(held) else "")
+        name = pen.say("fenced", request=held.request, fence=_fence(held)) if _fence(held) else held.request
         sides = [("left", 4), ("right", -4)] if is_cast else [("left", 4)]
         pen.label(name, held.got, [y + NAME], sides, f"{kind} bold" if is_cast else kind, held.until, tried)
         if held.is_refused:
             own, seen = held.fences or (0, 0)
-            words = f"refused: {own} < {seen}" if own < seen else "refused"
+            words = pen.say("older", own=own, seen=seen) if own < seen else pen.say("refused")
             pen.label(words, held.refused_moment, [y + NUMBER], [("left", 8), ("right", -8)], f"{kind} bad", None, tried)
         is_cramped = held.wrote_moment - held.read_moment < ROOM_FOR_BOTH * (pen.axis.until - pen.axis.since)
         inner, outer = [("left", 4), ("right", -4)], [("right", -4), ("left", 4)]

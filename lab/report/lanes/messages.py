@@ -10,8 +10,8 @@ from lab.report.lanes.rows import Rows
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 BELOW = 0.22  # the lower edge of a lease, from the middle of its row
-MEANING = "message to the lock's store"
-THEFT = "release that deletes another request's lock"
+MESSAGE = "message"
+THEFT = "theft"
 
 
 def draw_messages(pen: Pen, picture: Timeline, rows: Rows, grants: Grants, cast: Collection[DrawnGrant]) -> None:
@@ -29,14 +29,14 @@ def draw_messages(pen: Pen, picture: Timeline, rows: Rows, grants: Grants, cast:
         if holder is not None and id(holder) in wanted and holder.acquiring != NEVER:
             start = holder.acquiring, grants.rows.of(holder) - 0.4
             arrives = min(max(life.born, holder.acquiring), holder.got)
-            pen.arrow(start, (arrives, store), MEANING, "message own" if id(holder) in own else "message")
+            pen.arrow(start, (arrives, store), MESSAGE, "message own" if id(holder) in own else "message")
         if thief is None or id(thief) not in wanted or life.how != "del":
             continue
         arrives = min(max(life.gone, thief.until), max(thief.released, thief.until))
         if thief is holder:
             start = thief.until, grants.rows.of(thief) - 0.4
-            pen.arrow(start, (arrives, store), MEANING, "message own" if id(thief) in own else "message")
+            pen.arrow(start, (arrives, store), MESSAGE, "message own" if id(thief) in own else "message")
         elif holder is not None and holder.until > life.gone:  # it still worked: it had not sent its own release
             pen.arrow((arrives, grants.rows.of(thief) - 0.25), (arrives, store), THEFT, "theft")
-            names = f"{thief.request} deletes the lock of {holder.request}"
+            names = pen.say("deletes", thief=thief.request, holder=holder.request)
             pen.label(names, arrives, [store + 0.33, rows.of_store - BELOW], [("left", 6), ("right", -6)], "first bad")

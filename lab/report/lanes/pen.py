@@ -10,9 +10,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from lab.language.choice import Language
 from lab.report.lanes.axis import LEFT, RIGHT, ROOM, WIDTH, Axis
 from lab.report.lanes.ink import KINDS
 from lab.report.lanes.rows import Rows
+from lab.story.say import ENGLISH, text, words
+from lab.story.timeline import NEVER
 
 LETTERS = 12  # px
 SLIM, BROAD = frozenset(" .,:;'|!ijltfr()[]-/"), frozenset("mwMW=<>+%@→⟶−–“”")
@@ -42,9 +45,9 @@ def n(number: float) -> str:
     return repr(round(number, 6)).removesuffix(".0")
 
 
-def width(words: str, bold: bool = False, size: float = LETTERS) -> float:
+def width(said: str, bold: bool = False, size: float = LETTERS) -> float:
     """Return about how wide a text is in px, in a font with wide letters."""
-    letters = sum(0.38 if letter in SLIM else 0.86 if letter in BROAD else 0.63 for letter in words)
+    letters = sum(0.38 if letter in SLIM else 0.86 if letter in BROAD else 0.63 if letter.isascii() else 1 for letter in said)
     return letters * size * (1.08 if bold else 1)
 
 
@@ -76,12 +79,13 @@ def look(kind: str) -> str:
 
 
 class Pen:
-    """Each kind of mark is noted when it is drawn, and the legend explains those."""
+    """Each kind of mark is noted when it is drawn, by the code of its meaning, and the legend explains those."""
 
-    def __init__(self, axis: Axis, rows: Rows) -> None:
+    def __init__(self, axis: Axis, rows: Rows, language: Language = ENGLISH) -> None:
+        self.language = language
         self.axis, self.rows, self.whole = axis, rows, rows.whole
         self.digits = axis.digits if self.whole else 1
-        self.marks: dict[str, str] = {}  # what each mark means, and its sign for the legend
+        self.marks: dict[str, str] = {}  # the code of what each mark means, and its sign for the legend
         self.crowd: list[str] = []  # what a style hides, for there are too many grants in view
         self.starts = [held.got for held in rows.visible[GRANTS::GRANTS]] if self.whole else []
         self.starts.sort()
@@ -89,6 +93,26 @@ class Pen:
         # where labels stand: since and until in px from the left, top and bottom in px
         self.taken: list[tuple[float, float, float, float]] = []
         self.texts: list[str] = []
+
+    def say(self, name: str, n: int = 1, **places: object) -> str:
+        """Return a text of the drawing. n: how many."""
+        return text("lane", name, self.language, n, **places)
+
+    def lane(self, name: str) -> str:
+        """Return the name of a lane: a word, or the name of a replica or server."""
+        return str(words(self.language)["lane_name"].get(name, name))
+
+    @property
+    def axis_name(self) -> str:
+        """Return what the axis shows."""
+        if self.axis.bend == NEVER:
+            return self.say("axis")
+        return self.say("axis_bent", since=f"{self.axis.bend / 1e6:.2f}", times=f"{self.axis.denser_by:.0f}")
+
+    @property
+    def explained(self) -> list[tuple[str, str]]:
+        """Return what each mark means, with its sign."""
+        return [(text("mark_of_lane", meaning, self.language), sign) for meaning, sign in self.marks.items()]
 
     def x(self, at: float) -> float:
         """Return the place of a moment, in px from the left end of the axis."""
@@ -173,19 +197,19 @@ class Pen:
         self.marks.setdefault(meaning, _arrow_sign("harm arc"))
 
     def write(
-        self, words: str, at: float, y: float, side: str = "left", aside: float = 0, kind: str = "", until: float | None = None
+        self, said: str, at: float, y: float, side: str = "left", aside: float = 0, kind: str = "", until: float | None = None
     ) -> None:
         """Write a text, whatever is there.
 
         side: the text's edge that is at the moment; aside: how far from it, in px. until: a page may move it up to there.
         """
-        if words and self.sees(at, at):
-            self.taken.append(self._room(words, at, y, side, aside, kind))
-            self._write(words, at, y, side, aside, kind, until)
+        if said and self.sees(at, at):
+            self.taken.append(self._room(said, at, y, side, aside, kind))
+            self._write(said, at, y, side, aside, kind, until)
 
     def label(
         self,
-        words: str,
+        said: str,
         at: float,
         heights: Sequence[float],
         sides: Sequence[tuple[str, float]],
@@ -202,27 +226,27 @@ class Pen:
         if tried and self.axis.has(begin):
             for y in heights:
                 for side, aside in sides:
-                    since, until_x, top, bottom = room = self._room(words, begin, y, side, aside, kind)
+                    since, until_x, top, bottom = room = self._room(said, begin, y, side, aside, kind)
                     covers = any(since < b and a < until_x and top < d and c < bottom for a, b, c, d in self.taken)
                     if since >= 0 and until_x <= ROOM and not covers:
                         self.taken.append(room)
-                        self._write(words, at, y, side, aside, kind, until)
+                        self._write(said, at, y, side, aside, kind, until)
                         return
         if self.whole:
-            self._write(words, at, heights[0], *sides[0], f"{kind} off".strip(), until)
+            self._write(said, at, heights[0], *sides[0], f"{kind} off".strip(), until)
 
-    def _write(self, words: str, at: float, y: float, side: str, aside: float, kind: str, until: float | None) -> None:
-        self.texts += [] if kind.endswith("off") else [words]
+    def _write(self, said: str, at: float, y: float, side: str, aside: float, kind: str, until: float | None) -> None:
+        self.texts += [] if kind.endswith("off") else [said]
         begin = at if self.whole or until is None else max(at, self.axis.since)
         place = f'x="{n(self.x(begin))}"' + (f' dx="{aside:g}"' if aside else "") + f' y="{n(self.y(y) - FALL)}"' + ANCHORS[side]
         more = f' data-until="{n(self.x(until))}"' if until is not None and self.whole else ""
         self.tile(at, at).words.append(
-            f"<text {place}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{more}>{escape(words)}</text>"
+            f"<text {place}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{more}>{escape(said)}</text>"
         )
 
-    def _room(self, words: str, at: float, y: float, side: str, aside: float, kind: str) -> tuple[float, float, float, float]:
+    def _room(self, said: str, at: float, y: float, side: str, aside: float, kind: str) -> tuple[float, float, float, float]:
         """Return the room that a text takes."""
-        size = width(words, "bold" in kind or "bad" in kind)
+        size = width(said, "bold" in kind or "bad" in kind)
         left = self.x(at) + aside - {"left": 0, "center": size / 2, "right": size}[side]
         return left - GAP, left + size + GAP, self.y(y) - TALL, self.y(y)
 
@@ -232,7 +256,8 @@ class Pen:
 
     def legend(self, top: float) -> tuple[str, float]:
         """Return the legend of a still picture from a height on, and where it ends."""
-        wide = [SWATCH + width(meaning) + NEXT_TO for meaning in self.marks]
+        explained = self.explained
+        wide = [SWATCH + width(meaning) + NEXT_TO for meaning, _ in explained]
         lines, columns = len(wide), [max(wide, default=0)]
         for number in range(LEGEND_COLUMNS, 1, -1):
             each = -(-len(wide) // number)
@@ -243,7 +268,7 @@ class Pen:
         else:
             columns = columns[:1]
         found = []
-        for place, (meaning, sign) in enumerate(self.marks.items()):
+        for place, (meaning, sign) in enumerate(explained):
             column, line = divmod(place, lines)
             x, y = RIGHT + sum(columns[:column]), top + 20 * line
             found.append(f'<g transform="translate({x:.0f} {n(y)})">{sign}<text x="{SWATCH}" y="11">{escape(meaning)}</text></g>')
@@ -264,6 +289,6 @@ def grid(axis: Axis, height: float) -> str:
     places = [(round(LEFT + axis.place(at) * ROOM, 1), f"{at / 1e6:g}") for at in axis.ticks()]
     lines = "".join(f"M{n(x)} 0V{height:g}" for x, _ in places)
     numbers = "".join(
-        f'<text x="{n(x)}" y="{height + 16:g}" text-anchor="middle" class="soft">{words}</text>' for x, words in places
+        f'<text x="{n(x)}" y="{height + 16:g}" text-anchor="middle" class="soft">{said}</text>' for x, said in places
     )
     return f'<g class="ticks"><path class="grid" d="{lines}"/>{numbers}</g>'

@@ -44,7 +44,7 @@ class Rows:
         self.number = 0.0  # of rows
         self.of_faults = self._add("faults", any(since <= fault.at <= until for fault in picture.faults))
         is_stuck = picture.is_stuck and picture.is_locked
-        self.of_store = self._add("the lock's store", bool(self.lives) or (is_stuck and not self.votes))
+        self.of_store = self._add("store", bool(self.lives) or (is_stuck and not self.votes))
         self.of_voter = [self._add(name, bool(self.votes), VOTER) for name in picture.voters]
         self.of_replica, thin_rows = [], 0.0
         # of each replica: how many rows have their full height, and the height of the others, in rows
@@ -59,7 +59,7 @@ class Rows:
             thin_rows += thin * (all_slots - slots)
         waits = any(number for at, number in picture.waiting if at <= until)
         self.of_waiting = self._add("waiting", waits)
-        self.of_counter = self._add("the counter", bool(self.writes))
+        self.of_counter = self._add("counter", bool(self.writes))
         # the height of a row in px: with many rows they share the room
         self.each = FULL * min(1.0, MOST_FULL / (self.number - thin_rows))
 

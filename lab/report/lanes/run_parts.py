@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 from lab.evidence.fault_effect import Effect
-from lab.report.chart import amount
 from lab.report.lanes import tips
 from lab.report.lanes.axis import Axis
 from lab.report.lanes.grants import Grants
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Rows
+from lab.story import say
 from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited
 
 SEEN = 0.02  # of the width; a shorter wait is not drawn
@@ -25,7 +25,7 @@ def draw_stops(pen: Pen, picture: Timeline, rows: Rows) -> None:
             continue
         top = rows.of_replica[fault.replica] - 0.5
         bottom = next(lane.bottom for lane in rows.lanes if lane.name == picture.replicas[fault.replica])
-        meaning = "the replica's process is not running" if fault.back != NEVER else "the replica's process is stopped"
+        meaning = "process_gone" if fault.back != NEVER else "process_stopped"
         pen.bars([(fault.at, end)], top, bottom - top, "down", meaning)
 
 
@@ -34,7 +34,7 @@ def draw_missing(pen: Pen, picture: Timeline, rows: Rows) -> None:
     if pen.whole and len(picture.held) < picture.grants:
         since, until = picture.shown
         for span in ((0, since), (until, picture.end)):
-            pen.bars([span], 0, rows.number, "down", "not in this picture")
+            pen.bars([span], 0, rows.number, "down", "not_here")
 
 
 def back(fault: DrawnFault) -> int:
@@ -50,13 +50,12 @@ def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
     for fault in picture.faults:
         if not pen.sees(fault.at, fault.at):
             continue
-        pen.ticks([fault.at], 0, rows.number, "begins", "a fault begins")
+        pen.ticks([fault.at], 0, rows.number, "begins", "fault_begins")
         end = max(fault.recovered, fault.at) if back(fault) == NEVER else fault.at
-        pen.bars([(fault.at, end)], row - 0.3, 0.6, "fault", "the fault lasts", tips.fault(picture, fault) if pen.whole else "")
-        where = f"at {picture.replicas[fault.replica]}" if fault.replica != NEVER else ""
-        whom = " ".join(word for word in (fault.request, where) if word)
-        kind = fault.kind.replace("_", " ")
-        words = f"{kind}: {whom}" if fault.request else f"{kind} {whom}"
+        pen.bars([(fault.at, end)], row - 0.3, 0.6, "fault", "fault_lasts", tips.fault(picture, fault) if pen.whole else "")
+        where = pen.say("at", place=picture.replicas[fault.replica]) if fault.replica != NEVER else ""
+        kind = say.fault(fault.kind, pen.language) if pen.language is not say.ENGLISH else fault.kind.replace("_", " ")
+        words = pen.say("fault_of" if fault.request else "fault", kind=kind, request=fault.request, where=where)
         pen.label(words, fault.at, [row + 0.18, row - 0.14, row + 0.5], [("left", 6), ("right", -6)])
 
 
@@ -86,25 +85,25 @@ def draw_waiting(pen: Pen, picture: Timeline, rows: Rows, named: Collection[str]
         return
     steps = waiting_steps(picture, axis)
     most = max(number for _, number in steps)
-    pen.area([(at, number / most) for at, number in steps], row + 0.42, 0.7, "waiting", "requests that wait for the lock")
+    pen.area([(at, number / most) for at, number in steps], row + 0.42, 0.7, "waiting", "waiters")
     gave_up = [waited for waited in picture.waited if pen.sees(waited.gave_up, waited.gave_up)]
-    pen.signs([waited.gave_up for waited in gave_up], row - 0.3, "cross", "a request gives up", "harm")
+    pen.signs([waited.gave_up for waited in gave_up], row - 0.3, "cross", "gives_up", "harm")
     for waited in gave_up:
         if waited.request in named:
             draw_wait(pen, waited, row)
     if picture.is_stuck and gave_up:
-        pen.label(f"{amount(len(gave_up), 'request')} gave up", axis.until, [row + 0.36], [("right", -4)], "first bad")
+        pen.label(pen.say("gave_up", len(gave_up)), axis.until, [row + 0.36], [("right", -4)], "first bad")
     in_view = [(max(at, axis.since), number) for at, number in steps if at <= axis.until]
     ends = [at for at, _ in steps[1:]] + [axis.until]
     seen = [step for step, end in zip(in_view, ends, strict=False) if end >= axis.since]
     at, number = max(seen, key=lambda step: step[1], default=(0, 0))
     if number:
-        pen.label(f"{number} waiting", at, [row + 0.36], [("left", 4), ("right", -4)])
+        pen.label(pen.say("waiting", number), at, [row + 0.36], [("left", 4), ("right", -4)])
 
 
 def draw_wait(pen: Pen, waited: Waited, row: float) -> None:
     """Draw how long a request of the title waited until it gave up."""
-    pen.bars([(waited.asked, waited.gave_up)], row - 0.33, 0.06, "wait", "the wait of a request of the title")
+    pen.bars([(waited.asked, waited.gave_up)], row - 0.33, 0.06, "wait", "wait")
     pen.label(waited.request, waited.asked, [row], [("left", 4)], "first bold", waited.gave_up)
 
 
@@ -119,14 +118,14 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> Non
     sides = [("center", 0), ("left", 4), ("left", 7), ("right", -4)]
     for held in sorted(rows.writes, key=lambda held: (id(held) not in first, held.wrote_in)):
         is_bad, is_first = id(held) in bad, id(held) in first
-        meaning = "write that overwrote increments" if is_bad else grants.written
+        meaning = "overwrites" if is_bad else grants.written
         pen.ticks([held.wrote_in], row - 0.42, row - 0.1, "write over" if is_bad else "write", meaning)
         words = str(held.wrote if held.counter is None else held.counter)
         kind = " ".join(name for name, wanted in (("first", is_first), ("bad", is_bad)) if wanted)
         pen.label(words, held.wrote_in, [row + 0.38], sides if is_first else sides[:1], kind)
     for at in picture.gaps:
         pen.write("?", at, row + 0.1, "right", -2, "bad")
-        pen.marks.setdefault("the counter held a number that no write in the picture had left", '<text x="9" y="12">?</text>')
+        pen.marks.setdefault("gap", '<text x="9" y="12">?</text>')
 
 
 def draw_losses(pen: Pen, picture: Timeline, grants: Grants) -> None:
@@ -146,10 +145,10 @@ def draw_loss(pen: Pen, picture: Timeline, grants: Grants, place: int, loss: Dra
     rows = [grants.rows.of(held) for held in both]
     if place == picture.focus:
         for row in rows:
-            pen.bars([(since, until)], row - 0.08, 0.07, "both", "both are inside at once")
+            pen.bars([(since, until)], row - 0.08, 0.07, "both", "both")
     ends = [(held.wrote_moment, row + 0.08) for held, row in zip(both, rows, strict=True)]
     about = (" shown" if place == picture.focus else "") + '"' + (f' data-loss="{place}"' if pen.whole else "")
-    pen.arc(ends[0], ends[1], "write → the write that it overwrote", about)
+    pen.arc(ends[0], ends[1], "arc", about)
 
 
 def draw_asked(pen: Pen, grants: Grants, cast: Sequence[DrawnGrant]) -> None:
@@ -157,4 +156,4 @@ def draw_asked(pen: Pen, grants: Grants, cast: Sequence[DrawnGrant]) -> None:
     longest = SEEN * (pen.axis.until - pen.axis.since)
     for held in cast:
         if held.got - held.asked >= longest:
-            pen.bars([(held.asked, held.got)], grants.rows.of(held) - 0.27, 0.06, "wait", "the wait of a request of the title")
+            pen.bars([(held.asked, held.got)], grants.rows.of(held) - 0.27, 0.06, "wait", "wait")

@@ -286,11 +286,10 @@
     lossSteps(steps);
     $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
     $("to-run").href = `${home}/report.html`;
-    const answer = await fetch(`${home}/${steps ? language === "zh" ? "five_steps.zh" : "five_steps" : "timeline"}.svg`);
+    const answer = await fetch(`${home}/${steps ? "five_steps" : "timeline"}${language === "zh" ? ".zh" : ""}.svg`);
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");
-    if (language === "zh" && !steps) [...picture.querySelectorAll("text")].forEach((one, place) => { one.textContent = message.drawn.drawing?.[place] ?? one.textContent; });
     $("timeline").querySelector("figure").replaceChildren(document.importNode(picture, true));
   }
   const HANDLERS = {

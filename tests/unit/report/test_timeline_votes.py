@@ -59,12 +59,12 @@ def test_votes_are_drawn(forgotten):
     pen = compose(picture)
 
     assert {
-        "vote for a request of the title",
-        "refused: another request's key is there",
-        "no vote: the server reports no key",
-        "the server forgets its vote",
+        "vote_of_title",
+        "vote_refused",
+        "no_vote",
+        "vote_forgotten",
     } <= set(pen.marks)
-    assert "lease: the key exists" not in pen.marks
+    assert "lease" not in pen.marks
     assert (pen.texts.count("r0"), pen.texts.count("r1")) == (4, 4)  # in the rows of three servers and of a replica
 
 

@@ -17,7 +17,6 @@ from lab.language.phrases import exactly, in_chinese, sentences
 from lab.paths import REFERENCE
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
-from lab.story.timeline import load
 from lab.story.verdict import reason
 from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.ladder_panel import rungs
@@ -129,20 +128,6 @@ def test_words_of_big_figures():
         in_chinese("answer", "of 7 requests refused; 1 increment lost otherwise")
         == "个请求被拒绝，共 7 个；因别的原因丢了 1 次加一"
     )
-
-
-def test_drawings_of_kept_runs():
-    """Nearly all texts of the book's timelines are Chinese."""
-    drawn = [text for folder in KEPT for text in chinese.of_drawing(folder / "timeline.svg", load(folder / "timeline.json"))]
-
-    assert sum(bool(phrases.ENGLISH.search(text)) for text in drawn) < 0.3 * len(drawn)  # most are names and numbers
-    assert chinese.of_drawing(KEPT[0] / "none.svg", load(KEPT[0] / "timeline.json")) == []
-
-
-def test_lines_of_a_title():
-    """A name, a number or a sign at the end of a line is not cut off."""
-    assert chinese._in_lines("A 还在临界区里，它 300 毫秒的租约到期。", 2) == ["A 还在临界区里，它", "300 毫秒的租约到期。"]
-    assert chinese._in_lines("一步，", 3) == ["一", "步，", ""]
 
 
 def test_verdicts_of_kept_runs():
