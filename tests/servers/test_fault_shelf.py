@@ -12,6 +12,9 @@ from lab.pipeline import by_locust, conduct
 from lab.scenario.overrides import override
 from lab.servers.supervised import supervised
 from tests.new_fault import KIND, with_new_fault
+from tests.trial import is_evidence
+
+MOST = 2  # runs; a busy machine can keep one from its danger
 
 
 def test_new_fault_on_real_servers(new_fault, tmp_path):
@@ -20,7 +23,12 @@ def test_new_fault_on_real_servers(new_fault, tmp_path):
     one = stage("watchdog")
     with supervised() as supervisor:
         scenario = override(with_new_fault("renewal_stalls"), one, {})
-        done = conduct(supervisor, one, scenario, by_locust(supervisor, scenario, lambda ended: None), "a test", reports=tmp_path)
+        for _ in range(MOST):
+            done = conduct(
+                supervisor, one, scenario, by_locust(supervisor, scenario, lambda ended: None), "a test", reports=tmp_path
+            )
+            if is_evidence(done.judgement):
+                break
 
     (record,) = History(done.folder.path).faults()
     assert (record.kind, record.effect) == (KIND, "store_silent")

@@ -6,6 +6,7 @@ import json
 import re
 import signal
 
+from lab.errors import ExitStatus
 from lab.experiments import sweep_result
 from lab.experiments.sweep_result import LOST_SHARE
 from tests.command import Started, gone, lab, run, wait_for
@@ -30,7 +31,10 @@ def test_small_ttl_sweep(tmp_path):
 
     A lock that is renewed is not in it: on a busy machine, a renewal within 67 ms can come too late.
     """
-    done = lab("sweep", "ttl", "--values", "0.2,1.5", "--repeats", "1", "--out", "out", cwd=tmp_path)
+    words = ["sweep", "ttl", "--values", "0.2,1.5", "--repeats", "1", "--out", "out"]
+    done = lab(*words, cwd=tmp_path)
+    if done.status == ExitStatus.NOTHING_SHOWN:  # a busy machine can stop a holder for as long as such a lease
+        done = lab(*words, cwd=tmp_path)
 
     result = sweep_result.load(tmp_path / "out")
     shares = {(point.stage, point.value): point.figures[LOST_SHARE] for point in result.points}
