@@ -3,13 +3,14 @@
 (() => {
 "use strict";
 const items = [...document.querySelectorAll("#levels li")];
+function mark(item) {
+  try { return JSON.parse(localStorage.getItem(`lab.play.${item.dataset.name}`) || "null"); } catch { return null; /* a browser that remembers nothing shows no marks */ }
+}
 function show() {
-  let done = {};
-  try { done = JSON.parse(localStorage.getItem("lab.play") || "{}"); } catch { /* a browser that remembers nothing shows no marks */ }
-  const solved = items.filter((item) => done[item.dataset.name]).length;
+  const solved = items.filter(mark).length;
   if (solved) document.getElementById("solved").textContent = say("You have done {n} of {all} levels.", { n: solved, all: items.length });
   for (const item of items) {
-    const one = done[item.dataset.name];
+    const one = mark(item);
     if (one) item.querySelector(".done").textContent = one.events ? say("✓ done in {n}", { n: one.events }) : say("✓ done");
   }
 }
