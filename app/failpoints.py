@@ -31,6 +31,7 @@ failpoint costs one test of a variable.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -159,11 +160,35 @@ def _drop_reply(injection: Injection) -> None:
     raise ReplyDropped(f"{injection.name} was injected at {injection.failpoint}")
 
 
+# the processes that hold locks for this one: they stop, continue and die with it
+COMPANIONS: set[int] = set()
+
+
+def _signal_companions(what: signal.Signals) -> None:
+    for pid in list(COMPANIONS):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, what)
+
+
+def _stop(_: Injection) -> None:
+    """Stop this process, until somebody lets it continue.
+
+    The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
+    to any of its threads, and this thread would then run on for long enough to send its next command.
+    """
+    _signal_companions(signal.SIGSTOP)
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+    _signal_companions(signal.SIGCONT)
+
+
+def _kill(_: Injection) -> None:
+    _signal_companions(signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 ACTIONS: dict[str, Callable[[Injection], None]] = {
-    # The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
-    # to any of its threads, and this thread would then run on for long enough to send its next command.
-    "stop": lambda injection: signal.pthread_kill(threading.get_ident(), signal.SIGSTOP),
-    "kill": lambda injection: os.kill(os.getpid(), signal.SIGKILL),
+    "stop": _stop,
+    "kill": _kill,
     "raise": _raise,
     "hang": _hang,
     "fail": _fail,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from app.request_context import PLACE, CurrentRequest
+from app.request_context import PLACE, CurrentRequest, RequestContext
 
 START = threading.Thread.start
 SUBMIT = ThreadPoolExecutor.submit
@@ -34,6 +34,17 @@ def for_nobody() -> Iterator[None]:
         yield
     finally:
         PLACE.set(place)
+
+
+@contextmanager
+def working(context: RequestContext) -> Iterator[None]:
+    """While the block runs, do the work of a request in this thread or task, whichever request it was begun for."""
+    before = PLACE.get()
+    PLACE.set(CurrentRequest(context, working=True))
+    try:
+        yield
+    finally:
+        PLACE.set(CurrentRequest(context) if before is None or before.context is context else before)
 
 
 def _start(thread: threading.Thread) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from time import monotonic_ns
 
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
+from app.following import working
 from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
-from app.request_context import RequestContext, request_context, working
+from app.request_context import RequestContext, request_context
 from app.resource import Resource, Write
 
 
@@ -136,6 +137,7 @@ class Increment:
             held_from_ns=context.held_from_ns,
             key_set_ns=context.key_set_ns(grant.key),
             first_vote_ns=context.first_vote_ns(grant.key),
+            leased_ns=context.leased_ns(grant.key),
             outer_key=context.outer_key,
             outer_sent_ns=context.outer_sent_ns,
             outer_got_ns=context.outer_got_ns,

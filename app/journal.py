@@ -58,6 +58,9 @@ class Got(JournalEvent, tag="got"):
     # of several servers: when the first of the commands was sent that set the key for this try, whatever another server refused;
     # 0 where there was no other one
     first_vote_ns: Number = 0
+    # when the last command was sent from which the lease of the key can count, where a later command followed, refused or about
+    # other keys; 0 where none did, or it is not known
+    leased_ns: Number = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
     # when the last command of the outer lock's acquire was sent; 0 without any
@@ -93,10 +96,10 @@ class Wrote(JournalEvent, tag="wrote"):
     value: Number
     # the number that it held before
     overwrote: Number
+    # when the write was sent
+    writing_ns: Number
     # which part of the resource was written, where it has several
     part: str = ""
-    # when the write was sent; 0 in the journal of an old run
-    writing_ns: Number = 0
 
     @property
     def at_ns(self) -> int:
@@ -275,7 +278,8 @@ class Stalled(JournalEvent, tag="stalled"):
     until_ns: Number
     # processor time that the process used in between: much of it, and the process was busy
     ran_ns: Number = 0
-    # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if unknown.
+    # how long the heartbeat, or a worker, was ready and no processor was free: much of it, and the machine was busy; None if
+    # unknown
     queued_ns: Number | None = None
     # whether it was stopped by a signal: a process that continues after SIGSTOP gets SIGCONT. None if unknown
     stopped: bool | None = None

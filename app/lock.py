@@ -10,7 +10,7 @@ from dataclasses import InitVar, dataclass, field
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from app import plugins
 
@@ -185,6 +185,17 @@ class Lock(Protocol):
         """
 
 
+class InAWorker:
+    """Stands for the class of a lock that a worker holds: ``app/wire`` makes that lock in the replica, and not from here."""
+
+    def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
+        raise NotImplementedError("the lock is in a worker")
+
+    def run(self, work: Work[Result]) -> Result:
+        """Raise NotImplementedError: there is no such object."""
+        raise NotImplementedError("the lock is in a worker")
+
+
 class WrongClaims(ValueError):  # noqa: N818 - names what the record has
     """What a stage gains and loses does not fit the stage that it follows. ``key`` is the field to correct."""
 
@@ -203,7 +214,7 @@ class Stage:
     """
 
     # the class in the file; it is called Lock in every stage
-    lock: type[Lock]
+    lock: type[Lock] = InAWorker
     # the stage whose problem this stage solves; None at the beginning of the ladder
     follows: str | None = None
     # the store of the lock, a file in app/stores; None where the lock needs nothing outside the process
@@ -219,10 +230,24 @@ class Stage:
     ttl_ms: int | None = None
     # the TTL must be a multiple of this: the store or its client knows no finer unit
     ttl_step_ms: int = 1
+    # whether the lock has ttl_ms in all runs, because the TTL is in its code
+    has_fixed_ttl: bool = False
     # whether scenarios with an explicit lease are for this stage: its constructor takes ``lease_ms``, and then nothing is renewed
     lease: bool = False
     # whether a waiter can miss its wake-up, and sleep on: then it is chance what most scenarios show
     waiters_may_sleep_on: bool = False
+    # in place of ``lock``: the command of a worker, a program in any language that holds the locks (docs/worker.md)
+    worker: tuple[str, ...] = ()
+    # how many lanes one worker serves, 1 where its language does one thing at a time; 0 for all
+    worker_lanes: int = 0
+    # whether each request gets the store at ports of its own: a client that is none of redis-py's is seen only there
+    by_lane: bool = False
+    # the key that the worker's library really uses: ``{key}`` stands for the one that it is given
+    key: str = "{key}"
+    # the library of the lock, and its version, for the record of a run; empty where the lock is written in the file
+    library: str = ""
+    # what has the packages of the library: an environment of ``app/environment.py``; empty where they are the lab's own
+    environment: str = ""
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
     # what finds the stage again in another process: its name, or the path of a file outside the package; filled in
@@ -234,6 +259,8 @@ class Stage:
 
     def __post_init__(self, gains: str | None, loses: str | None) -> None:
         """Work out the claims, where the stage names what changes. Raises WrongClaims; KeyError for an unknown claim."""
+        if isinstance(listed := cast(object, self.worker), list):
+            object.__setattr__(self, "worker", tuple(listed))
         if gains is not None or loses is not None:
             object.__setattr__(self, "claims", _changed(self.follows, self.claims, gains=gains or "", loses=loses or ""))
 

@@ -11,8 +11,7 @@ or releases, belongs to no request, and to the phase ``renew``. Only what does t
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from time import monotonic_ns
 from types import MappingProxyType
@@ -67,6 +66,8 @@ class RequestContext:
     set_from_ns: Mapping[str, int] = NONE_SET
     # by key: when the first command of the present try was sent that set it at any server
     votes_from_ns: Mapping[str, int] = NONE_SET
+    # by key: when the last command was sent that can have set it, or its TTL
+    leased_from_ns: Mapping[str, int] = NONE_SET
     # the name of the last of these commands
     command: str = ""
     # what the store answered to it
@@ -116,7 +117,7 @@ class RequestContext:
     def _forget(self) -> None:
         """Forget what was sent in the phase before."""
         self.commands = self.of_the_lock = self.sent_ns = self.agreed_from_ns = 0
-        self.set_from_ns = self.votes_from_ns = NONE_SET
+        self.set_from_ns = self.votes_from_ns = self.leased_from_ns = NONE_SET
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
         self.last_agreed = None
@@ -201,6 +202,8 @@ class RequestContext:
         self.may_have_agreed = True
         if self.phase is ACQUIRE and keys:
             self._take_vote(meaning, keys)
+            if meaning is AGREED or meaning is OPEN:
+                self.leased_from_ns = {**self.leased_from_ns, **dict.fromkeys(keys, SENT_NS.get() or self.sent_ns)}
         if meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
             self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
@@ -216,8 +219,13 @@ class RequestContext:
 
     def first_vote_ns(self, key: str) -> int:
         """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
-        since_ns = self.votes_from_ns.get(key, 0)
-        return since_ns if since_ns < self.sent_ns else 0
+        return self._unless_last(self.votes_from_ns.get(key, 0))
+
+    def leased_ns(self, key: str) -> int:
+        """Return when the last command was sent from which the lease of this key can count; 0 if it was the last of all, or is
+        not known. A command about other keys, and one that the store refused, begins no lease of this key.
+        """
+        return self._unless_last(self.leased_from_ns.get(key, 0))
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
@@ -238,12 +246,14 @@ class RequestContext:
     @property
     def held_from_ns(self) -> int:
         """Return when the request can have begun to hold its key, if that was before its last command; 0 if it was not."""
-        return self.agreed_from_ns if 0 < self.agreed_from_ns < self.sent_ns else 0
+        return self._unless_last(self.agreed_from_ns)
+
+    def _unless_last(self, sent_ns: int) -> int:
+        return sent_ns if sent_ns < self.sent_ns else 0
 
     def key_set_ns(self, key: str) -> int:
         """Return when the command that set this key was sent, if it was not the last one; 0 if it was, or is not known."""
-        set_ns = self.set_from_ns.get(key, 0)
-        return set_ns if set_ns < self.sent_ns else 0
+        return self._unless_last(self.set_from_ns.get(key, 0))
 
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""
@@ -329,17 +339,6 @@ class _Here:
         if (place := PLACE.get()) is not None:
             place.context.end()
             PLACE.set(None)
-
-
-@contextmanager
-def working(context: RequestContext) -> Iterator[None]:
-    """While the block runs, do the work of a request in this thread or task, whichever request it was begun for."""
-    before = PLACE.get()
-    PLACE.set(CurrentRequest(context, working=True))
-    try:
-        yield
-    finally:
-        PLACE.set(CurrentRequest(context) if before is None or before.context is context else before)
 
 
 request_context = cast(RequestContext, _Here())

@@ -82,7 +82,12 @@ def note_connection(connection: Any) -> None:
     except (OSError, AttributeError):
         return
     if isinstance(name, tuple):
-        _ports.add(name[1])
+        note_port(name[1])
+
+
+def note_port(port: int) -> None:
+    """Note the port of a connection on this side."""
+    _ports.add(port)
 
 
 def write(journal: Journal) -> None:

@@ -26,6 +26,7 @@ LOCAL_REDIS_NODES = Endpoint.parse(",".join(f"127.0.0.1:{port}" for port in rang
 LOCAL_ZOOKEEPER = Endpoint.parse("127.0.0.1:2181")
 LOCAL_ETCD = Endpoint.parse("127.0.0.1:2379")
 LOCAL_MYSQL = Endpoint.parse("lab@127.0.0.1:3306/lab")
+LOCAL_POSTGRESQL = Endpoint.parse("lab@127.0.0.1:5432/postgres")
 
 
 class SettingsError(ValueError):
@@ -62,6 +63,7 @@ class Settings:
     zookeeper_url: Endpoint = LOCAL_ZOOKEEPER
     etcd_url: Endpoint = LOCAL_ETCD
     mysql_url: Endpoint = LOCAL_MYSQL
+    postgresql_url: Endpoint = LOCAL_POSTGRESQL
     # ``same`` takes the lock twice, ``crossed`` takes two locks in either order, ``ordered`` in one
     nested: str = ""
     # given as ``yes`` if the work writes twice: the counter, and a receipt of it

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 import inspect
+import shutil
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from app import plugins
-from app.lock import Claim, Stage
+from app.lock import Claim, InAWorker, Stage
 from app.suggestion import suggestion
 
 STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
+WITH_WORKERS = ("redis", "redis_nodes")
 LONGEST_MS = 86_400_000  # a day
 PARAMETERS = ("store", "key", "ttl_ms", "wait_ms", "retry_ms")
 CONNECT = "\ndef connect("  # what makes a file of app/stores a store
@@ -51,7 +53,13 @@ def stores() -> list[str]:
 
 
 def _lock(record: Stage) -> Iterator[str]:
-    if not isinstance(record.lock, type) or not callable(getattr(record.lock, "run", None)):
+    if record.worker:
+        if record.lock is not InAWorker:
+            yield "give either lock, a class, or worker, the command of a program; not both"
+        return
+    if record.lock is InAWorker:
+        yield "lock is missing: give the class of the lock, or with worker the command of a program"
+    elif not isinstance(record.lock, type) or not callable(getattr(record.lock, "run", None)):
         yield f"lock must be a class with the method run(work), not {_shown(record.lock)}"
     elif not _takes(record.lock, *PARAMETERS, *(["lease_ms"] if record.lease is True else [])):
         lease = ", lease_ms" if record.lease is True else ""
@@ -102,12 +110,57 @@ def _resource(record: Stage) -> Iterator[str]:
             yield f"resource = {record.resource!r} is in the store {store!r}, and store = {record.store!r}"
 
 
+def _worker(record: Stage) -> Iterator[str]:
+    words: Any = record.worker
+    if isinstance(words, str) or not isinstance(words, (list, tuple)) or not all(isinstance(one, str) for one in words):
+        yield f'worker must be the words of a command, as in ["node", "worker.mjs"], not {_shown(words)}'
+        return
+    if not words:
+        return
+    program = words[0]
+    if "/" in program:
+        path = Path(record.path or "").parent / program
+        if not path.is_file():
+            yield f"the program {program!r} of the worker is not there: {path} is no file"
+    elif shutil.which(program) is None:
+        yield f"the program {program!r} of the worker is not installed"
+    if record.store not in WITH_WORKERS:
+        yield f"a worker needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: its commands must be seen"
+
+
+def _worker_lanes(record: Stage) -> Iterator[str]:
+    lanes: Any = record.worker_lanes
+    if type(lanes) is not int or lanes not in (0, 1):
+        yield f"worker_lanes must be 1, or 0 for all lanes in one program, not {_shown(lanes)}"
+
+
+def _by_lane(record: Stage) -> Iterator[str]:
+    if not isinstance(value := cast(object, record.by_lane), bool):
+        yield f"by_lane must be True or False, not {_shown(value)}"
+    elif record.by_lane and record.worker:
+        yield "by_lane is for a lock in the replica's own process: a worker has its lanes always"
+    elif record.by_lane and record.store not in WITH_WORKERS:
+        yield f"by_lane needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: a lane leads to Redis"
+
+
+def _key(record: Stage) -> Iterator[str]:
+    key: Any = record.key
+    try:
+        is_form = isinstance(key, str) and key.format(key="x") != ""
+    except (LookupError, ValueError):
+        is_form = False
+    if not is_form:
+        yield f'key must be a text such as "lock:{{key}}", or the key itself where it is always the same, not {_shown(key)}'
+
+
 def _ttl(record: Stage) -> Iterator[str]:
     if record.ttl_ms is not None:
         yield from _whole("ttl_ms", record.ttl_ms)
         yield from _whole("ttl_step_ms", record.ttl_step_ms)
         if record.ttl_ms % record.ttl_step_ms:
             yield f"ttl_ms = {record.ttl_ms} is not a multiple of ttl_step_ms = {record.ttl_step_ms}"
+    elif record.has_fixed_ttl:
+        yield "has_fixed_ttl needs ttl_ms: the TTL that the lock always has"
 
 
 def _whole(key: str, value: Any) -> Iterator[str]:
@@ -122,6 +175,10 @@ def _lease(record: Stage) -> Iterator[str]:
 
 CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
     "lease": _lease,
+    "worker": _worker,
+    "worker_lanes": _worker_lanes,
+    "by_lane": _by_lane,
+    "key": _key,
     "lock": _lock,
     "follows": _named("follows", lambda: plugins.names(LOCKS), optional=True),
     "store": _named("store", stores, optional=True),

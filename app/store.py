@@ -4,7 +4,8 @@ A stage is handed its store as the first argument of its constructor. The client
 test holds the stages to them. Commands are counted, and reach the failpoints, below these calls: at the connections.
 
 A lock of a library needs a client of that library. Each store has ``plain`` for that. What a plain client sends is counted as
-well, and a fault can be injected into it. Without a type here, the client is that of redis-py, kazoo, etcd3gw or PyMySQL.
+well, and a fault can be injected into it. Without a type here, the client is that of redis-py, kazoo, etcd3gw, PyMySQL
+or psycopg.
 
 Only the standard library is used, so that a stage can be read on a machine where nothing is installed.
 """
@@ -178,6 +179,17 @@ class MySQLStore(Store, Protocol):
         """Run one statement, and return how many rows it found or changed."""
 
 
+class PostgreSQLStore(Store, Protocol):
+    """A PostgreSQL server: ``store="postgresql"``."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """How to connect, by libpq's names: for a library that makes connections of its own."""
+
+    def plain(self, **options: Any) -> Any:
+        """Return a new ``psycopg.Connection`` for a library, with autocommit. The caller closes it."""
+
+
 # by the name that a stage gives as its store
 STORES: dict[str, type] = {
     "redis": RedisStore,
@@ -185,4 +197,5 @@ STORES: dict[str, type] = {
     "zookeeper": ZooKeeperStore,
     "etcd": EtcdStore,
     "mysql": MySQLStore,
+    "postgresql": PostgreSQLStore,
 }

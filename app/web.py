@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -52,7 +53,19 @@ class StageEndpoint:
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.stock = stock_of_a_grant(stage, settings)
-        self.errors = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
+        self.errors: tuple[Any, ...] = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
+        self.workers = None
+        if stage.worker:
+            from app.wire.lock import FAILURES, Workers
+
+            self.workers = Workers(stage, self.store, journal)
+            self.errors = (*self.errors, *FAILURES)
+        self.lanes = None
+        if stage.by_lane:
+            from app.wire.own_client import ClientFailed, Lanes
+
+            self.lanes = Lanes(stage, settings, self.store, journal)
+            self.errors = (*self.errors, ClientFailed)
 
     def lock(self, request_id: str) -> Lock:
         """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks."""
@@ -67,8 +80,11 @@ class StageEndpoint:
         return NestedLock(self._new(first), self._new(second), outer_pause_s=pause_ms / 1000)
 
     def _new(self, key: str) -> Lock:
+        if self.workers is not None:
+            return self.workers.lock(key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms)
         lease = {"lease_ms": self.settings.lease_ms} if self.stage.lease else {}
-        return self.stage.lock(self.store, key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms, **lease)
+        make: Callable[..., Lock] = partial(self.stage.lock, self.store) if self.lanes is None else self.lanes.lock
+        return make(key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms, **lease)
 
     def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
         """Return the answer and its status: failed (503, 409) if nothing was written, unknown (500) if the write is uncertain."""
@@ -154,7 +170,13 @@ def create_app(**flags: Any) -> Flask:
         with contextlib.suppress(OSError):  # the answer has why the journal cannot be written
             sent.write(journal)
         about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
-        return about | {"in_flight": in_flight.count, "unwritten": journal.failure, "client_options": client_options}
+        failure = next((one.workers.failure for one in endpoints.values() if one.workers), "")
+        return about | {
+            "in_flight": in_flight.count,
+            "worker": failure,
+            "unwritten": journal.failure,
+            "client_options": client_options,
+        }
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from app import plugins, stage_check
+from app import environment, plugins, stage_check
 from app.lock import Stage, StageStory, WrongClaims
 
 # The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
@@ -63,7 +63,8 @@ def part(name: str) -> str:
 def stage(name: str) -> Stage:
     """Read one stage, by its name here or by the path of a file written like those here (``./my_lock.py``).
 
-    Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a record without sense.
+    Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a record without sense,
+    NotInstalled where the packages of its library are not here.
     """
     if not name.endswith(".py"):
         return _checked(_stage(plugins.file(__name__, name), name))
@@ -84,7 +85,10 @@ def stage(name: str) -> Stage:
         spec.loader.exec_module(module)
     except WrongClaims as error:
         raise _refusal(error.key, str(error), path) from None
-    return _checked(_stage(module, path.stem, lookup=str(path)))
+    record = _stage(module, path.stem, lookup=str(path))
+    if record.environment:
+        environment.enter(record.environment)
+    return _checked(record)
 
 
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:

@@ -6,9 +6,9 @@ decide what a failure looks like; they are recorded with the run. Connections ar
 for the stores that are needed. ``app/store.py`` lists what a lock may call. A file can have ``count_all(settings, journal)``. It
 lets a replica count also what a library sends by a client of its own.
 
-The other files are not stores: ``redis_connection``, ``redis_asyncio``, ``mysql_connection`` and ``zookeeper_client`` count
-commands and reach the failpoints. ``redis_commands`` knows what a command means, ``redis_subscriptions`` listens to channels, and
-``renewals`` journals what is sent outside any request, ``redis_steps`` lets each command wait for a controller.
+The other files are not stores: those named after a connection or a client, and ``redis_asyncio``, count commands and reach the
+failpoints. ``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels,
+``renewals`` journals what is sent outside any request, and ``redis_steps`` lets each command wait for a controller.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ PyMySQL sends by itself when it connects does not count, nor does a ping.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,15 +16,11 @@ from app.failpoints import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request_context import request_context
 from app.stores import renewals
+from app.stores.statements import asks_by_name, meaning, name_of
 
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
 NO_ANSWER = (0, 2006, LOST)
 DUPLICATE = 1062
-# the first word of a statement, after comments and after MariaDB's prefix that bounds it
-NAME = re.compile(r"(?:\s|/\*.*?\*/|\()*(?:SET\s+STATEMENT\s.*?\sFOR\s+)?\(?\s*(\w+)", re.IGNORECASE | re.DOTALL)
-LOCKS_ROWS = re.compile(r"\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b", re.IGNORECASE)
-NAMED_LOCK = re.compile(r"\b(?:GET_LOCK|RELEASE_LOCK)\s*\(", re.IGNORECASE)
-NOT_ABOUT_THE_LOCK = ("BEGIN", "START", "SAVEPOINT", "ROLLBACK", "SET", "USE", "SHOW", "CREATE")
 
 
 class LostReply(pymysql.OperationalError):
@@ -64,7 +59,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         if self.setting_up or not request_context.counting:
             return send()
         statement = sql.decode(self.encoding, errors="replace") if isinstance(sql, (bytes, bytearray)) else str(sql)
-        name = _name(statement)
+        name = name_of(statement)
         request_context.sending(name, error=pymysql.OperationalError)
         try:
             touched = send()
@@ -72,7 +67,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
             self._failed(name, error)
             raise
         answer = self._answer(name, statement, touched)
-        means = _meaning(name, statement, answer)
+        means = meaning(name, statement, answer)
         try:
             request_context.answered(name, answer, means)
         except ReplyLost as lost:
@@ -101,21 +96,6 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         if name in ("COMMIT", "ROLLBACK"):
             return "OK"
         rows = getattr(self._result, "rows", None)
-        if name == "SELECT" and rows and NAMED_LOCK.search(statement):
+        if rows and asks_by_name(name, statement):
             return int(rows[0][0] or 0)
         return touched
-
-
-def _name(statement: str) -> str:
-    """Return the name of a statement: its first word."""
-    found = NAME.match(statement)
-    return found[1].upper() if found else ""
-
-
-def _meaning(name: str, statement: str, answer: Any) -> Meaning:
-    """Return what the answer to a statement means for a lock. The rows of a SELECT may hold anything."""
-    if name in ("INSERT", "UPDATE", "REPLACE") or (name == "SELECT" and NAMED_LOCK.search(statement)):
-        return Meaning.AGREED if answer else Meaning.REFUSED
-    if name == "SELECT" and not LOCKS_ROWS.search(statement):
-        return Meaning.LOOKED
-    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN

@@ -41,6 +41,7 @@ class Redis(redis.Redis):
 
     Error = redis.RedisError
 
+    journal: Journal  # of a lock's client
     reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, where a sentinel knows it
 
     @cached_property
@@ -92,7 +93,9 @@ def counter_redis(settings: Settings) -> Redis:
 def counted(endpoint: Endpoint, address: Address, journal: Journal, **others: Any) -> Redis:
     """Make the client of a lock for one of an endpoint's servers. Its connections reach the failpoints; without a journal not."""
     seam = {"redis_connect_func": redis_steps.stepped(redis_connection.counted(journal), LOCK)} if journal.on else {}
-    return client(Redis, endpoint, address, **seam, **others)
+    made = client(Redis, endpoint, address, **seam, **others)
+    made.journal = journal
+    return made
 
 
 def connect(settings: Settings, journal: Journal) -> Redis:

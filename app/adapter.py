@@ -1,0 +1,223 @@
+"""Any class or function that gives a lock with ``acquire`` and ``release``, as a stage uses it.
+
+What a lock is made with is found by the names of its parameters: a client, a key, a time to live, how long to wait, how often to
+ask. ``lab test`` prints what it found. A parameter that nobody knows needs a function of the user's own: ``make(client, key)``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import redis
+import redis.asyncio
+
+from app.lock import Grant, NotAcquired, NotOwner
+from app.suggestion import suggestion
+
+CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
+    "client",
+    "clients",
+    "key",
+    "ttl",
+    "wait",
+    "retry",
+    "host",
+    "port",
+    "url",
+)
+NAMES = {
+    CLIENT: "client redis redis_client conn connection redis_conn redis_connection store server rdb",
+    CLIENTS: "clients nodes servers masters redis_clients redis_nodes connections",
+    KEY: "key name resource lock_name lock_key lock_id key_name",
+    TTL: "ttl expire expiry expires expiration lease lease_time lock_timeout ttl_ms expire_ms expiry_ms lease_ms px",
+    WAIT: "wait wait_ms blocking_timeout acquire_timeout wait_timeout max_wait timeout_ms",
+    RETRY: "retry retry_ms sleep sleep_interval retry_interval retry_delay poll_interval retry_interval_ms retry_delay_ms",
+    HOST: "host",
+    PORT: "port",
+    URL: "url redis_url dsn",
+}
+MEANING = {name: what for what, names in NAMES.items() for name in names.split()}
+TIMES = (TTL, WAIT, RETRY)
+IN_MS = ("_ms", "px")
+REFUSALS = ("notacquired", "timeout", "locked", "unavailable", "cannotacquire", "lockerror", "acquire")
+LOSSES = ("notowned", "notacquired", "notowner", "notlocked", "notheld", "expired", "lost", "lockerror", "release", "unlock")
+
+
+class Unknown(TypeError):  # noqa: N818 - names what the parameter is
+    """A lock cannot be made: a parameter without a default has a name that nobody knows, or the lock has no methods."""
+
+
+def meant(function: Callable[..., Any], given: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Return what each parameter of a function means. given: the meanings that somebody else has. Raises Unknown.
+
+    ``timeout`` is a time to live, unless another parameter is one: then it is how long to wait.
+    """
+    found: dict[str, str] = {}
+    parameters = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "cls")]
+    names = {one.name for one in parameters}
+    for one in parameters:
+        what = MEANING.get(one.name)
+        if one.name == "timeout":
+            what = WAIT if TTL in given or any(MEANING.get(name) is TTL for name in names) else TTL
+        if what is not None and what not in found.values() and what not in given:
+            found[one.name] = what
+        elif one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            raise Unknown(f"the parameter {one.name!r} has no default. {suggestion(one.name, list(MEANING))}")
+    return found
+
+
+class AdaptedLock:
+    """One request's lock, made by somebody else's class or function."""
+
+    make: Callable[..., Any]
+    # what each parameter of it means
+    about: Mapping[str, str]
+    # what the lock makes of the key that it is given
+    form: str
+
+    def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
+        self.store, self.key, self.wait_ms = store, key, wait_ms
+        self.times = {TTL: ttl_ms, WAIT: wait_ms, RETRY: retry_ms}
+
+    def run(self, work: Callable[[Grant], Any]) -> Any:
+        """Acquire, work, release, as a block of ``with`` would. Raises NotAcquired, NotOwner."""
+        if is_async(self.make):
+            return asyncio.run(self._run_async(work))
+        lock = self.make(**self._words(self.about, self.make, _client(self.store)))
+        acquire, release = methods(lock)
+        with self._refused():
+            if acquire(**self._others(acquire)) is False:
+                raise NotAcquired(self.key, self.wait_ms)
+        try:
+            return work(self._grant(lock))
+        finally:
+            with self._lost():
+                if release() is False:
+                    raise NotOwner(self.key, "this request")
+
+    async def _run_async(self, work: Callable[[Grant], Any]) -> Any:
+        async with redis.asyncio.Redis(**_address(self.store)) as client:
+            lock = self.make(**self._words(self.about, self.make, client))
+            acquire, release = methods(lock)
+            with self._refused():
+                if await acquire(**self._others(acquire)) is False:
+                    raise NotAcquired(self.key, self.wait_ms)
+            try:
+                return await asyncio.to_thread(work, self._grant(lock))
+            finally:
+                with self._lost():
+                    if await release() is False:
+                        raise NotOwner(self.key, "this request")
+
+    def _words(self, about: Mapping[str, str], function: Callable[..., Any], client: Any) -> dict[str, Any]:
+        """Return the arguments of a call."""
+        values = {CLIENT: client, CLIENTS: client, KEY: self.key}
+        if {HOST, PORT, URL} & set(about.values()):
+            values |= (where := _address(self.store))
+            values[URL] = f"redis://{where['host']}:{where['port']}"
+        return {name: self._time(name, what, function) if what in TIMES else values[what] for name, what in about.items()}
+
+    def _others(self, acquire: Callable[..., Any]) -> dict[str, Any]:
+        """Return the arguments of ``acquire``: what the lock was not made with."""
+        return self._words(meant(acquire, frozenset(self.about.values())), acquire, None)
+
+    def _time(self, name: str, what: str, function: Callable[..., Any]) -> float:
+        """Return a time in the unit of a parameter: milliseconds if its name says so, else seconds; whole if its default is."""
+        ms = self.times[what]
+        if name.endswith(IN_MS):
+            return ms
+        is_whole = type(inspect.signature(function).parameters[name].default) is int and ms >= 1000
+        return -(-ms // 1000) if is_whole else ms / 1000
+
+    def _grant(self, lock: Any) -> Grant:
+        fence = getattr(lock, "fence", 0)
+        return Grant(self.form.format(key=self.key), fence=fence if type(fence) is int else 0)
+
+    @contextlib.contextmanager
+    def _refused(self) -> Iterator[None]:
+        """Take an error with such a name for a refusal."""
+        try:
+            yield
+        except NotAcquired:
+            raise
+        except Exception as error:
+            if _is_one_of(error, REFUSALS):
+                raise NotAcquired(self.key, self.wait_ms) from error
+            raise
+
+    @contextlib.contextmanager
+    def _lost(self) -> Iterator[None]:
+        """Take an error with such a name for the answer that the lock was lost."""
+        try:
+            yield
+        except NotOwner:
+            raise
+        except Exception as error:
+            if _is_one_of(error, LOSSES):
+                raise NotOwner(self.key, "this request") from error
+            raise
+
+
+def adapted(make: Callable[..., Any], key: str = "{key}") -> type[AdaptedLock]:
+    """Return a class as a stage's ``lock``. key: what the lock makes of the key that it is given. Raises Unknown.
+
+    make: a class or a function that returns an object with ``acquire`` and ``release``, or one for a ``with`` block. Methods that
+    are coroutines run in an event loop of the request, with a client of redis.asyncio.
+    """
+    return type("Lock", (AdaptedLock,), {"make": staticmethod(make), "about": meant(make), "form": key})
+
+
+def retried(attempt: Callable[[], Any], wait_s: float, retry_s: float) -> bool:
+    """Try until an attempt succeeds, for a lock that does not wait by itself. Return whether one did within this time."""
+    until_s = time.monotonic() + wait_s
+    while not attempt():
+        if time.monotonic() > until_s:
+            return False
+        time.sleep(retry_s)
+    return True
+
+
+def methods(lock: Any) -> tuple[Callable[..., Any], Callable[[], Any]]:
+    """Return how a lock is acquired and released. Raises Unknown."""
+    for acquire, release in (("acquire", "release"), ("lock", "unlock")):
+        if callable(getattr(lock, acquire, None)) and callable(getattr(lock, release, None)):
+            return getattr(lock, acquire), getattr(lock, release)
+    if hasattr(lock, "__enter__"):
+        return lambda: _entered(lock.__enter__()), lambda: lock.__exit__(None, None, None)
+    if hasattr(lock, "__aenter__"):
+        return lock.__aenter__, lambda: lock.__aexit__(None, None, None)
+    raise Unknown(f"{type(lock).__name__} has neither acquire and release, nor lock and unlock, nor is it for a with block")
+
+
+def _entered(what: object) -> bool:
+    """Return whether a block is entered with the lock: what ``with`` gives is often the lock, or None."""
+    return what is not False
+
+
+def is_async(make: Callable[..., Any]) -> bool:
+    """Return whether the methods of a lock are coroutines. make: its class, or a function whose annotation names the class."""
+    kind = make if isinstance(make, type) else getattr(make, "__annotations__", {}).get("return")
+    return any(inspect.iscoroutinefunction(getattr(kind, name, None)) for name in ("acquire", "lock", "__aenter__"))
+
+
+def _client(store: Any) -> Any:
+    """Return a client as redis-py makes it by default: texts come back as bytes."""
+    return store.plain(decode_responses=False) if hasattr(store, "plain") else store
+
+
+def _address(store: Any) -> dict[str, Any]:
+    where = store.get_connection_kwargs()
+    return {"host": where["host"], "port": where["port"]}
+
+
+def _is_one_of(error: BaseException, words: tuple[str, ...]) -> bool:
+    """Return whether the name of an error, or of one that it is a kind of, has one of these words."""
+    if isinstance(error, (redis.ConnectionError, redis.TimeoutError)):
+        return False  # the store did not answer
+    names = [kind.__name__.lower() for kind in type(error).__mro__]
+    return any(word in name for name in names for word in words)

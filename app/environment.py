@@ -1,0 +1,40 @@
+"""The environments of the libraries whose locks are tested: each has its own packages, in the versions of its lock file.
+
+``make libraries`` makes them. Standard library only: a replica and a stage's file ask it before anything else is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+LIBRARIES = Path(__file__).parents[1] / "libraries"
+MADE = LIBRARIES / ".environments"
+
+
+class NotInstalled(ImportError):  # noqa: N818 - names what the environment is
+    """The environment of a library has not been made. The message says how to make it."""
+
+
+def folder(name: str) -> Path:
+    """Return the folder of an environment. Raises NotInstalled."""
+    path = MADE / name
+    if not path.is_dir():
+        raise NotInstalled(f"{name} is not installed. Run: make libraries")
+    return path
+
+
+def lock_files(name: str) -> list[Path]:
+    """Return the files that pin the packages of an environment; none for the empty name."""
+    locked = LIBRARIES / "locked"
+    return sorted([*locked.glob(f"{name}.*"), *locked.glob(f"{name}/*")]) if name else []
+
+
+def enter(name: str) -> None:
+    """Let this process import the packages of an environment; where the lab has a package too, the lab's is taken.
+
+    Raises NotInstalled.
+    """
+    for packages in folder(name).glob("lib/python3*/site-packages"):
+        if str(packages) not in sys.path:
+            sys.path.append(str(packages))

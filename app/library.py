@@ -1,0 +1,59 @@
+"""A lock that somebody else has published: which version it is, and what its documentation promises, word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from app.lock import Claim, Stage
+
+# the scenarios in which every library is tested, whatever it promises: load, a crash, a slow holder, a release, long work
+ALL = ("rush", "holder_crash", "slow_holder", "release_race", "work_outlasts_ttl")
+
+
+class Quote(NamedTuple):
+    """What the documentation says, word for word, and where."""
+
+    words: str
+    link: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedLock:
+    """What is known of a lock of a package. What is not in ``promises`` is never called broken."""
+
+    # as its registry names it, and the exact version
+    package: str
+    version: str
+    language: str = "Python"
+    # by the name of a claim: the words that make it
+    promises: Mapping[str, Quote]
+
+    @property
+    def name(self) -> str:
+        """Return the package with its version."""
+        return f"{self.package} {self.version}"
+
+    @property
+    def claims(self) -> frozenset[Claim]:
+        """Return what is promised. Raises KeyError for a name that is no claim."""
+        return frozenset(Claim[name] for name in self.promises)
+
+    def stage(self, **record: Any) -> Stage:
+        """Return the stage of this lock. The arguments are those of a Stage; its claims are the promises."""
+        return Stage(library=self.name, claims=self.claims, **record)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library(PublishedLock):
+    """The record of a file in ``libraries/``. Its promises are in the words of the documentation."""
+
+    # how much the library is used, with the source of that figure
+    used: str = ""
+    # the class or the function that is tested, as a user of the library names it
+    lock: str
+    # what deviates from the library's defaults, and why; empty where nothing does but the times of the scenario
+    options: str = ""
+    # further scenarios in which the lock is tested, next to ALL and those that test a promise
+    scenarios: tuple[str, ...] = ()

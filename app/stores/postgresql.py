@@ -1,0 +1,76 @@
+"""One PostgreSQL server, by psycopg. A connection is a session, and advisory locks belong to it.
+
+A lock gets new connections, or ``parameters`` to make its own: an engine of SQLAlchemy, the settings of Django. All of them are
+counted. There is no pool here: the pool is a part of what a library does.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import psycopg
+
+from app.endpoint import Endpoint
+from app.journal import Journal
+from app.request_context import request_context
+from app.settings import Settings
+from app.stores import postgresql_connection
+
+CLIENT_OPTIONS = {"connect_timeout": 5}  # the server forks a process for each connection
+
+
+class _Here(threading.local):
+    connection: psycopg.Connection | None = None
+
+
+class PostgreSQL:
+    """The client."""
+
+    Error = psycopg.Error
+
+    def __init__(self, endpoint: Endpoint, journal: Journal, name: str = "") -> None:
+        """Take the address. ``name`` is what connections call themselves: the server's list shows the replica of each."""
+        self.here = _Here()
+        self.made: list[psycopg.Connection] = []
+        self.endpoint = endpoint
+        self.name = name
+        if journal.on:
+            postgresql_connection.count_all(endpoint, journal)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """How to connect, by libpq's names: for a library that makes connections of its own."""
+        where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "dbname": self.endpoint.database}
+        who = {"user": self.endpoint.user, "password": self.endpoint.password, "application_name": self.name}
+        return where | who | CLIENT_OPTIONS
+
+    def close(self) -> None:
+        """Close the connections of ``query``."""
+        for one in self.made:
+            one.close()
+
+    def plain(self, **options: Any) -> psycopg.Connection:
+        """Return a new connection of psycopg, with autocommit. The caller closes it. ``options`` are those that differ."""
+        return psycopg.connect(**self.parameters | {"autocommit": True} | options)
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement that is no part of a lock, on this thread's connection: it reaches no failpoint. Raises Error."""
+        request_context.counting = False
+        try:
+            if self.here.connection is None:
+                self.here.connection = self.plain()
+                self.made.append(self.here.connection)
+            return self.here.connection.execute(statement.encode()).fetchall()
+        finally:
+            request_context.counting = True
+
+
+def connect(settings: Settings, journal: Journal) -> PostgreSQL:
+    """Make the client for a lock; without a journal a plain one."""
+    return PostgreSQL(settings.postgresql_url, journal, settings.replica)
+
+
+def count_all(settings: Settings, journal: Journal) -> None:
+    """Count also what a library sends by a connection of its own."""
+    postgresql_connection.count_all(settings.postgresql_url, journal)

@@ -1,0 +1,121 @@
+"""The connections of a lock to PostgreSQL: here statements are counted, and faults are injected.
+
+All that psycopg sends for its users goes through two generators: one of its cursors, and one of its connections, for BEGIN,
+COMMIT and the like. Both are replaced in the whole process. So a connection counts whichever library made it, if it leads to a
+server of the lock. What a client in C sends by itself, as psycopg2 does, is not seen here: the server's own count shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Generator
+from typing import Any
+
+import psycopg
+from psycopg import BaseConnection
+from psycopg._cursor_base import BaseCursor
+
+from app import sent
+from app.answer import Meaning
+from app.endpoint import Endpoint
+from app.failpoints import ReplyLost
+from app.journal import Journal
+from app.request_context import request_context
+from app.stores import renewals
+from app.stores.statements import asks_by_name, meaning, name_of
+
+ENDED_BY_THE_SERVER = ("57P", "08")  # the first characters of SQLSTATE: the connection is gone, and nothing was answered
+REFUSALS = ("23505", "55P03")  # the unique key is taken; the lock was not free within lock_timeout, or with NOWAIT
+NO = (None, b"f", b"\x00")  # false, as text and in binary form
+# the servers whose connections are counted, each with the journal
+SERVERS: dict[tuple[str, int], Journal] = {}
+BY_CURSOR: Any = BaseCursor._maybe_prepare_gen  # noqa: SLF001 - psycopg has no hook for what it sends
+BY_CONNECTION: Any = BaseConnection._exec_command  # noqa: SLF001 - as above
+Steps = Generator[Any, Any, Any]
+
+
+def count_all(endpoint: Endpoint, journal: Journal) -> None:
+    """Count what any connection of psycopg in this process sends to this server."""
+    for address in endpoint.addresses:
+        for *_, place in socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM):
+            SERVERS[str(place[0]), int(place[1])] = journal
+    BaseCursor._maybe_prepare_gen = _by_cursor  # type: ignore[method-assign, assignment] # noqa: SLF001 - as above
+    BaseConnection._exec_command = _by_connection  # type: ignore[method-assign, assignment] # noqa: SLF001 - as above
+
+
+def _by_cursor(cursor: Any, query: Any, **options: Any) -> Steps:
+    steps = BY_CURSOR(cursor, query, **options)
+    return (yield from _counted(cursor.connection, query.query, steps, lambda: cursor.pgresult))
+
+
+def _by_connection(connection: Any, command: Any, *options: Any, **named: Any) -> Steps:
+    text = command.as_bytes(connection) if hasattr(command, "as_bytes") else command
+    steps = BY_CONNECTION(connection, command, *options, **named)
+    return (yield from _counted(connection, text, steps, lambda: None))
+
+
+def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[[], Any]) -> Steps:
+    """Go through the steps of psycopg that send a statement and wait for its result, and note both."""
+    statement = text.decode(errors="replace") if isinstance(text, bytes) else text
+    if (journal := _journal(connection)) is None:
+        return (yield from steps)
+    name = name_of(statement)
+    for part in statement.split(";"):  # the server counts each; half a text in quotes does no harm
+        sent.note(name_of(part))
+    if not request_context.counting:
+        return (yield from steps)
+    request_context.sending(name, error=psycopg.OperationalError)
+    try:
+        done = yield from steps
+    except psycopg.Error as error:
+        _failed(journal, name, error)
+        raise
+    # in a pipeline, the answer comes later, and only the lock knows it
+    in_a_pipeline = connection.pgconn.pipeline_status != psycopg.pq.PipelineStatus.OFF
+    answer = "" if in_a_pipeline else _answer(name, statement, result())
+    means = Meaning.OPEN if in_a_pipeline else meaning(name, statement, answer)
+    try:
+        request_context.answered(name, answer, means)
+    except ReplyLost as lost:
+        connection.pgconn.finish()
+        raise psycopg.OperationalError("the connection is closed: the reply was lost") from lost
+    renewals.record(journal, name, answer, prolonged=means is Meaning.AGREED)
+    return done
+
+
+def _journal(connection: Any) -> Journal | None:
+    """Return the journal for a connection to one of the servers; None for another one. It is looked up once."""
+    try:
+        journal: Journal | None = connection.lab_journal
+    except AttributeError:
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            journal = SERVERS.get(line.getpeername()[:2]) if line.family != socket.AF_UNIX else None
+            if journal is not None:
+                sent.note_port(line.getsockname()[1])
+        connection.lab_journal = journal
+    return journal
+
+
+def _failed(journal: Journal, name: str, error: psycopg.Error) -> None:
+    """Note an error: one of the server is an answer, one of the connection is not."""
+    if error.sqlstate is None or error.sqlstate.startswith(ENDED_BY_THE_SERVER):
+        request_context.unanswered(name, error)
+    else:
+        means = Meaning.REFUSED if error.sqlstate in REFUSALS else Meaning.NOTHING
+        request_context.answered(name, f"error: {error.sqlstate}", means)
+    renewals.record(journal, name, request_context.answer)
+
+
+def _answer(name: str, statement: str, result: Any) -> Any:
+    """Return the server's answer: how many rows. Of a lock by name it is whether the server returned anything but false.
+
+    A function that waits for its lock returns nothing at all: that is a yes. A COMMIT or ROLLBACK changes no row.
+    """
+    if name in ("COMMIT", "ROLLBACK"):
+        return "OK"
+    if result is None:
+        return 0
+    if asks_by_name(name, statement) and result.ntuples:
+        return int(result.get_value(0, 0) not in NO)
+    return result.ntuples or result.command_tuples or 0

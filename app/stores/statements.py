@@ -1,0 +1,33 @@
+"""What a statement of SQL is called, and what its answer means for a lock: of all databases."""
+
+from __future__ import annotations
+
+import re
+
+from app.answer import Meaning
+
+# the first word of a statement, after comments and after MariaDB's prefix that bounds it
+NAME = re.compile(r"(?:\s|/\*.*?\*/|\()*(?:SET\s+STATEMENT\s.*?\sFOR\s+)?\(?\s*(\w+)", re.IGNORECASE | re.DOTALL)
+LOCKS_ROWS = re.compile(r"\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b", re.IGNORECASE)
+NAMED_LOCK = re.compile(r"\b(?:GET_LOCK|RELEASE_LOCK|pg_(?:try_)?advisory_\w+)\s*\(", re.IGNORECASE)
+NOT_ABOUT_THE_LOCK = ("BEGIN", "START", "SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "USE", "SHOW", "CREATE")
+
+
+def name_of(statement: str) -> str:
+    """Return the name of a statement: its first word."""
+    found = NAME.match(statement)
+    return found[1].upper() if found else ""
+
+
+def asks_by_name(name: str, statement: str) -> bool:
+    """Return whether a statement asks for a lock by name, or gives it back: its answer is then the one value of its row."""
+    return name == "SELECT" and NAMED_LOCK.search(statement) is not None
+
+
+def meaning(name: str, statement: str, answer: object) -> Meaning:
+    """Return what the answer to a statement means for a lock. The rows of a SELECT may hold anything."""
+    if name in ("INSERT", "UPDATE", "REPLACE") or asks_by_name(name, statement):
+        return Meaning.AGREED if answer else Meaning.REFUSED
+    if name == "SELECT" and not LOCKS_ROWS.search(statement):
+        return Meaning.LOOKED
+    return Meaning.NOTHING if name in NOT_ABOUT_THE_LOCK else Meaning.OPEN

@@ -1,0 +1,16 @@
+"""The wire: a lock of any language behind the seam of the lab. ``docs/worker.md`` is its user's manual.
+
+A *worker* is a program that holds locks. It reads lines from its standard input, and answers on its standard output::
+
+    lane 3 41233                            the store of lane 3 is at this port of 127.0.0.1; several ports: several servers
+    3 acquire KEY TTL_MS WAIT_MS RETRY_MS   → 3 yes [FENCE]  or  3 no
+    3 release                               → 3 ok           or  3 lost
+    drop 3                                  forget lane 3, and close its connections; no answer
+
+Any call can be answered with ``3 error TEXT``. A worker ends when its standard input ends. A lane serves one request at a time
+and has connections of its own, so each command belongs to one request. What a lane sends while no call waits is a renewal.
+
+``resp`` cuts messages out of what a socket delivers, ``link`` carries a connection's commands to the store, ``lane`` has the
+connections of one request at a time, ``worker`` is the program, ``lock`` is the lock that a request gets. ``own_client`` lets
+a lock in the replica's own process use a lane, where its client is one that the lab does not see.
+"""

@@ -1,0 +1,79 @@
+"""A lock in this process whose client the lab does not see: it finds its store at the ports of a lane, and is seen there.
+
+A request has a lane of its own, from its beginning until its client has closed its connections. So a thread that goes on after
+the answer, as a watchdog does, is never taken for the next request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+from app.endpoint import Address
+from app.journal import Journal
+from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
+from app.request_context import PLACE, CurrentRequest
+from app.settings import Settings
+from app.stores import lock_store
+from app.wire.lane import LOOPBACK, WireLane, renewal
+from app.wire.servers import servers
+
+
+class ClientFailed(Exception):  # noqa: N818 - names what happened
+    """The lock has raised an error that is no answer. The message has its name and its text."""
+
+
+class Lanes:
+    """What makes the lane of each request of a stage in one replica."""
+
+    def __init__(self, stage: Stage, settings: Settings, store: Any, journal: Journal) -> None:
+        """Take the store as the replica knows it: a lane leads there."""
+        self.stage, self.settings, self.journal = stage, settings, journal
+        self.servers = servers(store)
+        self._numbers = count()
+
+    def lock(self, *words: Any, **lease: Any) -> LaneLock:
+        """Return the lock of one request. words: the arguments of the stage's lock after the store."""
+        return LaneLock(self, words, lease)
+
+    def new(self) -> tuple[WireLane, Any]:
+        """Return a new lane, and the client that the lock gets as its store. That client is not counted: its lane is."""
+        lane = WireLane(next(self._numbers), self.servers, self.journal)
+        url = f"{self.stage.store}_url"
+        addresses = tuple(Address(LOOPBACK, port) for port in lane.ports)
+        by_lane = replace(getattr(self.settings, url), addresses=addresses, scheme="")
+        return lane, lock_store(self.stage.store, replace(self.settings, **{url: by_lane}), Journal(None))
+
+
+class LaneLock:
+    """One request's lock, made for a lane. What the lane carries during the work is a renewal."""
+
+    def __init__(self, lanes: Lanes, words: tuple[Any, ...], lease: dict[str, Any]) -> None:
+        self.lanes, self.words, self.lease = lanes, words, lease
+
+    def run(self, work: Work[Result]) -> Result:
+        """Run the stage's lock. Raises what a failpoint raises in the lane, and ClientFailed."""
+        lane, store = self.lanes.new()
+        lane.place = place = PLACE.get()
+        try:
+            return self.lanes.stage.lock(store, *self.words, **self.lease).run(partial(_aside, lane, place, work))
+        except (NotAcquired, NotOwner):
+            raise
+        except Exception as error:
+            raise ClientFailed(f"{type(error).__name__}: {error}") from error
+        finally:
+            lane.place = renewal(place)
+            lane.retire()
+            if (injected := lane.error()) is not None:  # whatever the lock made of it: its client has only lost its connections
+                raise injected
+
+
+def _aside(lane: WireLane, place: CurrentRequest | None, work: Work[Result], grant: Grant) -> Result:
+    """Do the work, and let the lane carry renewals meanwhile."""
+    lane.place = renewal(place)
+    try:
+        return work(grant)
+    finally:
+        lane.place = place

@@ -1,0 +1,87 @@
+"""The messages of the Redis protocol, versions 2 and 3, cut out of the bytes that have arrived so far.
+
+Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import redis
+
+END = b"\r\n"
+COUNTED = b"*~>%|"  # a number of messages follows
+SIZED = b"$=!"  # a number of bytes follows
+PAIRS = b"%|"  # so many pairs
+SIMPLE: dict[bytes, Callable[[bytes], Any]] = {
+    b"+": bytes.decode,
+    b":": int,
+    b"_": lambda _: None,
+    b"#": lambda word: word == b"t",
+    b",": float,
+    b"(": int,
+}
+
+
+class NotRedis(Exception):  # noqa: N818 - names what arrived
+    """What arrived is not the protocol of Redis."""
+
+
+def command(data: bytes, at: int = 0) -> tuple[list[bytes], int] | None:
+    """Return the words of the command that begins at a place, and where the next one begins; None if it is not yet whole."""
+    if at == 0 and data[:1] == b"*":  # most often one command has arrived, and its words have no end of line in them
+        lines = data.split(END)
+        if len(lines) == 2 * int(lines[0][1:]) + 2 and not lines[-1]:
+            words = lines[2::2]
+            if all(len(word) == int(size[1:]) for size, word in zip(lines[1::2], words, strict=False)):
+                return words, len(data)
+    return message(data, at)
+
+
+def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:
+    """Return the message that begins at a place, and where the next one begins; None if it is not yet whole.
+
+    Texts of a given length are bytes, simple ones ``str``, errors ``redis.ResponseError``. Raises NotRedis.
+    """
+    end = data.find(END, at)
+    if end < 0:
+        return None
+    kind, head, at = data[at : at + 1], data[at + 1 : end], end + 2
+    try:
+        if kind in SIZED:
+            return _sized(kind, int(head), data, at)
+        if kind in COUNTED:
+            return _counted(kind, int(head), data, at)
+        return _simple(kind, head), at
+    except (ValueError, KeyError):
+        raise NotRedis(f"{data[:60]!r} is not the protocol of Redis") from None
+
+
+def _sized(kind: bytes, size: int, data: bytes, at: int) -> tuple[Any, int] | None:
+    if size < 0:
+        return None, at
+    if len(data) < at + size + 2:
+        return None
+    value = data[at : at + size]
+    return (redis.ResponseError(value.decode(errors="replace")) if kind == b"!" else value), at + size + 2
+
+
+def _counted(kind: bytes, number: int, data: bytes, at: int) -> tuple[Any, int] | None:
+    if number < 0:
+        return None, at
+    parts = []
+    for _ in range(number * 2 if kind in PAIRS else number):
+        if (part := message(data, at)) is None:
+            return None
+        parts.append(part[0])
+        at = part[1]
+    if kind == b"|":  # attributes stand before the message that they are about
+        return message(data, at)
+    return parts, at
+
+
+def _simple(kind: bytes, head: bytes) -> Any:
+    if kind == b"-":
+        return redis.ResponseError(head.decode(errors="replace"))
+    return SIMPLE[kind](head)
