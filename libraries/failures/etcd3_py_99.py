@@ -1,0 +1,55 @@
+"""etcd3-py's lock: two requests that find no key both write it.
+
+**Idea** Its transaction asks whether the key has the writer's own value. It never asks whether the key is there.
+"""
+
+from app.failure import ReportedFailure
+from app.library import Quote
+from app.lock import Grant, NotAcquired
+
+FAILURE = ReportedFailure(
+    report="Revolution1/etcd3-py#99",
+    link="https://github.com/Revolution1/etcd3-py/issues/99",
+    what="A request that finds the lock free writes its key, even if another request has written it meanwhile.",
+    package="etcd3-py",
+    version="0.1.6",
+    promises={
+        "exclusive": Quote(
+            "Locking recipe for etcd, inspired by the kazoo recipe for zookeeper",
+            "https://github.com/Revolution1/etcd3-py/blob/v0.1.6/etcd3/stateful/lock.py",
+        ),
+    },
+    scenario="rush",
+    options={"requests": 300, "ttl_ms": 10_000},  # no lease may end on a busy machine
+    breaks="exclusive",
+    by="granted_to_two",  # the lab records no key events of etcd, so it does not say that the key was set twice
+)
+
+
+class Lock:
+    """The lock of etcd3-py, with a client of its own."""
+
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        from etcd3 import Client
+
+        server = store.plain()
+        client = Client(server.host, server.port)
+        client._session = server.session  # noqa: SLF001 - its own is of requests, too: so the lab sees what it sends
+        self.key, self.wait_ms = key, wait_ms
+        self.lock = client.Lock(key, lock_ttl=ttl_ms // 1000)
+
+    def run(self, work):
+        """Acquire, work, release."""
+        from etcd3.stateful.lock import EtcdLockAcquireTimeout
+
+        try:
+            self.lock.acquire(timeout=self.wait_ms / 1000)
+        except EtcdLockAcquireTimeout:
+            raise NotAcquired(self.key, self.wait_ms) from None
+        try:
+            return work(Grant(f"_locks/{self.key}"))
+        finally:
+            self.lock.release()
+
+
+STAGE = FAILURE.stage(lock=Lock, store="etcd", ttl_ms=3000, ttl_step_ms=1000, environment="etcd3_py")

@@ -1,0 +1,19 @@
+"""Laravel Horizon: who dies between SETNX and EXPIRE leaves the lock behind for ever.
+
+**Idea** Two commands acquire it.
+"""
+
+from app.failure import ReportedFailure
+
+FAILURE = ReportedFailure(
+    report="laravel/horizon#1738",
+    link="https://github.com/laravel/horizon/issues/1738",
+    what="The key stays without an expiry, and nobody gets the lock again. Laravel itself had the same: laravel/framework#31166. "
+    "symfony/symfony#31426 is another one of PHP: where many wait, each lock has expired at once.",
+    package="laravel/horizon",
+    version="5",
+    language="PHP",
+    promises={},
+    not_run="no package of Horizon, and only later ones of Laravel and Symfony, can be had where the lab was made. Such a "
+    "lock needs a worker of your own.",
+)

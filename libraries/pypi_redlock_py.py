@@ -1,0 +1,53 @@
+"""The Redlock of redlock-py: five servers, asked one after the other.
+
+**Idea** The algorithm of Redlock in its shortest form, as its description has it.
+"""
+
+from app.adapter import adapted, retried
+from app.library import Library, Quote
+
+README = "https://github.com/SPSCommerce/redlock-py/blob/42ef491061c3790307d39356b307c4318032c439/README.md"
+SHARED = Quote(
+    "This python lib implements the Redis-based distributed lock manager algorithm described in this blog post", README
+)
+
+LIBRARY = Library(
+    package="redlock-py",
+    version="1.0.8",
+    used="rank 4469 of PyPI's downloads",
+    lock="redlock.Redlock",
+    options="It sleeps 200 ms after a try, its default; retry_count=1, and asked again until the wait is over",
+    promises={
+        "exclusive_in_process": SHARED,
+        "exclusive": SHARED,
+        "freed_after_crash": Quote("1000 is the number of milliseconds for the validity time.", README),
+        "releases_only_its_own": Quote("key, a random value which is used to safe reclaim the lock.", README),
+    },
+    scenarios=("node_down",),
+)
+
+
+class Managed:
+    """A lock, and its manager."""
+
+    def __init__(self, servers, key, ttl_ms, wait_ms):
+        from redlock import Redlock
+
+        self.manager = Redlock(servers, retry_count=1)
+        self.key, self.ttl_ms, self.wait_s = key, ttl_ms, wait_ms / 1000
+
+    def acquire(self):
+        """Lock the key. Return whether that was granted in time."""
+        return retried(self.is_locked, self.wait_s, 0)  # it has slept after a try that failed
+
+    def is_locked(self):
+        """Try once. Return whether the lock was granted."""
+        self.held = self.manager.lock(self.key, self.ttl_ms)
+        return bool(self.held)
+
+    def release(self):
+        """Unlock the key. The library does not say whether the lock had been lost."""
+        self.manager.unlock(self.held)
+
+
+STAGE = LIBRARY.stage(lock=adapted(Managed), store="redis_nodes", ttl_ms=3000, environment="redlock_py")
