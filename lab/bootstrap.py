@@ -5,6 +5,8 @@ It installs the system's programs, makes a virtual environment, and installs the
 The Makefile calls ``python3 -m lab.bootstrap [--dev] [--stage NAME | --every-stage] [--scenario NAME]``. The server of a
 stage's lock is installed when that stage is named. With --dev all servers and a browser are installed: the tests need them.
 
+``lab doctor --install`` uses only the part that installs system programs (``install_servers``).
+
 The set-up announces each step before it takes it, and takes no step twice. Where it cannot take a step, it prints how to do it
 by hand, and ends with status 4.
 """
@@ -19,7 +21,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lab import prerequisites
@@ -37,19 +39,46 @@ class Cannot(Exception):  # noqa: N818 - says what it is
 
 def main() -> int:
     """Set up; with --dev also the tools of ``make check`` and ``make test``. Return the exit status."""
+    return _status_of(_set_up)
+
+
+def install_servers(stores: set[str]) -> ExitStatus:
+    """Install what every run needs and what these stores need. Return the exit status: 4 where it is for the user to do."""
+
+    def install() -> None:
+        try:
+            with _alone():
+                _programs(stores)
+        except subprocess.CalledProcessError as error:
+            by_hand = prerequisites.install_line(prerequisites.missing(stores))
+            raise Cannot(f"this command failed: {shlex.join(error.cmd)}. Install by hand: {by_hand}") from None
+        if absent := prerequisites.missing(stores):
+            raise Cannot(f"{' and '.join(absent)} cannot be found. Install by hand: {prerequisites.install_line(absent)}")
+        _say(f"all that the lab needs for {' and '.join(sorted(stores))} is installed")
+
+    return _status_of(install)
+
+
+def _set_up() -> None:
+    """Do all that the Makefile asks for. Raises Cannot, CalledProcessError."""
     dev = "--dev" in sys.argv[1:]
+    _check_folder(HOME)
+    python = _python()
+    if python != sys.executable:  # an old Python cannot read the stages
+        os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
+    with _alone():
+        stores = _stores(sys.argv[1:])
+        _programs(stores)
+        _venv(python)
+        _packages("requirements-dev.txt" if dev else "requirements.txt", dev)
+        if prerequisites.CLOCKS in stores:
+            _clocks()
+
+
+def _status_of(steps: Callable[[], None]) -> ExitStatus:
+    """Take some steps, and return the exit status. Print why a step could not be taken."""
     try:
-        _check_folder(HOME)
-        python = _python()
-        if python != sys.executable:  # an old Python cannot read the stages
-            os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
-        with _alone():
-            stores = _stores(sys.argv[1:])
-            _programs(stores)
-            _venv(python)
-            _packages("requirements-dev.txt" if dev else "requirements.txt", dev)
-            if prerequisites.CLOCKS in stores:
-                _clocks()
+        steps()
     except Cannot as reason:
         print(f"setup: {reason}", file=sys.stderr)
         return ExitStatus.CANNOT_RUN
@@ -94,7 +123,9 @@ def _alone() -> Iterator[None]:
 def _stores(words: list[str]) -> set[str]:
     """Return the stores of the named stages. An unknown stage has none here: the lab itself refuses it later."""
     if "--dev" in words or "--every-stage" in words:
-        return {program.store for program in prerequisites.PROGRAMS} - (set() if "--dev" in words else {prerequisites.BROWSER})
+        return {program.store for program in prerequisites.PROGRAMS} - (
+            {prerequisites.PHP} if "--dev" in words else {prerequisites.BROWSER, prerequisites.LANGUAGES, prerequisites.PHP}
+        )
     from app.locks import stages
 
     clocks = {prerequisites.CLOCKS} if "--scenario" in words and _moves_clocks(words[words.index("--scenario") + 1]) else set()

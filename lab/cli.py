@@ -12,10 +12,9 @@ import click
 
 from lab.commands.exit_status import status_of
 from lab.commands.explore_commands import explore, play, replay
-from lab.commands.measurement_names import measurements
-from lab.commands.out_option import out_option
-from lab.commands.scenario_options import scenario_options, server_options
-from lab.commands.sweep_names import sweeps
+from lab.commands.lock_commands import failures, libraries, new, scorecard, test
+from lab.commands.measurement_names import measurements, sweeps
+from lab.commands.scenario_options import out_option, scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.docgen.command import docs
 from lab.errors import MEANINGS, ExitStatus, choose_from
@@ -40,7 +39,7 @@ STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for st
 
 @click.group(
     cls=Commands,
-    commands=[explore, replay, play, docs],
+    commands=[explore, replay, play, docs, test, new, libraries, scorecard, failures],
     epilog=STATUSES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -131,7 +130,7 @@ def sweep(
 ) -> int:
     """Vary one parameter, and measure its effect.
 
-    NAME is one of the sweeps below. Each point is a run in reports/runs. Each value is measured once, in a random
+    NAME is one of the sweeps below. Each point is a run of its own. Each value is measured once, in a random
     order that the seed sets, before any is measured again. An option that you leave out has the sweep's own value;
     the seed is 1.
     """
@@ -243,7 +242,7 @@ def report(runs: tuple[str, ...], out: Path | None) -> None:
     """Draw a run again, and write the site of all runs.
 
     RUNS is one run (by default the latest), the folder of a sweep, or several runs. Several runs are compared, as
-    `lab compare` does. The site is reports/index.html.
+    `lab compare` does. The site is index.html in the folder of all runs.
     """
     from lab.commands.report import report_again
 
@@ -255,7 +254,7 @@ def report(runs: tuple[str, ...], out: Path | None) -> None:
 def serve(port: int) -> int:
     """Serve the site of all runs to this machine until Ctrl-C.
 
-    The command serves only the folder reports/.
+    The command serves only the folder of the runs.
     """
     from lab.ui.static_server import serve as serve_site
 
@@ -275,14 +274,16 @@ def clean(keep: int) -> None:
     click.echo(f"removed {counted(len(gone), 'folder')}; kept at most the newest {counted(keep, 'run')}")
 
 
-@lab.command()
-def doctor() -> int:
-    """List installed programs, and how to install missing programs."""
-    from lab.prerequisites import examine, missing
+STORES = "Install the servers that locks in STORE need: redis (the default), mysql, postgresql, etcd or zookeeper."
 
-    for name, found, remark in examine():
-        click.echo(f"{name:18}{found}\n{'':18}{remark}")
-    return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
+
+@lab.command()
+@click.option("--install", is_flag=False, flag_value="redis", metavar="[STORE]", help=STORES)
+def doctor(install: str | None) -> int:
+    """List installed programs, and how to install missing programs."""
+    from lab.commands.doctor import install_servers, list_programs
+
+    return list_programs() if install is None else install_servers(install)
 
 
 @lab.command(epilog=measurements())

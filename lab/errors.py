@@ -64,6 +64,7 @@ OF_THE_PLACE = {
 # The command that lists all things of a kind: an error names it in place of a long list.
 LISTED_BY = {
     "command": "lab --help",
+    "known failure": "lab failures",
     "measurement": "lab bench --help",
     "scenario": "lab scenarios",
     "stage": "lab stages",
@@ -93,7 +94,7 @@ class MissingProgram(LabError):  # noqa: N818 - names what it is
 
 
 class MissingPackage(LabError):  # noqa: N818 - names what it is
-    """A Python package that only some measurements need is not installed. The message says how to get it."""
+    """A Python package that a lock needs is not installed. The message says how to get it."""
 
 
 class NotReady(LabError):  # noqa: N818 - names what it is

@@ -9,14 +9,25 @@ from pathlib import Path
 
 from lab.errors import BadInput
 
-HOME = Path(__file__).parents[1]  # the project's own folder
+HOME = Path(__file__).parents[1]  # the project's own folder; where the lab is installed, the folder of all packages
+# Only pip leaves such a folder next to the packages. A missing pyproject.toml would not show it: the image has none either
+INSTALLED = any(HOME.glob("lock_lab-*.dist-info"))
 DOCS = HOME / "docs"
 EXPECTED = DOCS / "expected.toml"  # the verdict that was written down for each cell of the matrix
 LOCUSTFILES = HOME / "locustfiles"
 REFERENCE = HOME / "reports" / "reference"  # the runs, matrix and benchmarks that the documents quote
 SCENARIOS = HOME / "scenarios"
+WORKERS = HOME / "workers"  # programs that hold locks in other languages, and examples of such locks
 
-REPORTS = Path("reports")  # where a command writes its runs: below the folder that it is called in
+# where a command writes its runs: below the folder that it is called in, which is somebody else's where the lab is installed
+REPORTS = Path("lab-runs" if INSTALLED else "reports")
+COMMAND = "lab" if INSTALLED else ".venv/bin/lab"  # as messages name it: `make` puts nothing on PATH
+
+
+def need_clone(what: str = "this command") -> None:
+    """Raise BadInput where the lab is installed. what: the command or the option that reads or writes more than the packages."""
+    if INSTALLED:
+        raise BadInput(f"{what} needs a clone of the project: the lab was installed without its documents and its containers")
 
 
 def has_a_place() -> bool:

@@ -11,8 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from app.lock import Stage
-from lab.containers.backend import cluster, engine
-from lab.containers.workers import load_workers
+from lab.containers.backend import cluster, engine, load_workers
 from lab.errors import ExitStatus, in_short, of_the_place
 from lab.evidence.run_folder import RunFolder, RunRecord, kept_on_failure, save
 from lab.judge.findings import Findings
@@ -55,7 +54,7 @@ def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))
         try:
-            with load_workers(system.workers, scenario, system.address, folder):
+            with load_workers(system, scenario, folder):
                 load.wait(on_progress, well)
         finally:
             load.stop()

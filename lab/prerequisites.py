@@ -12,7 +12,9 @@ from pathlib import Path
 
 from lab.errors import MissingProgram
 
-SERVER_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")  # where distributions install servers
+# where distributions install servers; Debian keeps each version of PostgreSQL in a folder of its own, and the newest is taken
+POSTGRESQL = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), key=lambda name: (len(name), name), reverse=True)
+SERVER_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin", *POSTGRESQL)
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class SystemProgram:
     optional: bool = False
     # only stages with this store need it; empty where all need it
     store: str = ""
-    # where it is on each system, if it is not a command (a Java archive)
+    # where it is on each system, if it is not a command (a Java archive, a package of Debian)
     files: tuple[str, ...] = ()
 
     def found(self) -> str | None:
@@ -48,12 +50,20 @@ FAKETIMES = tuple(
 )
 UNSYNCED_PAGES = "cachestat"  # what scenarios with a loss of power need: a system call, and no program
 CLOCKS = "clocks"  # what scenarios with clocks that jump need, as stages need their store
+LANGUAGES = "languages"  # what the tests of workers need
+PHP = "php"  # what the locks of PHP need, in libraries/
 BROWSER = "browser"  # what the tests of the lab's pages need
 PROGRAMS = (
     SystemProgram("redis-server", _everywhere("redis", apt="redis-server"), "the store of the lock and of the counter"),
     SystemProgram("nginx", _everywhere("nginx"), "the load balancer in front of the replicas", version_flag="-v"),
     SystemProgram(
         "mariadbd", _everywhere("mariadb-server", brew="mariadb"), "the stages whose lock is in a database", store="mysql"
+    ),
+    SystemProgram(  # on Debian with initdb and pg_stat_statements
+        "postgres",
+        _everywhere("postgresql", dnf="postgresql-server postgresql-contrib", brew="postgresql@15"),
+        "the locks of libraries in PostgreSQL",
+        store="postgresql",
     ),
     SystemProgram("etcd", _everywhere("etcd", apt="etcd-server"), "the stages whose lock is in etcd", store="etcd"),
     SystemProgram(
@@ -71,6 +81,12 @@ PROGRAMS = (
     ),
     SystemProgram(
         "libfaketime.so.1", _everywhere("libfaketime"), "the scenarios in which clocks jump", store=CLOCKS, files=FAKETIMES
+    ),
+    SystemProgram("node", _everywhere("nodejs", brew="node"), "locks in JavaScript", store=LANGUAGES),
+    SystemProgram("php", _everywhere("php-cli", brew="php"), "locks in PHP", store=LANGUAGES),
+    *(
+        SystemProgram(name, {"apt": name}, "locks of libraries in PHP", store=PHP, files=(f"/var/lib/dpkg/info/{name}.list",))
+        for name in ("php-cli", "php-redis", "php-symfony-lock", "php-illuminate-cache", "php-illuminate-redis")
     ),
     SystemProgram("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
     SystemProgram(
@@ -119,9 +135,12 @@ def how_to_install(name: str) -> str:
     """Return one sentence for an error message."""
     if name == UNSYNCED_PAGES:
         return "It is a system call of Linux 6.5 or newer, for files on the file system of a disk: not on tmpfs, not on overlay."
-    if name not in {program.name for program in PROGRAMS}:
-        by_hand = f"'pip install -r requirements.txt' with {sys.executable}"
-        return f"It is one of the project's Python packages: run 'make setup', or {by_hand}."
+    known = next((program for program in PROGRAMS if program.name == name), None)
+    if known is None:
+        by_hand = f"'{sys.executable} -m pip install {name}'"
+        return f"It is one of the lab's Python packages: run 'make setup' in a clone of the project, or {by_hand}."
+    if (by := manager()) is not None and by not in known.packages:
+        return "It is a package of Debian and Ubuntu."
     if manager() is None:
         return f"Install it with your system's package manager (Debian, Ubuntu: {install_line([name], 'apt')})."
     return f"Install it with: {install_line([name])}"

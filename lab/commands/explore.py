@@ -1,4 +1,4 @@
-"""``lab explore``: decide every order of events."""
+"""``lab explore``: decide every order of events, and write what holds as a certificate."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from app.lock import Claim, Stage
 from lab.commands import explored_words as words
 from lab.commands.confirm_on_cluster import Confirmed, confirmed_on_cluster
-from lab.commands.explore_certificate import certify
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
+from lab.explore import certificate
 from lab.explore import schedule as schedule_files
+from lab.explore.certified import NoCertificate
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.model import NotExplored
-from lab.explore.questions import TTL_MS, Question, SearchOptions, decidable
+from lab.explore.questions import Question, SearchOptions, decidable
 from lab.explore.result import as_data
 from lab.explore.search.event import short
 from lab.explore.search.replay import Differs, NotPossible
@@ -31,9 +32,8 @@ from lab.explore.search.searched import Broken
 from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.server import servers as redis_servers
-from lab.explore.store.others import is_other
+from lab.explore.store.others import INSTEAD, is_other, why_not
 from lab.explore.store.real_redis import MachineStalled, RealRedis
-from lab.explore.unexplored import INSTEAD, why_not
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
@@ -41,6 +41,18 @@ from lab.scenario.stages import find_stage
 from lab.story.from_schedule import staged
 from lab.story.happening import Story
 from lab.story.terminal import rows
+
+
+def certify(decision: Decision, real: RealRedis, path: Path, console: Console) -> ExitStatus:
+    """Write the certificate of a decision, and say what is in it. Return 3, and write nothing, where there can be none."""
+    console.print()
+    try:
+        console.print(*certificate.write(decision, real, path), sep="\n", highlight=False, soft_wrap=True)
+    except NoCertificate as why:
+        console.print(f"No certificate is written: {why}.", style="yellow", highlight=False, soft_wrap=True)
+        return ExitStatus.NOTHING_SHOWN
+    return ExitStatus.GOOD
+
 
 DECISION = "decision.json"
 # where no other time is given: a lock on several servers has more orders, and to replay a history takes longer than a state
@@ -117,7 +129,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     1 if a promise breaks, 0 if every promise that the searches can decide was decided and holds, 3 otherwise.
     """
     check_servers(stage, of_servers)
-    servers, ttl_ms = of_servers or servers_of(stage), asked.ttl_ms or TTL_MS
+    servers, ttl_ms = of_servers or servers_of(stage), asked.ttl_of(stage)
     questions = [one for one in asked.questions(stage) if wanted.only is None or wanted.only in one.tests(servers)]
     if not questions:
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lab.commands.out_option import out_option
+from lab.commands.scenario_options import out_option
 from lab.errors import BadInput
 from lab.paths import new_folder
 

@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.lock import Claim, Stage
 from app.locks import stages
 from lab.explore import kept
+from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.decision import Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
@@ -118,6 +119,13 @@ def _reason(answer: SearchOutcome) -> str:
     return f"{why}: {answer.about}" if answer.about else why
 
 
+def why_open(searches: Sequence[dict[str, Any]]) -> str:
+    """Return the first reason for which searches of a kept decision decided nothing; another reason goes before a budget."""
+    found = [(Undecided(one["undecided"]), one["about"]) for one in searches if one.get("undecided")]
+    why, about = next((one for one in found if one[0] not in OF_THE_BUDGET), found[0])
+    return f"{WHY[why]}: {about}" if about else WHY[why]
+
+
 def _line(claim: Claim, text: str) -> str:
     first, *rest = textwrap.wrap(text, WIDTH - 4, initial_indent=" " * (COLUMN - 2), subsequent_indent=" " * COLUMN) or [""]
     head = f"  {claim.name:<{COLUMN - 2}}"
@@ -162,16 +170,21 @@ def again(stage: Stage, question: Question, broken: Broken, out: Path | None) ->
     """Return the command that runs a schedule again."""
     if out is not None:
         return f"again: lab replay {out / broken.finding.claim.name}.json"
+    command = replay(stage.lookup, question, broken)
+    return f"again: {command or 'lab explore --out FOLDER keeps it as a file for lab replay'}"
+
+
+def replay(named: str, question: Question, broken: Broken) -> str:
+    """Return the command that runs a schedule again; empty where it needs a file. named: the stage, as a command names it."""
     task = question.task
-    plain = task.at_once == task.in_turn == 1 and not task.ends and task.wait_ms == 10**9
-    if not plain:
-        return "again: lab explore --out FOLDER keeps it as a file for lab replay"
+    if not (task.at_once == task.in_turn == 1 and not task.ends and task.wait_ms == FOR_EVER_MS):
+        return ""
     options = f" --work-ms {task.work_ms}" if task.work_ms else ""
     options += f" --nap-ms {task.nap_ms}" if task.nap_ms != 100 else ""
     options += " --nested" if task.nested else ""
     options += f" --clients {question.replicas}" if question.replicas > PAIR else ""
     options += f" --ttl-ms {task.ttl_ms}" if task.ttl_ms != 3000 else ""
-    return f"again: lab replay {stage.lookup}:{short(broken.events)}{options}"
+    return f"lab replay {named}:{short(broken.events)}{options}"
 
 
 def closing(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from lab.errors import ExitStatus, worst
 from lab.experiments.lesson import DIFF, OPEN, RUN, Action, Placed, step, steps
 from lab.interrupts import Interrupted
 from lab.judge.judgement import Judgement
+from lab.paths import need_clone
 from lab.report.terminal import terminal
 from lab.scenario.options import OPTIONS
 from lab.scenario.stage_diff import difference
@@ -28,8 +29,9 @@ def give_class(first: int, commands: click.Group) -> int:
     """Give the lesson from its step ``first`` on. Return the worst exit status of what was run.
 
     commands: the commands of the lab, which the steps name. Between the steps the lesson waits for Enter; in a pipe it continues.
-    Raises BadInput for a step that there is not.
+    Raises BadInput for a step that there is not, and where the lab is installed.
     """
+    need_clone()
     begin = step(first)
     out = terminal()
     wait = wait_for_enter if sys.stdin.isatty() and out.is_terminal else _go_on

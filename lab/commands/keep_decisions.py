@@ -14,9 +14,10 @@ from lab.explore import kept
 from lab.explore.decision import Decision, Explorer
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.server import servers
+from lab.explore.store.others import why_not
 from lab.explore.store.real_redis import RealRedis
-from lab.explore.unexplored import why_not
 from lab.explore.workers import MOST_WORKERS, decide
+from lab.paths import need_clone
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
 from lab.servers.server import Server
@@ -27,6 +28,7 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
 
     Only a stage of the ladder is kept, or a lock of ``docs/slips``. Raises BadInput.
     """
+    need_clone("--keep")
     if name is not None and Path(name).resolve() not in kept.slips().values():
         choose_from("stage", name, stages())
     slips = [one for one in map(find_stage, map(str, kept.slips().values())) if commands(one)]

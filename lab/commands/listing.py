@@ -12,7 +12,8 @@ from rich.syntax import Syntax
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
+from lab.paths import COMMAND
 from lab.report.terminal import load_in_words, terminal
 from lab.scenario import reader
 from lab.scenario.fault import Fault, kind_of
@@ -23,7 +24,6 @@ from lab.scenario.stages import find_stage
 from lab.text import WIDTH, hanging, in_few_words
 
 LABEL = 12  # columns for the name of a part
-LAB = ".venv/bin/lab"  # the command as it works in the project's folder: `make` puts nothing on PATH
 
 
 def print_stages(name: str | None = None) -> None:
@@ -38,7 +38,7 @@ def print_stages(name: str | None = None) -> None:
         if title != (title := part(stage.name)):
             _say(f"\n[bold]{escape(title)}[/]")
         _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
-    _say(f"\nMore about a stage: {LAB} stages NAME", style="dim")
+    _say(f"\nMore about a stage: {COMMAND} stages NAME", style="dim")
 
 
 def _print_stage(stage: Stage) -> None:
@@ -51,9 +51,9 @@ def _print_stage(stage: Stage) -> None:
     lines += [("Still wrong" * (number == 0), line) for number, line in enumerate(story.still)]
     claims = [f"{claim.name}: {claim.value}" for claim in Claim if claim in stage.claims] or ["none"]
     lines += [("Claims" * (number == 0), line) for number, line in enumerate(claims)]
-    lines += [("See it" * (number == 0), f"{LAB} {line.removeprefix('lab ')}") for number, line in enumerate(story.see_it)]
+    lines += [("See it" * (number == 0), f"{COMMAND} {line.removeprefix('lab ')}") for number, line in enumerate(story.see_it)]
     why = why_not(stage)
-    lines += [("All orders", f"not explored: {why}" if why else f"{LAB} explore {stage.name}")]
+    lines += [("All orders", f"not explored: {why}" if why else f"{COMMAND} explore {stage.name}")]
     _print_parts(lines if why else [*lines, *(("", line) for line in _decided(stage))])
 
 
@@ -117,7 +117,7 @@ def print_scenarios(name: str | None = None) -> None:
     wide = max(map(len, names))
     for each in names:
         _say(f"[bold]{each:<{wide}}[/]  {escape(reader.load(each).title)}")
-    _say(f"\nMore about a scenario: {LAB} scenarios NAME", style="dim")
+    _say(f"\nMore about a scenario: {COMMAND} scenarios NAME", style="dim")
 
 
 def _print_scenario(one: Scenario, named: str) -> None:
@@ -130,7 +130,7 @@ def _print_scenario(one: Scenario, named: str) -> None:
     if one.danger:
         lines += [("Danger", "A pass counts only if the run reached all of these:")]
         lines += [("", f"{name} ≥ {least} ({MEASURES[name]})") for name, least in one.danger.items()]
-    lines += [("See it", f"{LAB} run {named} --stage NAME")]
+    lines += [("See it", f"{COMMAND} run {named} --stage NAME")]
     _print_parts(lines)
 
 

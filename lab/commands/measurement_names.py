@@ -1,11 +1,14 @@
-"""The measurements of ``lab bench``, a line each, for --help: to import the measurements themselves would be slow."""
+"""What ``lab bench`` and ``lab sweep`` measure, a line each, for --help: to import the measurements themselves would be slow."""
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 OF_THE_LAB = {
     "journals": "throughput with journals and failpoints, compared with none",
-    "judging": "time and memory to judge a million increments",
     "explorer": "lab explore: its time and memory; compared with frontrun",
+    "wire": "redis-py's lock in a worker, compared with it in the replicas",
 }
 OF_THE_LOCKS = {
     "locks": "all stages without replicas; lua compared with redis-py's lock",
@@ -24,3 +27,17 @@ def measurements() -> str:
     return "\n\n".join(
         "\n".join(("\b", title, *(f"  {name:<10}{what}" for name, what in lines.items()))) for title, lines in parts
     )
+
+
+SHELF = Path(__file__).parents[1] / "experiments" / "sweeps"
+
+
+def sweeps() -> str:
+    """Return the help text; click keeps the lines of a paragraph that begins with a backspace."""
+    return "\n".join(("\b", "Sweeps:", *(f"  {path.stem:<10}{_title(path)}" for path in sorted(SHELF.glob("[!_]*.py")))))
+
+
+def _title(path: Path) -> str:
+    """Return the title in ``SWEEP = Sweep(title="…")``."""
+    words = (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.keyword) and node.arg == "title")
+    return str(ast.literal_eval(next(words).value))

@@ -10,7 +10,7 @@ from typing import Any
 from lab.containers.backend import as_many_as_are_up
 from lab.evidence import run_folder
 from lab.judge.judgement import Judgement
-from lab.paths import shown
+from lab.paths import COMMAND, shown
 from lab.pipeline import conduct_with_progress, finish
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
@@ -41,9 +41,7 @@ def run_one(
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     if left := run_folder.take_abandoned():
         runs = counted(len(left), "unfinished run")
-        sys.stderr.write(
-            f"note: a lab that was killed left {runs}; `.venv/bin/lab clean` removes what is left ({shown(left[0])})\n"
-        )
+        sys.stderr.write(f"note: a lab that was killed left {runs}; `{COMMAND} clean` removes what is left ({shown(left[0])})\n")
     introduce(out, stage, scenario)
     done = None
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lab.errors import BadInput
+from lab.paths import REPORTS, new_folder
 from lab.scenario.options import OPTIONS, Option
 
 
@@ -52,3 +53,11 @@ def _adding(options: Iterable[Option], helps: Mapping[str, str]) -> Callable[[An
         return command
 
     return add
+
+
+def out_option(what: str, default: str = "") -> Callable[[Any], Any]:
+    """Add ``--out``: the folder for the result of a command. A place that cannot be one is refused before the first run."""
+    text = f"Folder for {what}." + (f"  [default: {REPORTS}/{default}]" if default else "")
+    return click.option(
+        "--out", callback=lambda _, option, value: value and new_folder(value, "--out"), help=text, metavar="PATH"
+    )

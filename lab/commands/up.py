@@ -6,11 +6,13 @@ import dataclasses
 import sys
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import RunFolder, kept_on_failure
+from lab.paths import COMMAND, LOCUSTFILES, shown
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
@@ -62,7 +64,7 @@ def _announce(system: Cluster, names: list[str]) -> None:
         f"{address}  serves {names[0]} over {counted(len(system.replicas), 'replica')} until Ctrl-C",
         f"  curl -X POST {increment}{several}",
         f"  curl {address}/value",
-        f"  .venv/bin/locust -f locustfiles/rush.py --web-host 127.0.0.1 --host {address}",
+        f"  {Path(COMMAND).with_name('locust')} -f {shown(LOCUSTFILES / 'rush.py')} --web-host 127.0.0.1 --host {address}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

@@ -1,14 +1,20 @@
-"""Where a run's servers are: processes of this machine, or containers. LAB_ENGINE decides; the image sets it."""
+"""Where a run's servers are: processes of this machine, or containers. LAB_ENGINE decides; the image sets it.
+
+Modules of containers are imported only where a run is in containers: no other run needs them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from lab.errors import choose_from
+from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
+from lab.servers.cluster import cluster as local
 
 VARIABLE = "LAB_ENGINE"
 LOCAL, COMPOSE = ENGINES = ("local", "compose")
@@ -22,12 +28,19 @@ def engine() -> str:
 def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
     """Return the engine's ``cluster(supervisor, stage, scenario, run, folder, …)``."""
     if engine() == LOCAL:
-        from lab.servers.cluster import cluster as local
-
         return local
     from lab.containers.cluster import cluster as composed
 
     return composed
+
+
+def load_workers(system: Cluster, scenario: Scenario, folder: Path) -> AbstractContextManager[None]:
+    """Run Locust's workers in their containers for the duration of the block, if the system has any. Raises OSError, NotReady."""
+    if not system.workers:
+        return nullcontext()
+    from lab.containers.cluster import load_workers as composed
+
+    return composed(system.workers, scenario, system.address, folder)
 
 
 def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:

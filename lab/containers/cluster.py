@@ -24,14 +24,15 @@ from lab.containers.clocks import Reading, number_of
 from lab.containers.host_control import CUT, MEND, RELOAD, HostControl
 from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFetcher, until_ready
 from lab.errors import BadInput, NotReady
-from lab.scenario.fault import Need, Target
-from lab.scenario.fault_place import Place
+from lab.load.locust import MASTER_PORT, RECORD
+from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import ENSEMBLES
 from lab.scenario.scenario import Scenario
 from lab.servers import fault_target
 from lab.servers.cluster import Cluster, replica_settings
 from lab.servers.programs.gunicorn import health
 from lab.servers.programs.mariadb import TABLES, ask
+from lab.servers.server import LoadWorker
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
 
@@ -104,6 +105,8 @@ def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
     }
     if why := next((words for words, true in never.items() if true), None):
         raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
+    if stage.store and stage.store not in PORTS:
+        raise BadInput(f"{stage.name} does not run in containers: no service has its store, {stage.store}")
     fault_target.refuse(stage, scenario)
     for kind, why in place(stage).refusals(scenario.faults).items():
         raise BadInput(
@@ -258,3 +261,22 @@ def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> No
         f" with all {len(wanted)} replicas behind it (it resolves their name when it starts): docker compose kill -s HUP "
         "nginx, or in a Swarm docker service update --force lab_nginx",
     )
+
+
+@contextlib.contextmanager
+def load_workers(workers: Sequence[LoadWorker], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
+    """Run the Locust workers for the duration of the block. Raises OSError, NotReady.
+
+    The request logs of workers on other hosts are copied to this one.
+    """
+    options = {"host": f"http://{host}", "master-port": MASTER_PORT, "expect-workers": len(workers)}
+    with contextlib.ExitStack() as ending:
+        for worker in workers:
+            ending.callback(worker.end_run)
+            options["master-host"] = worker.lab_address()
+            worker.begin_run(locustfile=scenario.load, options=options, record=str(folder / RECORD))
+            if not worker.ask("GET", "/")["shared"]:
+                fetching = RecordFetcher(worker, folder / RECORD)
+                fetching.start()
+                ending.callback(fetching.close)
+        yield

@@ -27,7 +27,7 @@ from lab.containers.cluster import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, nam
 from lab.containers.host_control import CUT, KILL, MEND, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, HostControlServer
 from lab.errors import BadInput, LabError, MissingProgram
 from lab.interrupts import interruptible
-from lab.paths import HOME, REPORTS
+from lab.paths import HOME, REPORTS, need_clone
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags
 from lab.scenario.overrides import override
@@ -178,6 +178,7 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     """Run ``lab run --engine docker``, and return the exit status of the run inside. Raises
     BadInput, MissingProgram, EngineFailed.
     """
+    need_clone("--engine docker")
     stage = find_stage(stage_name)
     if stage.lookup != stage.name:
         raise BadInput(f"{stage_name} is a file on this machine, which the image does not contain; move it into app/locks")

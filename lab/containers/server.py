@@ -94,10 +94,6 @@ class ContainerServer:
         until_ready(self.name, self.ready)
         self.killed = False
 
-    def restart(self) -> None:
-        self.kill()
-        self.start_again()
-
     def pause(self) -> None:
         self.paused = True
         self._ask_control(PAUSE)

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import part, stages
-from lab.docgen import cells, figure_values
+from lab.docgen import cells, figures
 from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
 from lab.language.choice import Language
 from lab.language.phrases import exactly
 from lab.paths import HOME
 from lab.play.levels import LEVELS
-from lab.report import matrix, reference, steps_picture
+from lab.report import matrix, pages, reference
 from lab.report.pages import lock_servers
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
@@ -151,10 +151,10 @@ def _title(name: str) -> str:
 
 
 def _picture(stage: str, scenario_name: str, language: Language = ENGLISH) -> str:
-    one = figure_values.of(stage, scenario_name)
+    one = figures.of(stage, scenario_name)
     title = reader.load(scenario_name).title
     title = title if language is ENGLISH else exactly("title", [title]).get(title, title)
-    shown = one.folder / steps_picture.NAMES[language] if one.steps else one.shown
+    shown = one.folder / pages.STEPS[language] if one.steps else one.shown
     source = UP + shown.relative_to(HOME).as_posix()
     mark = say.words(language)["mark"]
     text = f"{say_run.caption(timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
@@ -194,7 +194,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "neighbours": _neighbours,
     "contents": _contents,
     "picture": _picture,
-    "shown": figure_values.figure,
+    "shown": figures.figure,
     "figure": _figure,
     "servers": _servers,
     "cell": _cell,

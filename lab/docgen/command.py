@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lab.errors import ExitStatus
+from lab.paths import need_clone
 
 
 @click.command()
@@ -30,11 +31,12 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, check:
     the Chinese pages whose English page has changed since a person compared them. --check also compares the charts of the
     reference ladder and of its sweeps, which `lab report FOLDER` draws again; it exits with 1 if anything differs.
     """
+    need_clone()
     if check:
         return _check()
     from lab.docgen import chapters, translations
+    from lab.docgen.figures import rerun as run_again
     from lab.docgen.generate import write
-    from lab.docgen.rerun_figures import rerun as run_again
 
     if compared:
         click.echo(f"recorded in {translations.record_comparison(compared)}")

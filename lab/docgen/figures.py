@@ -1,14 +1,14 @@
-"""The pictures of the book: the run that each chapter shows, the small part of its facts that is kept, and the drawing.
+"""The pictures of the book: the run that each chapter shows, the part of its facts that is kept, its figures, and the drawing.
 
 ``docs/pictures.toml`` lists the runs. ``reports/reference/chapters/<stage>-<scenario>/`` keeps run.json, verdict.json,
-series.json, and a timeline.json with only what is shown. Nothing is run here: ``rerun_figures`` does that.
+series.json, and a timeline.json with only what is shown. ``rerun`` makes such a run again; nothing else here runs anything.
 """
 
 from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -18,11 +18,12 @@ import msgspec
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.run_folder import load as load_record
+from lab.experiments.child_run import NoVerdict, child_run
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
-from lab.paths import DOCS, REFERENCE
-from lab.report import steps_picture, timeline_focus, timeline_reader
+from lab.paths import DOCS, HOME, REFERENCE, REPORTS
+from lab.report import pages, reference, timeline_focus, timeline_reader
 from lab.report.chart import conditions
 from lab.report.lanes.drawing import still
 from lab.report.run_data import Result
@@ -61,7 +62,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def shown(self) -> Path:
         """Return the path of the picture that the chapter shows."""
-        return self.folder / (steps_picture.NAMES[Language.ENGLISH] if self.steps else DRAWN)
+        return self.folder / (pages.STEPS[Language.ENGLISH] if self.steps else DRAWN)
 
     @property
     def command(self) -> list[str]:
@@ -185,4 +186,79 @@ def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:
     found = None if picture is None else steps(picture)
     if found is None:
         raise BadInput(f"docs/pictures.toml: the run of {one.name} lost nothing that has steps")
-    return steps_picture.draw(result(one), found, folder, language)
+    return pages.draw_steps(result(one), found, folder, language)
+
+
+OF_LOSS = ("destroyed", "read", "wrote", "overwrote", "culprit")
+OF_THEFT = ("thief", "between", "robbed", "robbed_after_ms")
+
+
+def of(stage: str, scenario: str) -> Illustration:
+    """Return the picture of a stage under a scenario. Raises BadInput."""
+    return illustrations()[choose_from("picture", f"{stage}-{scenario}", illustrations())]
+
+
+def figure(stage: str, scenario: str, name: str) -> str:
+    """Return one figure of the run. Raises BadInput.
+
+    OF_LOSS are figures of the loss that the picture opens on, OF_THEFT of the first theft in it. ``third`` is a third of the
+    acknowledged requests: document 1 calls it the least that three servers leave. All others are those of ``reference.figure``.
+    """
+    one = of(stage, scenario)
+    if name in OF_LOSS:
+        return str(_loss(one)[name])
+    if name in OF_THEFT:
+        return str(_theft(one)[name])
+    if name == "third":
+        return f"{result(one).judgement.acknowledged / 3:.0f}"
+    return reference.figure(result(one), name)
+
+
+def _loss(one: Illustration) -> dict[str, object]:
+    picture = timeline(one)
+    if picture.focus == NEVER:
+        raise BadInput(f"the picture {one.name} opens on no loss")
+    loss = picture.losses[picture.focus]
+    culprit = picture.held[loss.culprit]
+    values = {"read": culprit.read, "wrote": culprit.wrote, "overwrote": culprit.overwrote}
+    return values | {"destroyed": loss.destroyed, "culprit": culprit.request}
+
+
+def _theft(one: Illustration) -> dict[str, object]:
+    """Return the first theft: the request that deleted another's key, that other, and the holders between the two."""
+    picture = timeline(one)
+    for life in picture.lives:
+        if life.how == "del" and NEVER not in (life.by, life.holder) and life.by != life.holder:
+            thief, robbed = picture.held[life.by], picture.held[life.holder]
+            between = [held.request for held in picture.held if thief.got < held.got < robbed.got]
+            after_ms = (life.gone - robbed.got) / 1000
+            return {
+                "thief": thief.request,
+                "robbed": robbed.request,
+                "between": ", ".join(between) or "no request",
+                "robbed_after_ms": f"{after_ms:.0f}",
+            }
+    raise BadInput(f"no request deletes another's lock in the picture {one.name}")
+
+
+def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:
+    """Run what the named pictures show (``all`` for every picture) and keep the facts.
+
+    Raises BadInput for an unknown name, or for a run with another verdict than the picture must show; the facts that were
+    kept before then stay.
+    """
+    shelf = illustrations()
+    for name in names:
+        choose_from("picture", name, ["all", *shelf])
+    for one in shelf.values():
+        if "all" in names or one.name in names:
+            report(f"{one.name}: {' '.join(one.command)}")
+            keep(one, _run(one))
+
+
+def _run(one: Illustration) -> Path:
+    try:
+        judgement = child_run(one.command[2:], HOME)
+    except NoVerdict as failure:
+        raise BadInput(str(failure)) from None
+    return HOME / REPORTS / "runs" / judgement.run

@@ -23,20 +23,21 @@ from lab.docgen import (
     explored,
     figures,
     lesson_parts,
+    libraries,
     matrix_views,
     slips,
     speed_tables,
     translations,
     verdicts,
 )
-from lab.docgen.marker import PART
+from lab.docgen.translations import PART
 from lab.errors import MEANINGS, BadInput, choose_from
-from lab.experiments import growth_report, sweep_result, sweeps
+from lab.experiments import growth_report, known_failure_report, sweep_result, sweeps
 from lab.paths import HOME, REFERENCE
 from lab.report import hero, matrix, pages
+from lab.report.pages import STEPS
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
-from lab.report.steps_picture import NAMES
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
@@ -57,7 +58,7 @@ def write() -> list[Path]:
     Raises BadInput for an unknown part, naming the document.
     """
     changed = []
-    for path, draw in {**pictures(), **matrix_views.pages()}.items():
+    for path, draw in {**pictures(), **kept_pages()}.items():
         before = path.read_bytes() if path.exists() else b""
         draw(path.parent)
         if path.read_bytes() != before:
@@ -79,7 +80,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     drawn |= {
         one.folder / name: partial(figures.draw_steps, one, language)
         for one in shelf
-        for language, name in NAMES.items()
+        for language, name in STEPS.items()
         if one.steps
     }
     heroes = {
@@ -95,6 +96,11 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | speed_tables.omission_pictures()
         | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
     )
+
+
+def kept_pages() -> dict[Path, Callable[[Path], object]]:
+    """Return the pages of kept results: the path of each, and the function that writes it into a folder."""
+    return matrix_views.pages() | libraries.pages()
 
 
 def filled(path: Path) -> str:
@@ -253,7 +259,9 @@ PARTS: dict[str, Callable[..., str]] = {
     **explored.PARTS,
     **slips.PARTS,
     **lesson_parts.PARTS,
+    **libraries.PARTS,
     **growth_report.DOCUMENT_PARTS,
+    **known_failure_report.DOCUMENT_PARTS,
 }
 # the same parts for Chinese pages: some are made of facts in Chinese, the others are translated
 IN_CHINESE: dict[str, Callable[..., str]] = {**PARTS, **explored.IN_CHINESE, **chapters.IN_CHINESE}

@@ -12,9 +12,8 @@ from pathlib import Path
 from lab.experiments.matrix import decided
 from lab.paths import REFERENCE
 from lab.report import matrix, matrix_page, matrix_picture, reference
-from lab.report.matrix import Cell
-from lab.report.matrix_marks import completed
-from lab.report.matrix_origin import Origin
+from lab.report.matrix import Cell, Origin
+from lab.report.matrix_layout import completed
 from lab.report.palette import PAPERS
 
 FOLDER = REFERENCE / "matrix"

@@ -16,11 +16,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.locks import PARTS, stages
-from lab.docgen.marker import PART, emptied, without_parts
 from lab.errors import BadInput, choose_from
 from lab.language import phrases
 from lab.language.phrases import exactly
 from lab.paths import HOME
+
+PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
+
+
+def emptied(text: str) -> str:
+    """Return the text with its markers, and without what was made for them."""
+    return PART.sub(lambda part: f"<!-- generated: {part['words']} --><!-- end -->", text)
+
+
+def without_parts(text: str) -> str:
+    """Return what a person has written."""
+    return PART.sub("", text)
+
 
 CHINESE = Path("docs/zh")
 README = Path("README.zh.md")

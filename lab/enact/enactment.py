@@ -13,8 +13,7 @@ import psutil
 import redis
 
 from app.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
-from lab.enact.clients import Client
-from lab.enact.controller import Controller, HeldThread
+from lab.enact.controller import Client, Controller, HeldThread
 from lab.enact.faults import Injected
 from lab.enact.names import Names
 from lab.explore.code.operation import CommandSent, Listen, Nap
@@ -138,7 +137,7 @@ class Enactment:
         elif event.kind is PAUSE:
             self._pause(place, event.client)
         elif event.kind is RESUME:
-            self._resume(event.client)
+            self._resume(event.client, place)
         elif event.kind is CRASH:
             self._crash(place, event.client)
         elif event.kind is RESTART:
@@ -304,9 +303,12 @@ class Enactment:
             raise ClusterDiffers("the process did not stop")
         self.paused[client] = place
 
-    def _resume(self, client: int) -> None:
-        place = self.paused.pop(client)
-        self.injected.records[place].recovering_ns = time.monotonic_ns()
+    def _resume(self, client: int, at: int = 0) -> None:
+        """Resume a replica, not before its pause is as long as it was in the explorer at this event: it can have begun late."""
+        place, states = self.paused.pop(client), self.script.states
+        record, lasts_ms = self.injected.records[place], states[at].now_ms - states[place].now_ms
+        self.controller.pass_time(record.at_ns / 1e9 + lasts_ms / 1000 - time.monotonic())
+        record.recovering_ns = time.monotonic_ns()
         os.kill(self.pids[client], signal.SIGCONT)
         self.injected.recovered(place)
 

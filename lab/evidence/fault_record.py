@@ -1,4 +1,4 @@
-"""What happened when a fault was injected: one line of ``faults.jsonl``.
+"""A fault: what it does, and what happened when it was injected, one line of ``faults.jsonl``.
 
 The replica writes the first part, at the failpoint. The injector adds the rest, and writes the line after the recovery. What
 followed from the fault is not in here: the judge computes it (``lab/judge/fault_outcome.py``).
@@ -6,10 +6,104 @@ followed from the fault is not in here: the judge computes it (``lab/judge/fault
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from app.journal import Number
-from lab.evidence.fault_effect import DONE_BY_REPLICA, EFFECT_OF_KIND, Effect
+
+
+class Effect(StrEnum):
+    """One effect. A comment says what is true from the injection of the fault to its recovery.
+
+    Each fault on the shelf ``lab/scenario/faults`` declares its effect, and the injector writes it into the fault record. The
+    judge works from the run folder alone, and may not import the shelf. So it never asks for the name of a fault's file. Two
+    faults with the same effect are judged alike, and a new fault needs no line in the judge.
+    """
+
+    # The replica's process is gone. Gunicorn starts another one.
+    PROCESS_DIES = "process_dies"
+    # The replica's process is stopped, and continues later.
+    PROCESS_STOPS = "process_stops"
+    # The request fails with an exception. Its thread and its process live on. (The file has an older word for it.)
+    REQUEST_FAILS = "thread_dies"
+    # The request stops at the failpoint without an exception, and does nothing more. Its process lives on.
+    REQUEST_HANGS = "request_hangs"
+    # The request waits at the failpoint, and continues later.
+    REQUEST_WAITS = "request_waits"
+    # One renewal fails at the client, before it is sent. The store is well, and later renewals succeed.
+    RENEWAL_FAILS = "renewal_fails"
+    # The store carried a command out, and the client sends it again because the reply is lost.
+    REPLY_LOST = "reply_lost"
+    # One command fails at the client, before it is sent. The store is well, and later commands succeed.
+    COMMAND_FAILS = "command_fails"
+    # The store carried a command out, and the client got an error in place of the reply.
+    REPLY_DROPPED = "reply_dropped"
+    # A write to the counter is delayed in the network. Its sender lives on.
+    WRITE_DELAYED = "write_delayed"
+    # A replica and the lock's store cannot reach each other.
+    CUT_OFF = "cut_off"
+    # The lock's store has ended the sessions of a replica.
+    SESSION_ENDS = "session_ends"
+    # The whole lock store takes commands and answers none.
+    STORE_SILENT = "store_silent"
+    # The whole lock store is killed, and is started again with what it kept on disk.
+    STORE_RESTARTS = "store_restarts"
+    # The whole lock store loses its power: it forgets what it had not synced to disk, and is started again.
+    POWER_LOST = "power_lost"
+    # Servers of the lock's store are gone for good. Their replicas may take their places.
+    PRIMARY_DIES = "primary_dies"
+    # The old primary serves one replica only. For all others a standby has taken its place.
+    STORE_SPLIT = "store_split"
+    # The leader of the lock's store is gone for good. The other servers elect another leader.
+    LEADER_DIES = "leader_dies"
+    # The replica of the lock's store receives nothing from its primary any more.
+    REPLICA_LAGS = "replica_lags"
+    # Some servers of the lock's store are gone.
+    SERVERS_DIE = "servers_die"
+    # Some servers of the lock's store take commands and answer none.
+    SERVERS_SILENT = "servers_silent"
+    # Some servers of the lock's store are killed, and are started again with what they kept on disk.
+    SERVERS_RESTART = "servers_restart"
+    # The wall clocks of some servers of the lock's store are ahead.
+    CLOCKS_JUMP = "clocks_jump"
+    # The wall clocks of some servers of the lock's store run too fast.
+    CLOCKS_FAST = "clocks_fast"
+    # The wall clocks of some servers of the lock's store are behind.
+    CLOCKS_BACK = "clocks_back"
+    # None of these: no mechanism explains a loss by this fault.
+    OTHER = "other"
+
+
+# These are done by the replica itself, at the failpoint. The injector does all others, a moment later.
+DONE_BY_REPLICA = frozenset(
+    {
+        Effect.PROCESS_DIES,
+        Effect.PROCESS_STOPS,
+        Effect.REQUEST_FAILS,
+        Effect.REQUEST_HANGS,
+        Effect.REQUEST_WAITS,
+        Effect.REPLY_LOST,
+        Effect.RENEWAL_FAILS,
+        Effect.COMMAND_FAILS,
+        Effect.REPLY_DROPPED,
+    }
+)
+
+# These faults can take away the lock of any replica.
+AT_THE_STORE = frozenset(
+    {
+        Effect.STORE_SILENT,
+        Effect.STORE_RESTARTS,
+        Effect.POWER_LOST,
+        Effect.PRIMARY_DIES,
+        Effect.LEADER_DIES,
+        Effect.SERVERS_DIE,
+        Effect.SERVERS_RESTART,
+        Effect.CLOCKS_JUMP,
+        Effect.CLOCKS_FAST,
+    }
+)
 
 
 class FaultRecord(msgspec.Struct):
@@ -33,7 +127,7 @@ class FaultRecord(msgspec.Struct):
     recovered_ns: Number = 0
     # how many servers' clocks moved
     clocks_moved: Number = 0
-    # how many servers had voted for the holder when their clocks jumped; 0 where they do not vote, or in an old run
+    # how many servers had voted for the holder when their clocks jumped; 0 where they do not vote
     votes: Number = 0
     # when the recovery began
     recovering_ns: Number = 0
@@ -41,18 +135,14 @@ class FaultRecord(msgspec.Struct):
     sessions_ended: Number = 0
     # how many writes reached the counter late
     late_writes: Number = 0
-    # what the fault does; a record of an old run has none, and gets that of its kind
+    # what the fault does
     effect: Effect = Effect.OTHER
-    # when the lab had finished its part of the fault, later on a busy machine; 0: an old run
+    # when the lab had finished its part of the fault, later on a busy machine; 0 before
     injected_ns: Number = 0
     # Written by the replica: the command to the lock's store at which the fault was injected, and the keys that it is about;
     # empty where the failpoint is not a command.
     command: str = ""
     keys: list[str] = []
-
-    def __post_init__(self) -> None:
-        if self.effect is Effect.OTHER:
-            self.effect = EFFECT_OF_KIND.get(self.kind, Effect.OTHER)
 
     @property
     def began_ns(self) -> int:

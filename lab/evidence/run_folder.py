@@ -26,11 +26,11 @@ import msgspec
 from app.suggestion import nearest
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
 from lab.evidence import run_tables
-from lab.evidence.client_facts import ClientFacts
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
 from lab.evidence.regular_file import decoded, read_record
-from lab.paths import REPORTS, shown
+from lab.evidence.run_tables import ClientFacts
+from lab.paths import COMMAND, REPORTS, shown
 
 RUN = "run.json"
 SCHEMA = 1  # of run.json
@@ -90,6 +90,8 @@ class RunRecord(msgspec.Struct, kw_only=True):
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     # the packages that the file of the stage imports, with their versions: the lock under test may be one of them
     libraries: dict[str, str] = msgspec.field(default_factory=dict)
+    # the files that pin the packages of the library of the lock under test, with their hashes
+    lock_files: dict[str, str] = msgspec.field(default_factory=dict)
     # the machine
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
 
@@ -295,7 +297,7 @@ def find(name: str, reports: Path = REPORTS) -> Path:
     _refuse_other_folder(Path(name))
     names = [path.name for path in finished(reports)]
     if name == "latest" and not names:
-        raise BadInput("there is no run yet; make one: .venv/bin/lab run rush --stage lua")
+        raise BadInput(f"there is no run yet; make one: {COMMAND} run rush --stage lua")
     newest = ", ".join(names[:3]) or "none yet"
     if near := nearest(name, ["latest", *names]):
         raise BadInput(f"there is no run {name!r}. Did you mean {near!r}?")

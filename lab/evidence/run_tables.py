@@ -1,4 +1,4 @@
-"""Those tables of ``run.json`` that the lab reads again and that have no type of their own."""
+"""Those tables of ``run.json`` that have a type of their own."""
 
 from __future__ import annotations
 
@@ -54,3 +54,14 @@ def check(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
             msgspec.convert(table, kind)
         except msgspec.ValidationError as error:
             raise msgspec.ValidationError(f"in its table {name}: {error}") from None
+
+
+class ClientFacts(msgspec.Struct, frozen=True):
+    """A connection that was open when the run ended."""
+
+    # its port on the client's side
+    port: int
+    # the name that it gave itself; most give none
+    name: str = ""
+    # the last command that it sent
+    command: str = ""

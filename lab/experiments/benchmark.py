@@ -3,7 +3,7 @@
 ``lab/experiments/benchmarks`` holds one measurement in each file, as a function ``measure(pairs)``.
 Two things are compared in pairs within one run, in alternating order: the speed of a machine
 drifts, but the ratio of two neighbours does not. Intervals are those of
-``lab/experiments/statistics.py``, by Student's t; the mean of ratios is the geometric mean.
+``lab/report/statistics.py``, by Student's t; the mean of ratios is the geometric mean.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import msgspec
 
 from lab.errors import ExitStatus, LabError
 from lab.experiments.measurement import Measurement
-from lab.experiments.statistics import mean_of_ratios
 from lab.prerequisites import program
+from lab.report.statistics import mean_of_ratios
 from lab.text import hanging
 
 Sample = TypeVar("Sample")  # what one measurement returns

@@ -12,7 +12,6 @@ from lab.errors import ExitStatus, LabError, choose_from, worst
 from lab.experiments.benchmark import HEADING, BenchFile, Measured, entry
 from lab.experiments.benchmarks import benches
 from lab.experiments.measurement import made_now, save
-from lab.experiments.statistics import need_scipy
 from lab.paths import REPORTS
 from lab.report.terminal import terminal, where_to_look
 from lab.text import hanging
@@ -21,11 +20,10 @@ from lab.text import hanging
 def measure(names: Sequence[str], pairs: int) -> int:
     """Run ``lab bench``. Return the exit status: 0 if all promises hold, 1 if not.
 
-    Raises BadInput, MissingPackage and the errors of the benchmarks.
+    Raises BadInput and the errors of the benchmarks.
     """
     shelf = benches()
     wanted = [choose_from("measurement", name, shelf) for name in dict.fromkeys(names)] or list(shelf)
-    need_scipy()
     console = terminal()
     results: list[Measured] = []
     unmeasured: dict[str, LabError] = {}

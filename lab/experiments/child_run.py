@@ -15,10 +15,12 @@ import msgspec
 
 from lab.errors import ExitStatus
 from lab.judge.judgement import Judgement
+from lab.paths import INSTALLED
 
 SLOWEST_S = 180
 RUNS_OF_A_WORKER = 50  # then another worker takes over: what a long process collects must not matter
-LAB = [sys.executable, "-m", "lab.cli"]
+# -P: a folder `app` or `lab` in the user's folder is not ours; a clone may be found by the folder alone
+LAB = [sys.executable, *(["-P"] if INSTALLED else []), "-m", "lab.cli"]
 
 
 class NoVerdict(Exception):  # noqa: N818 - states what happened
@@ -127,15 +129,18 @@ def child_run(words: Sequence[str], cwd: Path | None = None, servers: str = "") 
     return msgspec.json.decode(out, type=Judgement)
 
 
-def child_command(words: Sequence[str], cwd: Path | None = None, servers: str = "") -> tuple[int, str, str]:
+def child_command(
+    words: Sequence[str], cwd: Path | None = None, servers: str = "", within_s: float | None = None
+) -> tuple[int, str, str]:
     """Execute a command line of the lab, by a worker where workers make the runs. Return its exit status, output and errors.
 
-    Raises NoVerdict where it takes too long.
+    within_s: how long a process of its own may take; a run's time by default. Raises NoVerdict where it takes too long.
     """
+    limit_s = within_s or SLOWEST_S
     if _warm:
         return _warm[0].execute(words, cwd or Path(), servers)
     try:
-        done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+        done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired:
-        raise NoVerdict(f"lab {' '.join(words)} was ended after {SLOWEST_S} s: it was not over by then") from None
+        raise NoVerdict(f"lab {' '.join(words)} was ended after {limit_s} s: it was not over by then") from None
     return done.returncode, done.stdout, done.stderr

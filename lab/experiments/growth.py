@@ -124,7 +124,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> G
         if not done.out.startswith("{"):
             raise Unmeasured(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
         judgement = Judgement.decode(done.out)
-        folder = Path(name) / "reports" / "runs" / judgement.run
+        folder = Path(name) / REPORTS / "runs" / judgement.run
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         judging, drawing = _run(["check", str(folder)], name), _run(["report", str(folder)], name)
         shutil.rmtree(folder)

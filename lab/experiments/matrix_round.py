@@ -14,13 +14,14 @@ from pathlib import Path
 
 from app.locks import stages
 from lab.experiments.child_run import NoVerdict, child_command, child_run
+from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
-from lab.servers.kept_servers import can_be_kept
+from lab.servers.supervised import can_be_kept
 from lab.story.verdict import why
 
-RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "run")
+RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "run", "broken")
 
 
 def conduct(
@@ -74,17 +75,24 @@ def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: s
 
     servers: whose servers the run uses; a worker that has them up is preferred.
     """
+    judgement_of(cell, words, reports, servers)
+    return cell
+
+
+def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: str = "") -> Judgement | None:
+    """Do the same, and return the judgement; None of a run that fails."""
     began_s = time.monotonic()
     try:
         judgement = child_run(words, reports.parent, servers)
     except NoVerdict as failure:
         cell.verdict, cell.reason = "VOID", str(failure)
-        return cell
+        return None
     cell.took_s = time.monotonic() - began_s
+    cell.broken = sorted({one.claim for one in judgement.violations if one.breaks_promise})
     cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, why(judgement)
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
     cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
-    return cell
+    return judgement
 
 
 def _servers(cell: Cell) -> str:

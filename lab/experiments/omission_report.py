@@ -28,10 +28,10 @@ from lab.experiments.omission import (
     of,
     quantile,
 )
-from lab.experiments.statistics import Interval, mean_of_ratios, of_amounts
 from lab.report.chart import FONTS
 from lab.report.chart import write as write_chart
 from lab.report.palette import LIGHT, PAPERS, Paper
+from lab.report.statistics import Interval, mean_of_ratios, of_amounts
 from lab.text import counted, table, thousands
 
 STEM = "omission"

@@ -6,12 +6,14 @@ compared here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import asdict, replace
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -26,9 +28,9 @@ from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import REFERENCE, REPORTS
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, cell_requests, lost_otherwise
-from lab.report.matrix_origin import Origin
+from lab.report.matrix import Cell, Origin, cell_requests, lost_otherwise
 from lab.report.terminal import terminal
+from lab.report.tested_lock import TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.reader import ENDING
@@ -56,15 +58,24 @@ class OwnCell:
     # why the scenario is left out: one of the three kinds, and the reason; empty where it runs
     kind: str = ""
     reason: str = ""
+    # at most so many requests; 0 for as many as a cell of the matrix sends
+    most: int = 0
+    # at most so many users; 0 for those of the scenario
+    users: int = 0
     # a cell for each round
     rounds: list[Cell] = field(default_factory=list)
 
     @property
     def words(self) -> list[str]:
         """Return the arguments of ``lab run`` that make the run."""
-        requests = cell_requests(self.scenario)
+        return self.words_for(self.stage.lookup)
+
+    def words_for(self, lookup: str) -> list[str]:
+        """Return the arguments of ``lab run`` that make such a run of any stage. lookup: its name, or the path of its file."""
+        requests = min(cell_requests(self.scenario), self.most or self.scenario.requests)
         fewer = ["--requests", str(requests)] if requests < self.scenario.requests else []
-        return [self.named, "--stage", self.stage.lookup, *fewer]
+        fewer += ["--users", str(self.users)] if 0 < self.users < self.scenario.users else []
+        return [self.named, "--stage", lookup, *fewer]
 
     def cell(self) -> Cell:
         """Return a cell that is still empty."""
@@ -73,33 +84,61 @@ class OwnCell:
         )
 
     def result(self) -> Cell:
-        """Return the worst round, with the number of rounds of each verdict where they differ."""
+        """Return the worst round, with the number of rounds of each verdict."""
+        return worst_of(self.rounds) if self.rounds else self.cell()
+
+    def outcomes(self, command: str) -> list[TestedCell]:
+        """Return what the rounds have shown, claim by claim: of the one under test, and of each other promise that they broke.
+
+        command: makes such a run.
+        """
         if not self.rounds:
-            return self.cell()
-        cell = max(self.rounds, key=lambda one: (SEVERITY.index(one.verdict), lost_otherwise(one)))
-        if len(self.rounds) > 1:
-            cell.rounds = {one.verdict: sum(other.verdict == one.verdict for other in self.rounds) for one in self.rounds}
+            return []
+        promises, tested = {claim.name for claim in self.stage.claims}, self.scenario.tests.name
+        others = {name for cell in self.rounds for name in cell.broken if name in promises} - {tested}
+        found = [worst_of([_about(cell, name, promises) for cell in self.rounds]) for name in (tested, *sorted(others))]
+        return [TestedCell(**asdict(one), command=command) for one in found]
+
+
+def worst_of(rounds: Sequence[Cell]) -> Cell:
+    """Return the worst of at least one round, with the number of rounds of each verdict where there are several."""
+    cell = replace(max(rounds, key=lambda one: (SEVERITY.index(one.verdict), lost_otherwise(one))))
+    if len(rounds) > 1:
+        cell.rounds = dict(Counter(one.verdict for one in rounds))
+    return cell
+
+
+def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
+    """Return what a run has shown of a claim: nothing, where it broke only others. What is no promise is not broken."""
+    if cell.verdict != "BROKEN" and claim == cell.claim:
         return cell
+    if cell.verdict == "BROKEN" and claim in cell.broken:
+        return replace(cell, claim=claim, verdict="BROKEN" if claim in promises else "ADMITTED")
+    what = f"this run broke {', '.join(cell.broken)}: {cell.reason}" if cell.broken else cell.reason
+    return replace(cell, claim=claim, verdict="VOID", reason=what)
 
 
 SEVERITY = ("KEPT", "ADMITTED", "UNSEEN", "VOID", "BROKEN")
 
 
-def plan(found: Sequence[Stage], only_scenarios: Sequence[str]) -> list[OwnCell]:
-    """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown."""
+def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection[str] = ()) -> list[OwnCell]:
+    """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown.
+
+    also: scenarios that run although they test a claim that the stage does not make.
+    """
     tasks = []
     for named in in_order(only_scenarios or scenarios.names()):
         one = scenarios.load(named)
         for stage in found:
             task = OwnCell(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
-            task.kind, task.reason = _left_out(stage, one)
+            task.kind, task.reason = _left_out(stage, one, is_wanted=named in also)
             tasks.append(task)
     return tasks
 
 
-def _left_out(stage: Stage, one: Scenario) -> tuple[str, str]:
+def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
     """Return the kind and the reason for which a scenario is left out; both empty where it runs."""
-    if one.tests not in stage.claims:
+    if one.tests not in stage.claims and not is_wanted:
         return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
     try:
         fault_target.refuse(stage, override(one, stage, {}))
@@ -130,7 +169,7 @@ def run_own(
     folder = _folder(found, out, reports)
     tasks, origin = plan(found, only_scenarios), measured_now()
     console = terminal()
-    _print_left_out(console, found, tasks)
+    print_left_out(console, found, tasks)
     console.print(f"{counted(sum(not task.kind for task in tasks), 'cell')}, {jobs} at a time", style="dim")
     try:
         with interruptible(), warm_runs():
@@ -149,14 +188,31 @@ def run_own(
 
 def conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, draw: bool) -> None:
     """Make one round of runs, ``jobs`` at a time."""
+    _conduct([task for task in tasks if not task.kind], jobs, console, reports, [] if draw else ["--no-draw"])
 
+
+def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Console, reports: Path, draw: bool) -> None:
+    """Make as many rounds of runs as each scenario lacks. A run that shows nothing, where others do, is made once more."""
+    fitting, words = [task for task in tasks if not task.kind], [] if draw else ["--no-draw"]
+    # all rounds together: nobody waits for the slowest run of each round
+    _conduct([task for number in range(rounds) for task in fitting if number >= len(task.rounds)], jobs, console, reports, words)
+    again: list[OwnCell] = []
+    for task in fitting:
+        shown = [cell for cell in task.rounds if cell.verdict != "VOID"]
+        if shown:
+            again += [task] * (len(task.rounds) - len(shown))
+            task.rounds = shown
+    _conduct(again, jobs, console, reports, words)
+
+
+def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, words: Sequence[str]) -> None:
     def one(task: OwnCell) -> None:
-        cell = judged(task.cell(), [*task.words, *([] if draw else ["--no-draw"])], reports, task.stage.store or "")
+        cell = judged(task.cell(), [*task.words, *words], reports, task.stage.store or "")
         task.rounds.append(cell)
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, [task for task in tasks if not task.kind]))
+        list(pool.map(one, tasks))
 
 
 def status(tasks: Sequence[OwnCell]) -> ExitStatus:
@@ -191,7 +247,7 @@ def _write(found: Sequence[Stage], tasks: Sequence[OwnCell], folder: Path, repor
     return write(cells, folder, reports, own=title, origin=origin) if cells else []
 
 
-def _print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
+def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
     """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
     for stage in found:
         for kind in (UNCLAIMED, UNFIT, MISSING):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from lab.evidence.run_folder import replace
 from lab.experiments import sweep_chart, sweep_result, sweeps
-from lab.experiments.statistics import Interval
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_result import SHARES, Curve, Spot, SweepResult
 from lab.report.html import inline, page
+from lab.report.statistics import Interval
 from lab.text import table
 
 METHOD = (
@@ -42,7 +42,7 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
 
 
 def write_again(folder: Path) -> list[Path]:
-    """Draw a sweep again into its folder. Raises BadInput, MissingPackage."""
+    """Draw a sweep again into its folder. Raises BadInput."""
     result = sweep_result.load(folder)
     return write(sweeps.load(result.sweep), result, folder)
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
-from lab.experiments import measurement, statistics
+from lab.experiments import measurement
 from lab.experiments.measurement import Measurement
-from lab.experiments.statistics import Interval
 from lab.judge.judgement import Judgement
+from lab.report import statistics
+from lab.report.statistics import Interval
 from lab.story.verdict import why
 
 UNSOUND = ("VOID", "BROKEN")

@@ -25,7 +25,6 @@ from app.lock import Stage
 from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from, worst
 from lab.experiments import sweep_result, sweeps
 from lab.experiments.measurement import made_now
-from lab.experiments.statistics import need_scipy
 from lab.experiments.sweep import START_S, Sweep, numbers
 from lab.experiments.sweep_chart import per_cent
 from lab.experiments.sweep_report import write
@@ -68,11 +67,9 @@ def run_sweep(
     """Run ``lab sweep``. Return 0; 3 if a point is VOID; 1 if a stage broke its promise; 130 if it
     was interrupted.
 
-    given: the scenario's options that the user gave (requests, seed). Raises BadInput,
-    MissingPackage, MissingProgram.
+    given: the scenario's options that the user gave (requests, seed). Raises BadInput, MissingProgram.
     """
     sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
-    need_scipy()
     stages = [find_stage(stage) for stage in dict.fromkeys(stage_names or sweep.stages)]
     if repeats is not None and repeats < 1:
         raise BadInput(f"--repeats must be at least 1, not {repeats}")

@@ -87,6 +87,7 @@ def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
     """Return the searches of a stage."""
     found = _all(Task(ttl_ms), servers_of(stage), Claim.reentrant in stage.claims)
     found = (one for one in found if one.task.ttl_ms % stage.ttl_step_ms == 0)
+    found = (one for one in found if not stage.has_fixed_ttl or one.task.ttl_ms == stage.ttl_ms)
     return [one for one in found if not (one.budget.restarts and is_other(stage.store))]  # which write to disk before they answer
 
 
@@ -104,10 +105,14 @@ class SearchOptions(NamedTuple):
 
     def questions(self, stage: Stage) -> list[Question]:
         """Return the searches of a stage: the default ones if nothing but the TTL is given, and else what is asked."""
-        ttl_ms = self.ttl_ms or TTL_MS
+        ttl_ms = self.ttl_of(stage)
         if self == SearchOptions(ttl_ms=self.ttl_ms):
             return by_default(stage, ttl_ms)
         return list(dict.fromkeys(self._chosen(ttl_ms)))
+
+    def ttl_of(self, stage: Stage) -> int:
+        """Return the TTL of the searches."""
+        return (stage.ttl_ms if stage.has_fixed_ttl else self.ttl_ms) or TTL_MS
 
     def _chosen(self, ttl_ms: int) -> Iterator[Question]:
         budgets = [self.budget] if self.budget is not None else [NONE] if self.nested else [NONE, *single_faults()]

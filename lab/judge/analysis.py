@@ -16,17 +16,14 @@ from lab.judge.curves import Curves
 from lab.judge.faults import Faults
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants
-from lab.judge.handovers import Handovers
-from lab.judge.idle_times import IdleTimes
+from lab.judge.handovers import Handovers, IdleTimes
 from lab.judge.key_history import KeyHistory
-from lab.judge.leases import Leases
+from lab.judge.leases import Leases, LongHolds
 from lab.judge.leavers import Leavers
-from lab.judge.long_holds import LongHolds
-from lab.judge.nested_waits import NestedWaits
 from lab.judge.overlaps import Overlaps
 from lab.judge.reentries import Reentries
 from lab.judge.stalls import Stalls
-from lab.judge.waits import Waits
+from lab.judge.waits import NestedWaits, Waits
 from lab.judge.witnesses import Witnesses
 from lab.judge.writes import Writes
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Started, Wrote
 from lab.evidence.history import History
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.attribution import OnLoss
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.grant import Grant, Grants

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from itertools import chain
 from operator import attrgetter
 
-from lab.evidence.loss import Loss
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Loss, Mechanism
 from lab.judge.conflict import Conflict
 from lab.judge.grant import Grant
 from lab.judge.losses import Losses

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
-from lab.judge.entitlement import can_take_away, shared_key, tenures
+from lab.evidence.fault_record import Effect, FaultRecord
+from lab.judge.entitlement import began_its_work_late, can_take_away, shared_key, tenures
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
 from lab.judge.key_history import BORN, KeyHistory
-from lab.judge.lateness import Lateness
-from lab.judge.stall import Stall
+from lab.judge.stall import Lateness, Stall
 
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
 
@@ -170,9 +168,10 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         waited = grant.got_ns - grant.asked_ns > self.run.retry_ms * 1_000_000
         return waited and self.keys.happened(BORN, grant.asked_ns, grant.got_ns, grant.key)
 
-    def explains_delay(self, grant: Grant) -> bool:
-        """Return whether a stall that the lock did not make itself held the grant up before its work."""
-        return any(
+    def made_its_work_late(self, grant: Grant) -> bool:
+        """Return whether a grant began its work late, and neither a stall nor waits for a processor explain it."""
+        queued_ns = self.lateness.within_ns(grant.replica, grant.granted_from_ns, grant.got_ns)
+        return began_its_work_late(grant, self.run, queued_ns) and not any(
             stall.replica == grant.replica
             and not stall.own
             and grant.granted_from_ns < stall.until_ns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.evidence.history import Outcome, Request
 from lab.judge.concurrency import BIN_NS
 from lab.judge.findings import Findings

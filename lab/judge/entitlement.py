@@ -22,8 +22,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.evidence.fault_effect import AT_THE_STORE, Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
 from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
@@ -43,14 +42,12 @@ REPORTED_WITHIN_NS = 200_000_000  # a busy machine receives the report of a chan
 LATE = 0.9  # of a lease
 
 
-def is_entitled(
-    now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None, taken_away: int | None = None
-) -> bool:
+def is_entitled(now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None) -> bool:
     """Return whether a holder is entitled to its lock at a moment: from its grant until the first end, of which None never comes.
 
     This is the statement above. The judge uses it in nanoseconds of the holder's clock, the explorer in milliseconds of its own.
     """
-    return got <= now and all(end is None or now < end for end in (released, lease_ends, taken_away))
+    return got <= now and all(end is None or now < end for end in (released, lease_ends))
 
 
 class Tenure(NamedTuple):
@@ -93,6 +90,8 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
         return grant.asked_ns  # the command that granted it was not seen
     if run.has_votes and grant.first_vote_ns:
         return grant.first_vote_ns
+    if grant.leased_ns:  # a lock may send more after its grant: a number for a fence, a further try that is refused
+        return grant.leased_ns
     waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
     if not waited_since or grant.agreed:
         return grant.lease_from_ns
@@ -104,9 +103,12 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     return grant.lease_from_ns if granted else grant.got_ns
 
 
-def began_its_work_late(grant: Grant, run: RunFacts) -> bool:
-    """Return whether the lease of a grant was nearly over when its work began, by what the lock itself had done since."""
-    return bool(grant.key) and 0 < run.lease_ns * LATE <= grant.got_ns - grant.granted_from_ns
+def began_its_work_late(grant: Grant, run: RunFacts, queued_ns: int) -> bool:
+    """Return whether the lease of a grant was nearly over when its work began, by what the lock itself had done since.
+
+    queued_ns: for how much of that time the replica waited for a processor.
+    """
+    return bool(grant.key) and 0 < run.lease_ns * LATE <= grant.got_ns - grant.granted_from_ns - queued_ns
 
 
 def lease_end(from_ns: int, lease_ns: int) -> int:

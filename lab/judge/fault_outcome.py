@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 
 from app.failpoints import ACQUIRE
 from app.journal import GaveUp, Renewed
-from lab.evidence.fault_effect import AT_THE_STORE, Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant

@@ -9,17 +9,15 @@ from dataclasses import dataclass, field
 
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.concurrency import Concurrency
 from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fact import Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
-from lab.judge.lateness import Lateness
 from lab.judge.ledger import Account
-from lab.judge.losses import Losses
-from lab.judge.net_losses import net_losses
-from lab.judge.stall import Stall
+from lab.judge.losses import Losses, net_losses
+from lab.judge.stall import Lateness, Stall
 from lab.judge.trace import Trace
 from lab.judge.unseen import Unseen
 

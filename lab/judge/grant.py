@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -87,6 +88,8 @@ class Grant(GrantRecord, eq=False):
     key_set_ns: int = 0
     # when the first of several commands that set the key was sent, whatever was refused since; 0 without one
     first_vote_ns: int = 0
+    # when the last command was sent from which the lease of the key can count; 0 where that was the last command of all
+    leased_ns: int = 0
     # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
     agreed: bool | None = None
     value: int | None = None
@@ -139,6 +142,7 @@ class Grant(GrantRecord, eq=False):
             held_from_ns=got.held_from_ns,
             key_set_ns=got.key_set_ns,
             first_vote_ns=got.first_vote_ns,
+            leased_ns=got.leased_ns,
             agreed=got.agreed,
             lease_from_ns=sent_ns,
             outer_lease_from_ns=got.outer_sent_ns or got.outer_got_ns,
@@ -237,3 +241,46 @@ class Grants:
         """Remove the open grants of a replica whose process has died, and return them."""
         lost = [name for name in self.open if name[0] == replica]
         return [self.open.pop(name) for name in lost]
+
+
+class GrantsOfKey:
+    """Two parallel lists: a search among plain numbers is much faster than one that must look into each grant."""
+
+    def __init__(self) -> None:
+        self.times_ns: list[int] = []
+        self.grants: list[Grant] = []
+
+    def __len__(self) -> int:
+        return len(self.grants)
+
+    def add(self, got_ns: int, grant: Grant) -> None:
+        """Add a grant. Grants nearly always come in the order of time."""
+        if self.times_ns and self.times_ns[-1] > got_ns:
+            place = bisect_right(self.times_ns, got_ns)
+            self.times_ns.insert(place, got_ns)
+            self.grants.insert(place, grant)
+        else:
+            self.times_ns.append(got_ns)
+            self.grants.append(grant)
+
+    def first_of_another(self, request: str, since_ns: int, until_ns: int) -> Grant | None:
+        """Return the first grant after one moment, and before another moment, that another request got."""
+        for at in range(bisect_right(self.times_ns, since_ns), len(self.times_ns)):
+            if self.times_ns[at] >= until_ns:
+                break
+            if self.grants[at].request != request:
+                return self.grants[at]
+        return None
+
+    def is_free_after(self, grant: Grant) -> bool:
+        """Return whether a grant that was released was the last one, or the next one came only after it."""
+        times_ns, grants = self.times_ns, self.grants
+        if grants[-1] is grant:
+            return True
+        return len(grants) > 1 and grants[-2] is grant and times_ns[-1] >= grant.releasing_ns > 0
+
+    def forget_before(self, at_ns: int) -> None:
+        """Forget the grants before a moment, but never the last grant."""
+        number = max(0, min(bisect_left(self.times_ns, at_ns), len(self.times_ns) - 1))
+        del self.times_ns[:number]
+        del self.grants[:number]

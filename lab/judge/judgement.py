@@ -1,18 +1,114 @@
-"""The judgement on a run: the record in ``verdict.json``."""
+"""The judgement on a run: the record in ``verdict.json``, with each broken promise and its evidence."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
 from lab.errors import ExitStatus
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.damage import Damage, DamageKind
+from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.regular_file import decoded, read_record
-from lab.evidence.seal import VERDICT, Seal
+from lab.evidence.run_folder import RUN
+from lab.judge.examples import (
+    FreedEarly,
+    HalfDone,
+    Idle,
+    Overtaken,
+    Reentered,
+    Refusals,
+    RefusedAndWritten,
+    Repeated,
+    TwoInside,
+    Unwritten,
+    Wait,
+)
 from lab.judge.fact import Fact
-from lab.judge.violation import Violation
+from lab.judge.fault_outcome import FaultOutcome
+
+VERDICT = "verdict.json"
+
+
+class Seal(msgspec.Struct, frozen=True):
+    """What binds ``verdict.json`` to ``run.json``: what that file was when the run was judged.
+
+    A verdict follows from the evidence and from the figures of ``run.json``: a lease that is a little shorter excuses every loss.
+    So a run whose two files do not agree proves nothing. This finds what was edited in one place. A stranger who
+    rewrites all files makes another run.
+    """
+
+    # of all bytes of run.json, in hexadecimal
+    run_sha256: str
+
+
+class _Sealed(msgspec.Struct):
+    """The part of ``verdict.json`` that a new judgement needs: all else follows from the evidence."""
+
+    seal: Seal | None = None
+
+
+def kept_seal(folder: Path) -> Seal | None:
+    """Return the seal in ``verdict.json``; None where it has none. Raises OSError or msgspec's errors."""
+    sealed: _Sealed = decoded(read_record(folder / VERDICT), _Sealed)
+    return sealed.seal
+
+
+def seal_of(folder: Path) -> Seal:
+    """Return the seal of a run that was just made. Raises OSError."""
+    return Seal(hashlib.sha256(read_record(folder / RUN)).hexdigest())
+
+
+def differences(folder: Path, kept: Seal | None) -> Iterator[Damage]:
+    """Yield how ``run.json`` differs from what it was when the run was judged. kept: the seal in ``verdict.json``."""
+    if kept is None:
+        yield Damage(VERDICT, DamageKind.NO_SEAL)
+    elif seal_of(folder) != kept:
+        yield Damage(RUN, DamageKind.CHANGED_SINCE_JUDGED)
+
+
+Evidence = (
+    Loss
+    | FaultOutcome
+    | Wait
+    | Overtaken
+    | Idle
+    | Repeated
+    | HalfDone
+    | FreedEarly
+    | Reentered
+    | Refusals
+    | RefusedAndWritten
+    | TwoInside
+    | Unwritten
+)
+
+
+# answers that say the contrary of what was done: no stage need promise it
+CONTRADICTED = (Mechanism.NEVER_DONE, Mechanism.DONE_ALTHOUGH_REFUSED)
+
+
+class Violation(msgspec.Struct):
+    """One broken promise."""
+
+    # the name of the claim
+    claim: str
+    mechanism: Mechanism
+    # what was seen, with net figures
+    seen: list[Fact]
+    # the first examples; each says in its field ``what`` which kind it is
+    evidence: list[Evidence]
+    # whether the stage makes this claim
+    claimed: bool = False
+
+    @property
+    def breaks_promise(self) -> bool:
+        """Return whether the stage has broken its word: it claims this, or its answer says the contrary of what was done."""
+        return (self.claimed and self.mechanism is not Mechanism.STOPPED_FROM_OUTSIDE) or self.mechanism in CONTRADICTED
+
 
 SCHEMA = 3
 

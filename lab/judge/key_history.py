@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from lab.evidence.fault_effect import AT_THE_STORE
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import AT_THE_STORE, FaultRecord
 from lab.evidence.history import History
 
 FOREVER_NS = 1 << 62

@@ -12,7 +12,7 @@ from statistics import median
 
 from app.journal import GaveUp
 from app.lock import Claim
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.judge.examples import EXAMPLES, Wait, short
 from lab.judge.findings import Blocked, Findings
 from lab.judge.grant import Grant

@@ -11,14 +11,14 @@ from msgspec.structs import asdict
 
 from app.lock import Claim
 from lab.evidence.history import Outcome
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.examples import FreedEarly, Refusals
 from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
+from lab.judge.judgement import Evidence, Violation
 from lab.judge.promise import FEW, Promise
 from lab.judge.safety import harm
-from lab.judge.violation import Evidence, Violation
 
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks

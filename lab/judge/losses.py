@@ -1,11 +1,16 @@
-"""The losses by one mechanism, added up."""
+"""What each mechanism destroyed, and its share of the increments that are lost in the end. The shares add up to that number.
+
+The figures of ``Losses`` are gross: what the writes of a mechanism destroyed, and what they restored. A reader wants the net:
+how many of the missing increments each mechanism took.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from lab.evidence.loss import Loss
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Loss, Mechanism
 from lab.judge.examples import EXAMPLES
 from lab.judge.grant import Grant
 
@@ -45,3 +50,33 @@ class Losses:
         else:
             self.restored -= loss.destroyed
         return loss
+
+
+class Gross(Protocol):
+    """The gross figures of one mechanism."""
+
+    @property
+    def destroyed(self) -> int: ...
+
+    @property
+    def restored(self) -> int: ...
+
+
+def net_losses(lost: int, losses: Mapping[Mechanism, Gross]) -> dict[Mechanism, int]:
+    """Return the net loss of each mechanism, largest first; every share is above zero, and their sum is ``lost``.
+
+    Writes without a confirmation are attributed to no mechanism, so what they destroyed is a share of its own. A mechanism that
+    brought back more than it destroyed has undone losses of others, and the evidence does not name whose: the largest
+    shares are reduced by it.
+    """
+    shares = {mechanism: one.destroyed - one.restored for mechanism, one in losses.items()}
+    shares[Mechanism.WRITE_UNCONFIRMED] = lost - sum(shares.values())
+    surplus = -sum(share for share in shares.values() if share < 0)
+    ordered = sorted(((name, share) for name, share in shares.items() if share > 0), key=lambda item: -item[1])
+    net = {}
+    for name, share in ordered:
+        taken = min(share, surplus)
+        surplus -= taken
+        if share > taken:
+            net[name] = share - taken
+    return dict(sorted(net.items(), key=lambda item: -item[1]))

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from app.failpoints import ACQUIRE
 from app.lock import Claim
-from lab.evidence.fault_effect import Effect
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import Effect
+from lab.evidence.loss import Mechanism
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import began_its_work_late, lease_end
+from lab.judge.entitlement import lease_end
 from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
 from lab.judge.thefts import theft_in
@@ -191,8 +191,8 @@ def _lease_ended(conflict: Conflict) -> bool:
 
 def _began_late(conflict: Conflict) -> bool:
     """Return whether the lease of one of the two was over when its work began, although nothing of the scenario takes long."""
-    late = [grant for grant in conflict.both if began_its_work_late(grant, conflict.run) and not conflict.explains_delay(grant)]
-    return bool(late) and conflict.sees_commands and not conflict.run.stretched and not conflict.entitled_at_once
+    is_late = any(map(conflict.made_its_work_late, conflict.both))
+    return is_late and conflict.sees_commands and not conflict.run.stretched and not conflict.entitled_at_once
 
 
 def _lease_too_short(conflict: Conflict) -> bool:

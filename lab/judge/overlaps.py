@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from app.journal import Renewed
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import held, lease_begins, lease_end
 from lab.judge.examples import EXAMPLES, TwoInside
 from lab.judge.findings import Findings, Overlapped
-from lab.judge.grant import Grant, Name
-from lab.judge.grants_of_key import GrantsOfKey
+from lab.judge.grant import Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.mechanisms import explain
 from lab.judge.sent_outside import SentOutside
@@ -129,7 +128,8 @@ class Overlaps:
         sent_ns = sent.sent_ns
         since_ns = self._session_began_ns(replica, event, sent_ns)
         self._released_outside(replica, event)
-        if event.command in EXPIRES and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
+        sets_a_ttl = event.command in EXPIRES or (event.script and event.succeeded)
+        if sets_a_ttl and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
             for grant in self.open_grants.values():
                 grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
             return

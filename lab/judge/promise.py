@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from app.lock import Claim
-from lab.evidence.fault_effect import Effect
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import Effect
+from lab.evidence.loss import Mechanism
 from lab.judge.fact import Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
-from lab.judge.violation import Evidence, Violation
+from lab.judge.judgement import Evidence, Violation
 
 FEW = 0.1  # of the requests: on a busy machine so many may be late, or overtaken
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from app.failpoints import ACQUIRE, RELEASE
 from app.lock import Claim
-from lab.evidence.fault_effect import Effect
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import Effect
+from lab.evidence.loss import Mechanism
 from lab.judge.findings import Findings
 from lab.judge.liveness import (
     blocked,

@@ -1,4 +1,4 @@
-"""Decide whether a violation is proved: not by damaged evidence, and not by lines that the load's record contradicts.
+"""Decide whether a violation is proved: by evidence that is complete, and by lines that the load's record does not contradict.
 
 Where the two accounts disagree elsewhere, lines still prove what they show: a write that overwrote another write, a request that
 wrote twice. They do not prove what never happened: that no other request got the lock may only mean that it was not journaled.
@@ -6,14 +6,18 @@ wrote twice. They do not prove what never happened: that no other request got th
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from pathlib import Path
 
 from app.lock import Claim
+from lab.evidence.damage import Damage, DamageKind
+from lab.evidence.history import FAULTS, KEY_EVENTS, journal_of
 from lab.evidence.loss import Loss
+from lab.evidence.run_folder import RUN, RunRecord
 from lab.judge.examples import Repeated, TwoInside
 from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings
-from lab.judge.violation import Evidence, Violation
+from lab.judge.judgement import Evidence, Violation
 
 # Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
 NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
@@ -74,3 +78,31 @@ def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
 def strange(findings: Findings) -> Fact:
     """Return that the grants name another key than the store knows."""
     return Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
+
+
+REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
+
+
+def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
+    """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
+    found: dict[str, Damage] = {}
+    for damage in _unlisted(folder, record, findings):
+        found.setdefault(damage.file, damage)
+    return [damage for damage in found.values() if damage.file not in findings.left_out]
+
+
+def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
+    """Yield what no hash shows: files that the run never wrote, and claims of another lab."""
+    for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
+        if not (folder / journal_of(replica)).is_file():
+            yield Damage(journal_of(replica), DamageKind.MISSING)
+    reports_keys = record.stage["store"] in REPORTS_KEYS and findings.sent > 0
+    if reports_keys and not (folder / KEY_EVENTS).is_file():
+        yield Damage(KEY_EVENTS, DamageKind.MISSING)
+    recorded = {outcome.record.name for outcome in findings.faults}
+    for note in sorted((folder / "faults").glob("*.reached")):
+        if note.stem not in recorded:
+            yield Damage(FAULTS, DamageKind.FAULT_NOT_RECORDED, detail=note.stem)
+    unknown = [name for name in (record.scenario["tests"], *record.stage["claims"]) if name not in Claim.__members__]
+    if unknown:
+        yield Damage(RUN, DamageKind.UNKNOWN_CLAIM, detail=unknown[0])

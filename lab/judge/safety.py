@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.examples import EXAMPLES, Refusals
 from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings, Overlapped
+from lab.judge.judgement import Evidence, Violation
 from lab.judge.losses import Losses
 from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promise import Promise
-from lab.judge.violation import Evidence, Violation
 
 
 def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:

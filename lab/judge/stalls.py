@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.journal import STALL_NS, Stalled
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.judge.findings import Findings
 from lab.judge.stall import Stall
 

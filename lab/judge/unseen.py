@@ -12,12 +12,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.journal import Sent, Started
-from lab.evidence.client_facts import ClientFacts
 from lab.evidence.history import History
 from lab.evidence.run_folder import RunRecord
+from lab.evidence.run_tables import ClientFacts
 
-SERVERS = {"redis": 1, "redis_nodes": 5}  # of a store whose servers follow no other: a replica carries out what its primary does
-# what clients send to introduce themselves, and to look after a connection
+# of a store whose servers follow no other: a replica carries out what its primary does
+SERVERS = {"redis": 1, "redis_nodes": 5, "postgresql": 1}
+# what clients of Redis send to introduce themselves, and to look after a connection
 CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
 # what the lab sends where a scenario shifts a clock or moves data: none of it takes or frees a lock
 OF_THE_LAB = frozenset({"time", "scan", "dump"})
@@ -46,7 +47,8 @@ def unseen(record: RunRecord, history: History) -> Unseen | None:
     missing = {}
     for name, times in ran.items():
         without = times - sent.counts[name]
-        is_known = name not in CONNECTING | OF_THE_LAB and (is_lone or not sent.counts) and not sent.may_be_in_a_script(name)
+        is_about_locks = store == "postgresql" or name not in CONNECTING | OF_THE_LAB  # SELECT is a connection's in Redis alone
+        is_known = is_about_locks and (is_lone or not sent.counts) and not sent.may_be_in_a_script(name)
         if is_known and without > FEW + SHARE * times and (not sent.counts[name] or not may_have_died):
             missing[name] = without
     if not missing:

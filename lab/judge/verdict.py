@@ -3,7 +3,7 @@
 | | the scenario's mechanism did no harm | it did harm |
 |---|---|---|
 | claimed | KEPT | BROKEN |
-| not claimed | UNSEEN: the scenario was too gentle | ADMITTED: the lesson, shown |
+| not claimed | UNSEEN: the danger was real, and nothing went wrong | ADMITTED: the lesson, shown |
 
 VOID where the danger was never reached, where the two counts disagree (the load's requests, and the writes in the replicas'
 journals), or where the run was cut short. BROKEN comes before VOID: a proof stays a proof. A violation of another
@@ -20,24 +20,21 @@ from pathlib import Path
 import msgspec
 
 from app.lock import Claim
-from lab.evidence import run_folder, seal
+from lab.evidence import run_folder
 from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.history import History, Outcome
 from lab.evidence.inventory import changes
-from lab.evidence.loss import LossFile
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import LossFile, Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
-from lab.evidence.seal import VERDICT, Seal
-from lab.judge import analysis, analysis_without_clock, completeness
+from lab.judge import analysis, analysis_without_clock
 from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings, RunFacts
-from lab.judge.judgement import Judgement, Measure, Verdict
+from lab.judge.judgement import VERDICT, Judgement, Measure, Seal, Verdict, Violation, differences, kept_seal, seal_of
 from lab.judge.liveness import serves_next_to_nobody
-from lab.judge.net_losses import net_losses
+from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
-from lab.judge.proof import damages, doubts, rests_on_the_key, stands, strange
+from lab.judge.proof import REPORTS_KEYS, damages, doubts, missing, rests_on_the_key, stands, strange
 from lab.judge.unseen import Unseen, unseen
-from lab.judge.violation import Violation
 
 # claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
@@ -50,7 +47,7 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
     the reason.
     """
     record = run_folder.load(folder)
-    return _judge(folder, record, list(changes(folder, record.files)), seal.seal_of(folder))
+    return _judge(folder, record, list(changes(folder, record.files)), seal_of(folder))
 
 
 def judge_again(folder: Path) -> tuple[Judgement, Findings]:
@@ -63,8 +60,8 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
     damage = list(changes(folder, record.files)) if record.files else [Damage(RUN, DamageKind.NO_INVENTORY)]
     kept = None
     try:
-        kept = seal.kept_seal(folder)
-        damage += seal.differences(folder, kept)
+        kept = kept_seal(folder)
+        damage += differences(folder, kept)
     except FileNotFoundError:
         damage.append(Damage(VERDICT, DamageKind.MISSING))
     except OSError as error:
@@ -82,7 +79,7 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | N
         history = History(folder, left_out)
         findings = analyse(history, _run_facts(record, unseen(record, history)), losses.add)
     findings.left_out = left_out
-    findings.damage += [*damage, *completeness.missing(folder, record, findings)]
+    findings.damage += [*damage, *missing(folder, record, findings)]
     findings.losses_unwritten = losses.failure
     judgement = weigh(record, findings)
     judgement.seal = kept
@@ -109,7 +106,7 @@ def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
         users=scenario["users"],
         wait_ms=scenario.get("wait_ms", 0),
         leases_begin_before=record.stage.get("store") == "etcd",
-        reports_keys=record.stage.get("store") in completeness.REPORTS_KEYS,
+        reports_keys=record.stage.get("store") in REPORTS_KEYS,
         has_votes=record.stage.get("store") == "redis_nodes",
         votes_needed=scenario["danger"].get("votes", 0),
         has_faults=bool(scenario.get("faults")),

@@ -11,7 +11,7 @@ from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
 from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
-from lab.judge.written_values import WrittenValues
+from lab.judge.writes import WrittenValues
 
 
 class Witnesses:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Judgement
 from lab.report.run_data import Result
 from lab.text import thousands

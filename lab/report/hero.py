@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from lab.language.phrases import in_chinese
 from lab.report import reference
-from lab.report.cell_picture import legend, write
-from lab.report.matrix_marks import Marks, marks
+from lab.report.matrix_layout import Marks, marks
+from lab.report.matrix_picture import legend, write
 from lab.report.palette import HARMS, PAPERS, Mark
 from lab.report.repeats import Spread, spread
 from lab.report.run_data import Result

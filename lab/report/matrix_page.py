@@ -8,11 +8,10 @@ from pathlib import Path
 import msgspec
 
 from app.lock import Claim
+from lab.paths import COMMAND
 from lab.report.html import page
-from lab.report.matrix import Cell, cell_requests, in_full, in_short, never_admitted
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, in_words, layout
-from lab.report.matrix_marks import Marks, mark, marks
-from lab.report.matrix_origin import Origin
+from lab.report.matrix import Cell, Origin, cell_requests, in_full, in_short, never_admitted
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, mark, marks
 from lab.report.palette import HARMS, MEANINGS, NAMES, SIGNS, Mark
 from lab.scenario import reader as scenarios
 
@@ -102,6 +101,7 @@ def _values(
         "never_admitted": [] if own else never_admitted(cells),
         "in_short": in_short,
         "own": own,
+        "command": COMMAND,
         "home": "../index.html" if (folder.parent / "index.html").exists() else "",
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }

@@ -4,23 +4,57 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.locks import stages
-from lab.report.cell_picture import legend, write
-from lab.report.matrix import Cell, lost_otherwise
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, in_words, layout, part_of
-from lab.report.matrix_marks import Marks, marks
-from lab.report.matrix_origin import Origin
+from lab.report.html import page
+from lab.report.matrix import Cell, Origin, lost_otherwise
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import write_page
-from lab.report.palette import HARMS, HELD, LIGHT, PAPERS, Mark, Paper
+from lab.report.palette import HARMS, HELD, LIGHT, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.text import counted
+
+FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # a browser without the first takes the next
+
+
+class LegendMark(NamedTuple):
+    """A mark in the legend: its left end, and the middle of its line."""
+
+    mark: Mark
+    x: float
+    y: float
+
+
+def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float) -> list[LegendMark]:
+    """Return the legend of these marks, in lines.
+
+    place: the left end, the middle of the first line, the right end. size: of a letter.
+    """
+    left, y, right = place
+    x, found, shown = left, [], set(marks)
+    for mark in Mark:
+        if mark not in shown:
+            continue
+        needs = 34 + 0.59 * size * len(mark.value)
+        if x + needs > right:
+            x, y = left, y + 24
+        found.append(LegendMark(mark, x, y))
+        x += needs + 14
+    return found
+
+
+def write(template: str, path: Path, paper: Paper, say: Callable[[str], str] = str, fonts: str = FONTS, **values: Any) -> Path:
+    """Write a picture from a template. Return its path. say: gives the words in the picture's language."""
+    text = page(template, paper=paper, say=say, fonts=fonts, names=NAMES, signs=SIGNS, harms=HARMS, **{"language": "", **values})
+    path.write_text(text, encoding="utf-8")
+    return path
+
 
 CORE = "core"
 NARROW, WIDE = 850, 36  # px: the width of the core, the width of a column of the whole
-LEFT, NAMES, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows' names, a row, a family's title, between groups
+LEFT, NAMED, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows' names, a row, a family's title, between groups
 SLANTED = 30  # px: what the slanted name of the last column needs at the right
 TITLE, LEGEND = 9.7, 10.7  # px: a letter of the title, and of the legend
 ENOUGH = 3  # faults that fit a stage, so that its row says something
@@ -89,8 +123,8 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
     """
     plan = layout(known, fold)
     gaps = GROUP * (len(plan.columns) - 1)
-    column = (width - NAMES - LEFT - gaps - SLANTED) / len(plan.all_columns) if width else WIDE
-    across = width or max(NARROW - 200, round(NAMES + LEFT + gaps + WIDE * len(plan.all_columns) + SLANTED))
+    column = (width - NAMED - LEFT - gaps - SLANTED) / len(plan.all_columns) if width else WIDE
+    across = width or max(NARROW - 200, round(NAMED + LEFT + gaps + WIDE * len(plan.all_columns) + SLANTED))
     groups, columns = _heads(plan, column)
     slant = round(5.6 * max((len(line) for one in columns for line in one.lines), default=0)) + 14
     heading, lines = textwrap.wrap(title, round(across / TITLE)), textwrap.wrap(words, round(across / 5.6))
@@ -127,7 +161,7 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
 
 def _heads(plan: Layout, width: float) -> tuple[list[Group], list[Column]]:
     """Return the heads of groups and columns. width: of a column."""
-    groups, columns, left = [], [], float(LEFT + NAMES)
+    groups, columns, left = [], [], float(LEFT + NAMED)
     for name, members in plan.columns.items():
         columns += [Column(left + number * width, stages, _lines(stages)) for number, stages in enumerate(members)]
         right = left + len(members) * width

@@ -15,18 +15,27 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
-from lab.report import account, chart, repeats, run_data, steps_picture, timeline_reader
-from lab.report.chart import FEW, Chart
+from lab.report import account, chart, repeats, run_data, timeline_reader
+from lab.report.chart import FEW, Chart, conditions
 from lab.report.charts import charts
 from lab.report.html import inline, page
 from lab.report.lanes import drawing
-from lab.report.run_data import Result
-from lab.report.run_labels import NONE, differing, parameter, with_labels
+from lab.report.run_data import NONE, Result, differing, parameter, with_labels
 from lab.scenario.requirements import servers
-from lab.story import say_run
+from lab.story import say_run, steps_drawing
 from lab.story.steps import StepsOfLoss, steps
 from lab.story.verdict import headline, in_words, seen
 from lab.text import table
+
+STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
+
+
+def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
+    """Draw the steps into a folder. Returns the path of the picture."""
+    path = folder / STEPS[language]
+    replace(path, steps_drawing.draw(found, conditions([result], language), language).encode())
+    return path
+
 
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
     ("none", 3): "114 (replicas not stated)",
@@ -51,7 +60,7 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
         drawn["timeline"] = folder / "timeline.svg"
         replace(drawn["timeline"], drawing.still(picture, chart.conditions([result])).encode())
     found = steps(picture)
-    shown = [steps_picture.draw(result, found, folder, language) for language in steps_picture.NAMES] if found else []
+    shown = [draw_steps(result, found, folder, language) for language in STEPS] if found else []
     if picture.held and not found:  # the page of the class shows one of them
         drawn["timeline.zh"] = folder / "timeline.zh.svg"
         words = chart.conditions([result], Language.CHINESE)

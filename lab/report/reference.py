@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
+from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.paths import REFERENCE
@@ -40,13 +41,13 @@ def current(found: Sequence[Cell]) -> list[Cell]:
     The others were measured before a scenario or a claim changed, or before the stage made or withdrew the claim. Nothing may
     be concluded from them.
     """
-    shelf = {name: reader.load(name) for name in reader.names()}
-    return [cell for cell in found if cell.scenario in shelf and _is_current(cell, shelf[cell.scenario])]
+    shelf, ladder = {name: reader.load(name) for name in reader.names()}, stages()
+    known = (cell for cell in found if cell.scenario in shelf and cell.stage in ladder)
+    return [cell for cell in known if _is_current(cell, shelf[cell.scenario], ladder[cell.stage])]
 
 
-def _is_current(cell: Cell, today: Scenario) -> bool:
-    stage = stages().get(cell.stage)
-    if stage is None or today.tests.name != cell.claim:
+def _is_current(cell: Cell, today: Scenario, stage: Stage) -> bool:
+    if today.tests.name != cell.claim:
         return False
     was_claimed = {"KEPT": True, "BROKEN": True, "ADMITTED": False}.get(cell.verdict, today.tests in stage.claims)
     return not cell.verdict or (not today.misfit(stage) and was_claimed == (today.tests in stage.claims))

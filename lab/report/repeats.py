@@ -6,7 +6,6 @@ of the same round can be compared as pairs. The comparison itself is of the firs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +15,10 @@ import msgspec
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
+from lab.report.statistics import mean, mean_of_ratios
 from lab.story.verdict import headline
 
 REPEATS = "repeats.json"
-# Student's t for 95 %, by the number of repeats: W. S. Gosset, "The Probable Error of a Mean", 1908
-STUDENT = (0.0, 0.0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
 
 class Repeat(msgspec.Struct, kw_only=True):
@@ -93,18 +91,12 @@ def read(folder: Path) -> list[Repeat]:
 
 def spread(samples: Sequence[float]) -> Spread:
     """Return the mean of at least one sample, with Student's interval."""
-    number, mean = len(samples), math.fsum(samples) / len(samples)
-    if number == 1:
-        return Spread(mean, mean, mean, 1)
-    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in samples) / (number - 1))
-    width = STUDENT[min(number, len(STUDENT) - 1)] * deviation / math.sqrt(number)
-    return Spread(mean, mean - width, mean + width, number)
+    return Spread(*mean(samples), len(samples))
 
 
 def spread_of_ratios(ratios: Sequence[float]) -> Spread:
     """Return the geometric mean of ratios above zero, with its interval."""
-    logs = spread([math.log(ratio) for ratio in ratios])
-    return Spread(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), logs.runs)
+    return Spread(*mean_of_ratios(ratios), len(ratios))
 
 
 def speed_ratios(runs: Sequence[Repeat], base: Sequence[Repeat]) -> list[float]:

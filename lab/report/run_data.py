@@ -1,14 +1,15 @@
-"""The curves of a run, which charts need next to its verdict: ``series.json``, small enough to be kept in git."""
+"""What charts need of a run next to its verdict: its curves (``series.json``, small enough to be kept in git), and its label."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
@@ -16,8 +17,9 @@ from lab.judge.concurrency import BIN_NS, samples
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.judge.net_losses import net_losses
+from lab.judge.losses import net_losses
 from lab.report.repeats import Repeat, of, spread
+from lab.scenario.options import OPTIONS, Label
 
 POINTS = 200  # of a curve
 
@@ -94,7 +96,7 @@ class Result(msgspec.Struct, kw_only=True):
     series: Series
     # the run folder
     folder: Path
-    # its label among other runs that would have the same one (``lab/report/run_labels.py``); empty for a single run
+    # its label among other runs that would have the same one (``lab/report/run_data.py``); empty for a single run
     given_label: str = ""
     # the runs of the same stage in a ladder of several rounds, this run included; empty for any other run
     rounds: list[Repeat] = []
@@ -198,3 +200,63 @@ def _last_known(by_bin: dict[int, int], ends: range, step: int) -> list[int]:
         known = [by_bin[index] for index in range(end - step, end) if index in by_bin]
         values.append(known[-1] if known else (values[-1] if values else 0))
     return values
+
+
+NONE = "–"
+MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: the time, with the day, with milliseconds
+
+
+def labels() -> dict[str, Label]:
+    """Return how a label writes each parameter: the scenario, and every option."""
+    return {"scenario": Label("{}", none="no scenario")} | {option.name: option.label for option in OPTIONS.values()}
+
+
+def parameter(result: Result, name: str) -> object:
+    """Return the value of a parameter; None where the run has none. At a rate there are no users that wait for answers."""
+    scenario = result.record.scenario
+    if name == "scenario":
+        return scenario["name"]
+    if name == "ttl_ms":
+        return result.record.stage["ttl_ms"]
+    if name == "users" and scenario.get("rate"):
+        return None
+    return scenario.get(name)
+
+
+def differing(results: Sequence[Result]) -> list[str]:
+    """Return the parameters in which the results differ."""
+    return [name for name in labels() if len({parameter(one, name) for one in results}) > 1]
+
+
+def with_labels(results: Sequence[Result]) -> list[Result]:
+    """Return the same results, in the same order, each with a label of its own.
+
+    The label is the stage. Runs with the same stage also get the parameters in which they differ. Runs that do not differ get the
+    time at which they began.
+    """
+    groups: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        groups[result.label].append(result)
+    named = {result.record.run: label for alike in groups.values() for result, label in zip(alike, _labels(alike), strict=True)}
+    return [msgspec.structs.replace(result, given_label=named[result.record.run]) for result in results]
+
+
+def _labels(alike: Sequence[Result]) -> list[str]:
+    if len(alike) == 1:
+        return [alike[0].label]
+    names = differing(alike)
+    words = labels()
+    found = [", ".join([one.label, *(words[name].text(parameter(one, name)) for name in names)]) for one in alike]
+    if len(set(found)) == len(found):
+        return found
+    twice = Counter(found)
+    moment = _moment(alike)
+    return [f"{label}, {moment(one)}" if twice[label] > 1 else label for label, one in zip(found, alike, strict=True)]
+
+
+def _moment(alike: Sequence[Result]) -> Callable[[Result], str]:
+    """Return what writes the time of each run, as exactly as needed. Runs of one millisecond get the name of their folder."""
+    for part in MOMENTS:
+        if len({one.record.started_utc[part] for one in alike}) == len(alike):
+            return lambda one: one.record.started_utc[part].replace("T", " ")
+    return lambda one: one.record.run

@@ -18,8 +18,7 @@ import msgspec
 
 from lab.evidence.run_folder import replace
 from lab.report.matrix import Cell, in_short
-from lab.report.run_data import Result, load
-from lab.report.run_labels import labels, parameter
+from lab.report.run_data import Result, labels, load, parameter
 from lab.story.verdict import headline, why
 
 CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"

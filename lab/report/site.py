@@ -22,8 +22,8 @@ from lab.report.chart import FEW, LINES
 from lab.report.html import inline, page
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.palette import PAPERS
+from lab.report.run_data import labels
 from lab.report.run_index import Row, rows
-from lab.report.run_labels import labels
 
 INDEX = "index.html"
 REFERENCE = "reference"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from lab.evidence.fault_effect import AT_THE_STORE
-from lab.evidence.loss import Loss
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import AT_THE_STORE
+from lab.evidence.loss import Loss, Mechanism
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement

@@ -12,17 +12,15 @@ import msgspec
 
 from app.journal import GaveUp, Renewed
 from lab.evidence.history import History, KeyEvent
-from lab.evidence.loss import GrantFacts, Loss
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import GrantFacts, Loss, Mechanism
 from lab.evidence.regular_file import open_regular
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement
-from lab.report.timeline_counter import place_commands
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
-from lab.report.timeline_leases import assign_lives
-from lab.report.timeline_votes import assign_votes, voters_of, votes_of
+from lab.report.timeline_order import place_commands
+from lab.report.timeline_votes import assign_lives, assign_votes, voters_of, votes_of
 from lab.story.from_findings import claim_story
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
@@ -139,7 +137,7 @@ class _Reader:
             drawn.reading, drawn.read_at, drawn.read = self.us(grant.reading_ns), self.us(grant.read_ns), grant.read
         if grant.wrote is not None:
             drawn.wrote_at, drawn.wrote, drawn.overwrote = self.us(grant.wrote_ns), grant.wrote, grant.overwrote
-            drawn.writing = self.us(grant.writing_ns) if grant.writing_ns else NEVER
+            drawn.writing = self.us(grant.writing_ns)
         if grant.is_over:
             drawn.until, drawn.released = self.us(grant.releasing_ns), self.us(grant.released_ns)
             drawn.result = grant.result if grant.answer != "0" else f"{grant.result}, nothing was deleted"

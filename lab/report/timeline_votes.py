@@ -1,7 +1,8 @@
-"""The votes of several lock servers, out of the events that each server reported of its keys.
+"""The votes of several lock servers, and the leases of one, out of the events that each server reported of its keys.
 
 The events name no request. So a vote is matched with the grant during whose acquire its key was set, if the key stayed until
-the release. This is for pictures alone: no verdict rests on it.
+the release; and a lease with the grant that fits best. The lab receives an event some time after the fact, and a replica stamps a
+grant some time after the store gave it. This is for pictures alone: no verdict rests on it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 
-from lab.evidence.fault_effect import AT_THE_STORE
+from lab.evidence.fault_record import AT_THE_STORE
 from lab.evidence.history import KeyEvent
-from lab.story.timeline import NEVER, DrawnGrant, Timeline, Vote
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline, Vote
 
 NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote
 FORGOTTEN = "forgotten"
 FEWEST = 3  # servers: with fewer, nothing is voted on
+SET_WITHIN_US = 20_000  # the lab receives that a key was set so late
 DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from its primary
-RECEIVED_WITHIN_US = 20_000  # the lab receives that a key was set so late
 SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
 ENDS = ("del", "expired")
 BORN = attrgetter("born")
@@ -84,7 +85,7 @@ def _first(votes: Sequence[Vote], held: DrawnGrant, faults: Sequence[int]) -> Vo
     """
     asked = held.asked if held.acquiring == NEVER else held.acquiring
     since = bisect_left(votes, asked - SENT_BEFORE_US, key=BORN)
-    until = bisect_right(votes, held.got + RECEIVED_WITHIN_US, key=BORN)
+    until = bisect_right(votes, held.got + SET_WITHIN_US, key=BORN)
     free = [vote for vote in votes[since:until] if vote.holder == NEVER]
     if (own := next((vote for vote in free if _stays(vote, held)), None)) is not None:
         return own
@@ -126,3 +127,70 @@ def answers(picture: Timeline, place: int) -> dict[str, list[int]]:
         else:
             given["silent"].append(node)
     return given
+
+
+DELETED_WITHIN_US = 20_000
+STOLEN_US = 20_000  # where locks were stolen: so much a fit costs whose release did not end the life
+CANDIDATES = 64  # grants near the beginning of a life that are tried
+
+
+def assign_lives(picture: Timeline, thefts: bool) -> None:
+    """Find for each key's life the grant that it belongs to, and the release that ended it.
+
+    The best fits are settled first: the lab may receive events so late that several grants fit the beginning of one life.
+    thefts: whether a release can have deleted another holder's lock. Without thefts, a life was ended by its own holder.
+    """
+    granted: dict[int, list[tuple[int, int]]] = {}
+    released: dict[int, list[tuple[int, int]]] = {}
+    slow: list[int] = []  # their releases took long: the stamps hardly show when the store received the command
+    for place, held in enumerate(picture.held):
+        granted.setdefault(held.key, []).append((held.got, place))
+        if _freed(held):
+            released.setdefault(held.key, []).append((held.released, place))
+            slow += [place] if held.released - held.until > DELETED_WITHIN_US else []
+    for several in released.values():
+        several.sort()
+    fits = sorted(
+        (*_strangeness(picture.held[place], life, number, thefts), number, place)
+        for number, life in enumerate(picture.lives)
+        for place in _around(granted.get(life.key, []), life.born, RECEIVED_WITHIN_US)
+        if picture.held[place].asked <= life.born
+    )
+    for *_, number, place in fits:
+        if picture.lives[number].holder == picture.held[place].lease == NEVER:
+            picture.lives[number].holder, picture.held[place].lease = place, number
+    for life in picture.lives:
+        if life.how == "del":
+            near = _around(released.get(life.key, []), life.gone, DELETED_WITHIN_US)
+            life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
+
+
+def _freed(held: DrawnGrant) -> bool:
+    """Return whether a release may have deleted the key. It may have done so as well where the work had failed before."""
+    return held.released != NEVER and (held.result == "ok" or held.result.startswith("error: "))
+
+
+def _strangeness(held: DrawnGrant, life: Life, number: int, thefts: bool) -> tuple[int, int, int]:
+    """Return how badly a grant fits a life: smaller is better.
+
+    Without thefts, both ends count, in the order of the lives. With thefts, the beginning counts most.
+    """
+    ended = life.how == "del" and _freed(held) and held.until <= life.gone <= held.released + DELETED_WITHIN_US
+    begin, end = abs(held.got - life.born), abs(held.released - life.gone) if ended else 0
+    if thefts:
+        return begin + (min(end, STOLEN_US) if ended else STOLEN_US), 0, 0
+    return int(not ended), number, begin + end
+
+
+def _around(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
+    """Return the places that are stamped near a time, the nearest first."""
+    since, until = bisect_left(stamped, (at - within,)), bisect_left(stamped, (at + within,))
+    return [place for _, place in sorted(stamped[since:until], key=lambda one: abs(one[0] - at))][:CANDIDATES]
+
+
+def _deleter(held: Sequence[DrawnGrant], life: Life, places: Sequence[int]) -> int:
+    """Return the grant whose release was under way when the key was deleted: the holder's own, or else the nearest one."""
+    under_way = [place for place in places if held[place].until <= life.gone <= held[place].released + DELETED_WITHIN_US]
+    if life.holder in under_way:
+        return life.holder
+    return min(under_way, key=lambda place: abs(held[place].released - life.gone), default=NEVER)

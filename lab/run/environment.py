@@ -18,7 +18,9 @@ from pathlib import Path
 
 import psutil
 
-from lab.paths import HOME
+from app.environment import LIBRARIES, lock_files
+from app.lock import Stage
+from lab.paths import HOME, INSTALLED
 from lab.prerequisites import ZOOKEEPER_JARS, search_path
 
 JUDGE = ("lab/judge", "lab/evidence")  # the folders that decide how evidence is read and judged
@@ -29,27 +31,43 @@ CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "lo
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of Python, of the libraries that matter to a result, and of the servers."""
-    libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "sqlalchemy")
+    libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "psycopg", "sqlalchemy")
     packages = {name: importlib.metadata.version(name) for name in libraries}
     servers = {
         name: _printed(name, flag)
-        for name, flag in (("redis-server", "--version"), ("nginx", "-v"), ("mariadbd", "--version"), ("etcd", "--version"))
+        for name, flag in (
+            ("redis-server", "--version"),
+            ("nginx", "-v"),
+            ("mariadbd", "--version"),
+            ("postgres", "--version"),
+            ("etcd", "--version"),
+        )
     }
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
 
 
-def libraries_of(stage: Path | None) -> dict[str, str]:
-    """Return the packages that the file of a stage imports, with their versions: the lock under test may be one of them."""
-    if stage is None:
-        return {}
-    tree = ast.parse(stage.read_text(encoding="utf-8"))
+def libraries_of(stage: Stage) -> dict[str, str]:
+    """Return the packages that the file of a stage imports, with their versions: the lock under test may be one of them.
+
+    A stage that names its library has that one in their place: its worker may have another version than the lab.
+    """
+    if stage.library or stage.path is None:
+        name, _, version = stage.library.rpartition(" ")
+        return {name: version} if name else {}
+    tree = ast.parse(stage.path.read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level}
     others = {name.partition(".")[0] for name in names} - {"app", "lab", *sys.stdlib_module_names}
     packages = importlib.metadata.packages_distributions() if others else {}  # it takes a moment
     found = {package for name in others for package in packages.get(name, ())}
     return {package: importlib.metadata.version(package) for package in sorted(found)}
+
+
+def lock_files_of(stage: Stage) -> dict[str, str]:
+    """Return the hashes of the files that pin the packages of a stage's library, by their places in ``libraries``."""
+    files = lock_files(stage.environment)
+    return {path.relative_to(LIBRARIES).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 @cache
@@ -86,7 +104,7 @@ def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
 
 def _git(*words: str) -> str:
     git = shutil.which("git")
-    if git is None:
+    if git is None or INSTALLED:  # around an installed lab may be somebody else's repository
         return ""
     done = subprocess.run([git, "-C", str(HOME), *words], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""

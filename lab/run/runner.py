@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from msgspec.structs import asdict
 
 from app.lock import Stage
-from lab.errors import in_short
+from lab.errors import NotReady, in_short
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import INTERRUPTED, RunFolder, RunRecord, described, kept_on_failure, save
@@ -76,7 +76,8 @@ def run(
             commit=environment.commit(),
             started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
             versions=environment.versions(),
-            libraries=environment.libraries_of(stage.path),
+            libraries=environment.libraries_of(stage),
+            lock_files=environment.lock_files_of(stage),
             machine=environment.machine(),
             threads=THREADS,
             engine=engine,
@@ -147,10 +148,13 @@ def _run(
             if record.unwritten and not record.interrupted:
                 record.ended = f"a part of the evidence could not be written: {record.unwritten}"
             record.clients = system.clients()
+            worker_failure = "" if record.interrupted else system.worker_failure()
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # after the commands are counted: this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
+        if worker_failure:
+            raise NotReady(worker_failure)
         if record.interrupted:  # requests that are still inside would delay the end
             for replica in system.replicas:
                 replica.end_now()
@@ -202,4 +206,5 @@ def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
         "resource": stage.resource,
         "claims": sorted(claim.name for claim in stage.claims),
         "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
+        "worker": list(stage.worker),
     }

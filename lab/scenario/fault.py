@@ -2,7 +2,7 @@
 
 ``lab/scenario/faults`` holds one kind in each file: a class ``Fault``, which adds to the base below its own TOML keys and the
 lab's part. The class declares what the fault needs and where it acts. From these declarations alone follows where it can be
-injected: on servers of the lab's own, on a store of somebody else, in containers (``lab/scenario/fault_place.py``).
+injected: on servers of the lab's own, on a store of somebody else, in containers (``Place`` below).
 
 A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the
 note, injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.
@@ -10,15 +10,15 @@ note, injects the lab's part, recovers, and writes a fault record. With ``lab_fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
 import msgspec
 
 from app.failpoints import MOMENTS, PHASES, Injection
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario.toml_types import Duration, Number, Text
 
 FAILPOINTS = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
@@ -162,3 +162,27 @@ DECLARED = ("target", "effect")  # what each class on the shelf must state
 def kind_of(fault: Fault) -> str:
     """Return the name of the fault's file."""
     return type(fault).__module__.rpartition(".")[2]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the servers of a run do not allow. An empty place allows everything.
+
+    No place has a list of faults. So a new fault on the shelf works, or is refused by name, without a line anywhere else.
+    """
+
+    # targets that no fault can reach here, each with the reason
+    closed: Mapping[Target, str] = field(default_factory=dict)
+    # what the lock's store does not have here, each with the reason
+    lacking: Mapping[Need, str] = field(default_factory=dict)
+
+    def refusals(self, faults: Iterable[Fault]) -> dict[str, str]:
+        """Return the faults that cannot be injected here: the name of each one's file, and why, as a half sentence."""
+        found = {kind_of(fault): self._against(fault) for fault in faults}
+        return {kind: why for kind, why in found.items() if why}
+
+    def _against(self, fault: Fault) -> str:
+        """Return the first reason against a fault; empty if there is none."""
+        if fault.target in self.closed:
+            return f"its target is the {fault.target}, and {self.closed[fault.target]}"
+        return next((f"it needs {need}, and {self.lacking[need]}" for need in fault.needs if need in self.lacking), "")

@@ -43,7 +43,12 @@ def _releases_late(stage: Stage) -> bool:
 
 
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
-WITH_SESSIONS = ("etcd", "mysql", "zookeeper")  # stores where a client has a session that can end; etcd calls it a lease
+WITH_SESSIONS = (
+    "etcd",
+    "mysql",
+    "postgresql",
+    "zookeeper",
+)  # stores where a client has a session that can end; etcd calls it a lease
 # stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
 CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
 LOCKLESS = ("mysql_versioned", "one_command")  # resources that need no lock: they compare, or do everything in one step
@@ -99,7 +104,10 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "late_release": ("a holder that works to the end and releases, also when its lease is over", _releases_late),
     "volatile": ("a lock in a store that can run without a disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
-    "owner": ("an owner stored in the lock", lambda stage: Claim.releases_only_its_own in stage.claims),
+    "owner": (  # what a library stores cannot be known from what it promises
+        "an owner stored in the lock",
+        lambda stage: bool(stage.library) or Claim.releases_only_its_own in stage.claims,
+    ),
     "ensemble": ("a store that can elect a new leader", lambda stage: stage.store in ENSEMBLES),
     "nodes": ("a lock in several stores", lambda stage: stage.store == VOTED),
     "standby": (

@@ -8,17 +8,18 @@ import traceback
 from pathlib import Path
 
 from app import locks
+from app.environment import NotInstalled
 from app.lock import Claim, Stage, claims
 from app.locks import NotAStage, stages
 from app.locks import stage as load_stage
-from lab.errors import BadInput, choose_from
+from lab.errors import BadInput, MissingPackage, choose_from
 from lab.interrupts import Interrupted
 
 SHELF = Path(locks.__file__).parent
 
 
 def find_stage(name: str) -> Stage:
-    """Return a stage by its name or by the path of a file. Raises BadInput."""
+    """Return a stage by its name or by the path of a file. Raises BadInput, MissingPackage."""
     if not name:
         raise BadInput(
             "no stage was named; give one, as in `make scenario STAGE=lua` or `lab run rush --stage lua`. "
@@ -35,6 +36,8 @@ def find_stage(name: str) -> Stage:
         raise BadInput(
             f"there is no file {name!r}. Give the name of a stage, or the path of its file. `lab stages` lists the names."
         ) from None
+    except NotInstalled as error:
+        raise MissingPackage(f"{name}: {error}") from None
     except NotAStage as error:
         raise BadInput(f"{name} is not a stage: {error}") from None
     except BaseException as error:  # whatever a user's own file raises, it is bad input and not a broken lock

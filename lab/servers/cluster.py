@@ -17,15 +17,14 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
-from lab.evidence.client_facts import ClientFacts
+from lab.evidence.run_tables import ClientFacts
 from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
-from lab.servers import external_stores, kept_servers, process
-from lab.servers.counter_way import CounterWay, counter_ways
+from lab.servers import external_stores, process, supervised
+from lab.servers.counter_way import CounterWay, Partition, counter_ways, partitions
 from lab.servers.fault_target import FaultTarget, refuse
-from lab.servers.partition import Partition, partitions
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
@@ -102,6 +101,14 @@ class Cluster:
             with contextlib.suppress(OSError):
                 found.append(str(health(replica.port, replica.host).get("unwritten", "")))
         return [why for why in found if why]
+
+    def worker_failure(self) -> str:
+        """Return why the worker of a stage cannot be used any more; empty where all can, or the stage has none."""
+        for replica in self.replicas if self.stage.worker else ():
+            with contextlib.suppress(OSError):
+                if failure := str(health(replica.port, replica.host).get("worker", "")):
+                    return failure
+        return ""
 
     @property
     def fault_target(self) -> FaultTarget:
@@ -193,7 +200,7 @@ def cluster(
             running[:] = ready  # after a second try, the process is another one
             return ready
 
-        found = started.enter_context(kept_servers.lent(supervisor, wanted, scenario, logs))
+        found = started.enter_context(supervised.lent(supervisor, wanted, scenario, logs))
         new = [name for name in wanted if name not in found]
         running = iter(up(*counter, *chain(*(wanted[name] for name in new))))
         counter_redis = next(running) if counter else None

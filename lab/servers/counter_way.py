@@ -1,17 +1,17 @@
-"""The way from one replica to the server that keeps the counter, over a proxy that can delay one write."""
+"""The ways that a fault can hold: from a replica to the server that keeps the counter, and to the lock's store."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from app import resources
 from app.lock import Stage
 from lab.scenario.fault import Fault, Target
-from lab.servers.delayed_write import DelayedWrite
 from lab.servers.server import Server
 from lab.servers.stores import stores
-from lab.servers.tcp_proxy import TcpProxy
+from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
 
 # By these bytes the proxy knows a command to the counter. A holder that is about to write sends no other.
 IN_REDIS, IN_THE_DATABASE = b":counter", b"UPDATE counter SET"
@@ -64,3 +64,30 @@ def counter_ways(
                 laid.callback(proxy.close)
                 ways[name] = CounterWay(proxy, store, marker)
         yield ways
+
+
+class Partition(Protocol):
+    """A connection from a replica to the lock's store that can be cut. Its methods raise OSError when that fails."""
+
+    def cut(self) -> None:
+        """Let nothing through, in either direction. Neither end is notified."""
+
+    def mend(self) -> None:
+        """Let everything through again."""
+
+
+@contextlib.contextmanager
+def partitions(
+    replicas: Iterable[str], servers: Sequence[Server], faults: Sequence[Fault]
+) -> Iterator[Mapping[str, Sequence[TcpProxy]]]:
+    """Yield, by replica, a proxy to each server on this machine, for the duration of the block.
+
+    The proxies exist only where a fault of the scenario cuts them.
+    """
+    cut = any(fault.target is Target.NETWORK for fault in faults)
+    with contextlib.ExitStack() as laid:
+        found = {name: [TcpProxy(server.port) for server in servers] for name in replicas if cut}
+        for proxies in found.values():
+            for proxy in proxies:
+                laid.callback(proxy.close)
+        yield found

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping
 from app.endpoint import Address, Endpoint
 from app.lock import Stage
 from lab.errors import BadInput
-from lab.scenario.fault import Target
-from lab.scenario.fault_place import Place
+from lab.scenario.fault import Place, Target
 from lab.scenario.scenario import Scenario
 
 BATCH = 500
@@ -30,7 +29,7 @@ def urls(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the addresses of outside stores, by store. Raises BadInput for an address that cannot
     be parsed, without quoting it.
     """
-    names = ("redis", "redis_nodes", "zookeeper", "etcd", "mysql")
+    names = ("redis", "redis_nodes", "zookeeper", "etcd", "mysql", "postgresql")
     given = {name: environ[f"LAB_{name.upper()}_URL"] for name in names if environ.get(f"LAB_{name.upper()}_URL")}
     for name, text in given.items():
         try:

@@ -15,12 +15,10 @@ import psutil
 from app.lock import Stage
 from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import Need, Target
-from lab.scenario.fault_place import Place
+from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import CLOCKED, VOLATILE, VOTED, WITH_REPLICAS
 from lab.scenario.scenario import Scenario
-from lab.servers.counter_way import CounterWay
-from lab.servers.partition import Partition
+from lab.servers.counter_way import CounterWay, Partition
 from lab.servers.process import Running
 from lab.servers.programs.redis import contents
 from lab.servers.replication_link import ReplicationLink

@@ -114,11 +114,6 @@ class Running:
         Starting(self, self.log.parent.parent, tries_left=1).wait()
         self.killed = False
 
-    def restart(self) -> None:
-        """Kill the process and start the program again."""
-        self.kill()
-        self.start_again()
-
     def pause(self) -> None:
         """Stop the process with SIGSTOP: it accepts what clients send, and answers nothing."""
         self.supervisor.signal(self.pid, signal.SIGSTOP)

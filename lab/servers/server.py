@@ -53,9 +53,6 @@ class Server(Protocol):
     def start_again(self) -> None:
         """Start the server again at its address. Return when it is ready."""
 
-    def restart(self) -> None:
-        """Kill the server and start it again."""
-
     def pause(self) -> None:
         """Stop the server with SIGSTOP: it accepts what clients send, and answers nothing."""
 

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from lab.evidence.client_facts import ClientFacts
 from lab.evidence.fault_record import FaultRecord
+from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.replication_link import ReplicationLink

@@ -98,7 +98,7 @@ class Supervisor:
         return status
 
     def signal(self, pid: int, number: int) -> bool:
-        """Send a signal to the process group of a program. Return False if the program had ended."""
+        """Send a signal to a program and its descendants. Return False if the program had ended."""
         return not self._gone and bool(self._ask(signal=number, pid=pid)["sent"])
 
     def descendants(self) -> list[int]:

@@ -212,10 +212,16 @@ class SupervisorProcess:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
     def signal(self, pid: int, number: int) -> bool:
+        """Signal the group of a program, and its descendants elsewhere: each process of PostgreSQL leads a group of its own."""
         if self.started[pid].poll() is not None:
             return False
+        below = descendants(pid)  # before a signal ends the program: then its children are no longer below it
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, number)
+        for one in below:
+            with contextlib.suppress(ProcessLookupError):
+                if os.getpgid(one) != pid:
+                    os.kill(one, number)
         return True
 
     def reap(self) -> None:

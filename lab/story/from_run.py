@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from lab.story.from_fault import aftermath, of_a_fault
-from lab.story.from_loss import destroyed, of_a_loss
+from lab.story.from_loss import aftermath, destroyed, of_a_fault, of_a_loss
 from lab.story.happening import Happening, Kind
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 

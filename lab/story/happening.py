@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 
 
 class Kind(StrEnum):

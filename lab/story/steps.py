@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from lab.evidence.fault_effect import AT_THE_STORE, Effect
-from lab.evidence.mechanism import Mechanism
-from lab.story.from_fault import began
-from lab.story.from_loss import destroyed, ended
+from lab.evidence.fault_record import AT_THE_STORE, Effect
+from lab.evidence.loss import Mechanism
+from lab.story.from_loss import began, destroyed, ended
 from lab.story.happening import Happening, Kind
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline
 

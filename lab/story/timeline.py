@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import Effect
+from lab.evidence.loss import Mechanism
 from lab.story.happening import Happening
 
 NEVER = -1

@@ -8,11 +8,10 @@ from itertools import groupby
 from msgspec.structs import asdict
 
 from app.lock import Claim
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact
-from lab.judge.judgement import Judgement, Verdict
+from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.unseen import Unseen
-from lab.judge.violation import Violation
 from lab.language.choice import Language
 from lab.language.phrases import exactly
 from lab.story.say import ENGLISH, listed, mechanism, text, words
@@ -64,7 +63,7 @@ def _reasons(judgement: Judgement, language: Language) -> Iterator[str]:
     if judgement.verdict is Verdict.BROKEN:
         yield from (_broken(one, language) for one in judgement.violations if one.breaks_promise)
     elif judgement.verdict is Verdict.ADMITTED:
-        yield from (_because(one, language) for one in judgement.violations if one.claim == judgement.claim)
+        yield from (because(one, language) for one in judgement.violations if one.claim == judgement.claim)
     elif not judgement.why:
         yield text("verdict", judgement.verdict, language)
     if judgement.verdict is Verdict.KEPT:
@@ -93,12 +92,13 @@ def _facts(judgement: Judgement, language: Language) -> Iterator[str]:
 
 def _broken(one: Violation, language: Language) -> str:
     if not one.claimed:
-        return _because(one, language)
+        return because(one, language)
     promise = _promise(one.claim, language).strip(".。")
-    return text("verdict", "claimed", language, claim=one.claim, promise=promise, because=_because(one, language))
+    return text("verdict", "claimed", language, claim=one.claim, promise=promise, because=because(one, language))
 
 
-def _because(one: Violation, language: Language) -> str:
+def because(one: Violation, language: Language = ENGLISH) -> str:
+    """Return what was seen of a broken promise, and the mechanism."""
     return _as("because", one, language)
 
 

@@ -1,6 +1,8 @@
 """What the page of the class shows in Chinese: all that the server sends in English, with its Chinese.
 
 The server sends both, because a projector and a phone may differ in their language. What has no phrase stays English.
+
+Questions and their choices are in ``questions.py``; ideas and titles are those of stages and scenarios.
 """
 
 from __future__ import annotations
@@ -18,9 +20,112 @@ from lab.story import say
 from lab.story.verdict import headline, reason
 from lab.ui import questions
 from lab.ui.locust_environment import BUSY, UNDER_WAY
-from lab.ui.page_texts import TEXTS
 from lab.ui.predictions import FULL
 from lab.ui.run_form import scenario_names
+
+TEXTS = {
+    "title": "The lock lab, live",
+    "heading": "Which lock loses which increment?",
+    "ways": "Pages of the lab",
+    "runs": "All runs",
+    "matrix": "The matrix",
+    "play": "Be the scheduler",
+    "locust": "Locust's own page",
+    "projector": "For a projector",
+    "control": "With Start",
+    # what is asked
+    "stage": "Stage",
+    "scenario": "Scenario",
+    "ladder": "The ladder",
+    "others": "More locks",
+    "reveal": "Show all reference results",
+    "start": "Start",
+    "stop": "Stop",
+    "subject": "{stage} under {scenario}",
+    "titled": "{subject}: {title}",
+    "no_fit": "This scenario does not fit the stage.",
+    "more": "{n} more scenarios need what this stage does not have.",
+    "name": "your name (optional)",
+    "choices": "Your prediction",
+    "said": "Predictions for the next run: {votes}.",
+    "said_of_run": "Predictions for this run: {votes}.",
+    "said_none": "No predictions for the next run yet.",
+    "you_said_next": "You said: {choice}. It counts for the next run.",
+    "you_said": "You said: {choice}.",
+    "under_way": "The run is under way.",
+    "right": "You were right.",
+    "wrong": "You were wrong.",
+    "yours": "Yours so far: {right} of {all} right.",
+    "group": "The group so far: {right} of {all} predictions right.",
+    "named": "{name}: {right} of {all}",
+    "phones": "Predict on your phone",
+    "qr": "QR code of the address {address}",
+    "password": "Any name, and this password:",
+    "no_phones": "Only this machine can open these pages. For phones, start the lab with",
+    "new_stage": "?",
+    # the run
+    "waiting": "Choose a stage and a scenario, predict, then press Start.",
+    "waiting_phone": "Predict what will happen.",
+    "starting": "{stage} under {scenario}: the servers are being started.",
+    "running": "{stage} under {scenario}: running, {requests} requests over {replicas}.",
+    "judged": "{stage} under {scenario}: ended; its pictures are being drawn …",
+    "drawn": "{stage} under {scenario}: ended.",
+    "refused": "Not run: {why}",
+    "silent": "The lab does not answer. Waiting for it …",
+    "connecting": "Connecting …",
+    "starting_now": "Starting",
+    "one_replica": "1 replica",
+    "replicas": "{n} replicas",
+    "counter_store": "Redis for the counter",
+    "proxy": "nginx in front of the replicas",
+    "lock_store": "{n} × {store} for the lock",
+    "load": "Locust sends {requests} requests",
+    "acknowledged": "acknowledged",
+    "counter": "the counter",
+    "unknown": "unknown",
+    "failed": "failed",
+    "kept_per_s": "kept a second",
+    "gap": "acknowledged, but not in the counter",
+    "refusals": "of {requests} requests refused so far{idle}",
+    "idle": "; no request has been inside for {s} s",
+    "locust_says": "Locust: {percent} % failures",
+    "counter_says": "The counter: {n} missing",
+    "chart": "Acknowledged increments and the counter's value over time",
+    "strip": "Requests inside in each replica, over the last ten seconds",
+    "and_unknown": "and unknown",
+    "the_gap": "the gap: lost",
+    "a_fault": "a fault is active",
+    "served": "served",
+    "refused_requests": "refused",
+    "still_waiting": "not answered yet",
+    "holder": "a holder",
+    "pale": "a holder that has not released yet",
+    "crowd": "several holders at once; both releases are on record",
+    "ten_seconds": "the last ten seconds",
+    "no_lock": "requests at work: this stage has no lock that could keep them apart",
+    # the verdict
+    "result": "{stage} under {scenario}: {number} {words}{duplicated}",
+    "duplicated": ", {n} duplicated",
+    "void": "This run proves nothing, so no prediction counts.",
+    "against": "Predictions: {votes}. The answer is “{answer}”: {right} of {all} right.",
+    "nobody": "There were no predictions.",
+    "votes": "The predictions",
+    "next": "Next: {stage}",
+    "again": "Choose another",
+    "replay": "Replay at a tenth of the speed",
+    "pause": "Pause",
+    "moment": "{s} s of {all} s",
+    "scrub": "Moment of the replay",
+    "to_run": "Open the run's page, with its interactive timeline",
+    "timeline": "Where it happened",
+    "steps_who": "{heading}. A is {a}, B is {b}.",
+    "step": "Step {n} of {all}: {words}",
+    "step_by_step": "Step by step",
+    "step_before": "Previous step",
+    "step_after": "Next step",
+    "all_steps": "All steps",
+}
+
 
 Chinese = dict[str, str]  # English text → Chinese text
 

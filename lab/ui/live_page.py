@@ -13,8 +13,8 @@ from lab.report.html import page
 from lab.scenario import reader as scenarios
 from lab.ui import chinese, questions
 from lab.ui.addresses import qr_code
+from lab.ui.chinese import TEXTS
 from lab.ui.ladder_panel import CORE
-from lab.ui.page_texts import TEXTS
 from lab.ui.run_form import scenario_names
 
 TEMPLATES = Path(__file__).with_name("templates")

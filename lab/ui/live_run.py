@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Mapping
+from io import FileIO
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any
@@ -20,8 +21,40 @@ import msgspec
 from app.journal import AnyEvent, Wrote, WroteAgain
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome, Request
-from lab.evidence.tail import Tail
 from lab.ui.lock_holders import LockHolders
+
+AT_ONCE = 1 << 22  # bytes: a reader that comes late reads in steps
+
+
+class Tail:
+    """The lines of a file since the last read. The file may not exist yet, and may get another name meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle: FileIO | None = None
+        self._torn = b""
+
+    def lines(self) -> bytes:
+        """Return all complete lines that are new, as one text; empty without any."""
+        if self._handle is None:
+            try:
+                self._handle = self.path.open("rb", buffering=0)
+            except FileNotFoundError:
+                return b""
+        block = self._handle.read(AT_ONCE) or b""
+        whole, newline, rest = block.rpartition(b"\n")
+        if not newline:
+            self._torn += block
+            return b""
+        fresh, self._torn = self._torn + whole + newline, rest
+        return fresh
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._handle is not None:
+            self._handle.close()
+            self._handle = None
+
 
 LATE_NS = 60_000_000  # most lines of a replica arrive within this time; younger bins are not published yet
 SPEED_OVER_S = 1.0

@@ -227,13 +227,13 @@ class LiveHandler(SiteHandler):
         """Send events until the browser disconnects or the server ends."""
         self.close_connection = True
         try:
-            with self.server.state.news.listening() as news:
+            with self.server.state.followed() as (now, news):
                 self.send_response(HTTPStatus.OK)
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Cache-Control", "no-store")
                 self.send_header("Connection", "close")
                 self.end_headers()
-                self.wfile.write(encoded(self.server.state.snapshot()))
+                self.wfile.write(encoded(now))
                 while True:
                     try:
                         message = news.get(timeout=SILENT_S)

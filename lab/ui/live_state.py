@@ -4,8 +4,11 @@ predictions. All changes are published.
 
 from __future__ import annotations
 
+import queue
 import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +67,15 @@ class LiveState:
             if self._live is not None:
                 now |= {"points": self._live.points, "strip": self._live.strip()}
             return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._votes(), "points": [], **now}
+
+    @contextmanager
+    def followed(self) -> Iterator[tuple[dict[str, Any], queue.Queue[bytes | None]]]:
+        """Yield the snapshot of now, and a queue of what is published after it. Raises TooManyListeners."""
+        with ExitStack() as until_the_end:
+            with self._mutex:  # nothing is published between the two: a browser never goes back to an older question
+                news = until_the_end.enter_context(self.news.listening())
+                now = self.snapshot()
+            yield now, news
 
     @property
     def under_way(self) -> bool:

@@ -37,8 +37,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
 from lab.ui.locust_environment import BUSY, CONTROL, LIVE, PASSWORD
-from lab.ui.locust_links import add_links
-from lab.ui.locust_login import require
+from lab.ui.locust_login import add_links, require
 from lab.ui.same_origin import LOOPBACK, foreign
 
 ANSWER_WITHIN_S = 10.0

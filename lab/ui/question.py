@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lab.judge.judgement import Judgement, Verdict
-from lab.judge.violation import Violation
+from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.text import counted
 
 PROMISED = 0  # the place of the choice that the claim promises

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 from app.lock import Claim
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.fact import Code
 from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.judgement import Judgement
+from lab.judge.judgement import Judgement, Violation
 from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES
-from lab.judge.violation import Violation
 from lab.text import counted
 from lab.ui.question import PROMISED, ClaimQuestion, RunAnswer
 

@@ -56,6 +56,7 @@ class Site(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128  # a class opens the page at the same moment
 
     def __init__(
         self, folder: Path, port: int, host: str = HERE, handler: type[SiteHandler] | None = None, names: tuple[str, ...] = NAMES

@@ -21,7 +21,6 @@ from pathlib import Path
 from app.locks import stages
 from lab.errors import ExitStatus
 from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
-from lab.experiments.statistics import mean
 from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
 from lab.explore.search.budget import NONE
@@ -29,6 +28,7 @@ from lab.explore.search.replay import walk_live
 from lab.explore.search.search import random_schedules, search
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import RealRedis
+from lab.report.statistics import mean
 from lab.servers import process
 from lab.servers.programs.redis import RedisServer
 from lab.servers.supervisor import Supervisor

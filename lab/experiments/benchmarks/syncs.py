@@ -18,8 +18,8 @@ from app.locks import stages
 from app.settings import Settings
 from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
 from lab.experiments.lock_benchmark import maker, measure_lock
-from lab.experiments.statistics import of_shares
 from lab.paths import REPORTS
+from lab.report.statistics import of_shares
 from lab.scenario.scenario import SYNCS
 from lab.servers import process
 from lab.servers.process import Running

@@ -8,6 +8,7 @@ interpreter knows; so an import in it is an ordinary import, and the code is exe
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib.abc
 import importlib.util
 import sys
@@ -64,14 +65,17 @@ class Sources:
         origin = _origin(root)
         if not origin.endswith(".py"):
             return
+        folder = Path(origin).parent
+        files = [*folder.rglob("*.py")] if Path(origin).name == "__init__.py" else [Path(origin)]
+        if len(files) > MOST_MODULES:
+            with contextlib.suppress(Exception):  # a replica meets it again
+                importlib.import_module(root)  # how many of them an import loads
         known = [one for one in sys.modules if one.partition(".")[0] == root]
         if len(known) > MOST_MODULES:
             self.shared.add(root)
             return
         self.packages.add(root)
         if "site-packages" not in origin:
-            folder = Path(origin).parent
-            files = folder.rglob("*.py") if Path(origin).name == "__init__.py" else [Path(origin)]
             for file in files:
                 self._follow(file, root)
 

@@ -7,6 +7,7 @@ import copy
 import traceback
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -20,13 +21,14 @@ from app.lock import Abandoned, Grant, NotAcquired, NotOwner, Refused, Stage
 from app.resources import kind as resource_kind
 from app.stores import redis as redis_store
 from app.stores import redis_nodes
-from lab.explore.code import other_stores, sockets, stand_ins
+from lab.explore.code import sockets, stand_ins
 from lab.explore.code.draws import ENDS, MIDDLE, Drawing
 from lab.explore.code.modules import SHELF, Modules, Sources
 from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, AsksAgain, Ended, GotAgain, Granted, Releasing, WriteDone
 from lab.explore.code.replica import Replica
 from lab.explore.code.wire import Scripts
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
+from lab.explore.store.others import is_other
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
 FOR_EVER_MS = 10**9
@@ -183,7 +185,8 @@ class _Process:
         program = self.program
         stage = self.replica.modules.load().STAGE
         of_redis = _nodes(program.servers) if program.servers > 1 else _client(sockets.LOCK_HOST)
-        store = other_stores.client(stage.store) or of_redis
+        # the lab's own client, on a seam that is imported only where a stage needs it (lab/explore/store/others.py)
+        store = import_module(f"lab.explore.code.{stage.store}_seam").client() if is_other(stage.store) else of_redis
         kind = program.resource
         self.resource: Any = kind(store if kind.in_lock_store else _client(sockets.COUNTER_HOST), NUMBER)
         self.store, self.lock = store, stage.lock

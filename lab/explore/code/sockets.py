@@ -14,7 +14,7 @@ import selectors
 import socket
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from lab.explore.code.operation import COUNTER, LOCK
 from lab.explore.code.replica import Replica, Thread, current, running
@@ -126,6 +126,14 @@ def _connect(real: Callable[..., Any], made: Any, address: Any) -> Any:
     return 0
 
 
+def _unconnected() -> Socket:
+    """Return the socket of a connection of an event loop, for those who ask it for its addresses or set its options."""
+    made = socket.socket()
+    os.close(made.detach())
+    made.__class__ = Socket
+    return cast(Socket, made)
+
+
 def _getaddrinfo(real: Callable[..., Any], host: Any, port: Any, *args: Any, **options: Any) -> Any:
     if running() is None or not is_ours(host):
         return real(host, port, *args, **options)
@@ -168,7 +176,7 @@ class Transport(asyncio.Transport):
     """A connection of an event loop whose other end is the explorer."""
 
     def __init__(self, loop: ReplicaLoop, wire: Wire, protocol: Any) -> None:
-        super().__init__({"peername": (LOCK_HOST, PORT), "sockname": (LOCK_HOST, 1), "socket": None})
+        super().__init__({"peername": (LOCK_HOST, PORT), "sockname": (LOCK_HOST, 1), "socket": _unconnected()})
         self._loop, self.wire, self._protocol = loop, wire, protocol
         here = current()
         self._replica: Replica = here
@@ -218,8 +226,14 @@ class Transport(asyncio.Transport):
     def get_write_buffer_size(self) -> int:
         return 0
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Do nothing: nothing is buffered."""
+
     def can_write_eof(self) -> bool:
         return False
+
+    def write_eof(self) -> None:
+        """Do nothing: the server would answer what it has got, and here it has done so."""
 
     def set_protocol(self, protocol: Any) -> None:
         self._protocol = protocol

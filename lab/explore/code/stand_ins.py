@@ -21,7 +21,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable
-from types import ModuleType
+from types import CoroutineType, ModuleType
 from typing import Any
 
 from greenlet import GreenletExit
@@ -32,6 +32,7 @@ from lab.explore.model import EPOCH_MS
 
 OWN = "lab.explore."  # its modules see the interpreter as it is
 NODE = b"\x02lab\x00\x01"  # of a uuid1: all processes are on one machine
+STOPWATCH_MS = 1 << 20  # of perf_counter at the beginning: some stopwatches take zero for "not started"
 THREADS_FROM = 1 << 40  # how the threads of replicas are numbered for ``threading.get_ident``
 
 _real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
@@ -64,8 +65,8 @@ TIME: dict[str, Callable[..., Any]] = {
     "sleep": _sleep,
     "monotonic": lambda: current().now_ms / 1000,
     "monotonic_ns": lambda: current().now_ms * 1_000_000,
-    "perf_counter": lambda: current().now_ms / 1000,
-    "perf_counter_ns": lambda: current().now_ms * 1_000_000,
+    "perf_counter": lambda: (STOPWATCH_MS + current().now_ms) / 1000,
+    "perf_counter_ns": lambda: (STOPWATCH_MS + current().now_ms) * 1_000_000,
     "time": now_s,
     "time_ns": lambda: (EPOCH_MS + current().now_ms) * 1_000_000,
     "gmtime": lambda when=None: _real["gmtime"](now_s() if when is None else when),
@@ -193,13 +194,16 @@ def _say_nothing_of_ends() -> None:
     hook = sys.unraisablehook
 
     def unraisable(found: Any) -> None:
-        if not (found.exc_type and issubclass(found.exc_type, GreenletExit)):
+        is_given_up = isinstance(found.object, CoroutineType)  # it awaits something at its end, and there is no loop any more
+        if not is_given_up and not (found.exc_type and issubclass(found.exc_type, GreenletExit)):
             hook(found)
 
     sys.unraisablehook = unraisable
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-    for name in ("concurrent.futures", "asyncio"):
-        logging.getLogger(name).addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], GreenletExit)))
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it reports each task that is given up
+    logging.getLogger("concurrent.futures").addFilter(
+        lambda record: not (record.exc_info and isinstance(record.exc_info[1], GreenletExit))
+    )
 
 
 def _ident() -> int:

@@ -30,10 +30,15 @@ AT_ONCE = {
     b"COMMAND": b"*0\r\n",
     b"RESET": b"+RESET\r\n",
 }
-OF_CLIENT = {
-    **dict.fromkeys((b"SETINFO", b"SETNAME", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
-    b"GETNAME": b"$-1\r\n",
-    b"INFO": encoded(b"id=1"),
+# what the server says of itself: the rest of it are statistics, clocks and ports
+VERSION = encoded(b"# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n# Replication\r\nrole:master\r\n")
+KNOWN = {
+    b"CLIENT": {
+        **dict.fromkeys((b"SETINFO", b"SETNAME", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
+        b"GETNAME": b"$-1\r\n",
+        b"INFO": encoded(b"id=1"),
+    },
+    b"INFO": dict.fromkeys((b"", b"DEFAULT", b"ALL", b"EVERYTHING", b"SERVER", b"REPLICATION"), VERSION),
 }
 NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
 HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
@@ -145,10 +150,10 @@ class Wire:
                 return OK
             case b"CLIENT" if part == b"ID":
                 return b":%d\r\n" % (current().number * 100 + self.number)
-            case b"CLIENT" if part not in OF_CLIENT:
-                raise current().refuse(f"it sends CLIENT {part.decode()}, which has no model")
-            case b"CLIENT":
-                return OF_CLIENT[part]
+            case b"CLIENT" | b"INFO" if part in KNOWN[name]:
+                return KNOWN[name][part]
+            case b"CLIENT" | b"INFO":
+                raise current().refuse(f"it sends {name.decode()} {part.decode()}, which has no model")
             case b"SCRIPT":
                 return self._script(words)
             case b"FUNCTION" if part == b"LOAD":

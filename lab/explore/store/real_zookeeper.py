@@ -24,8 +24,7 @@ from lab.explore.model import KEY
 from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING
-from lab.explore.store.zookeeper_wire import ZooKeeperWire
-from lab.explore.store.zookeeper_words import WATCH, WRITES, request_of
+from lab.explore.store.zookeeper_words import WATCH, WRITES, ZooKeeperWire, request_of
 from lab.servers.programs.zookeeper import four_letter
 
 MOST_PLACES = 16
@@ -240,6 +239,3 @@ def _shown(error: int, answer: Any) -> bytes:
     if isinstance(answer, tuple):
         return b", ".join(_shown(0, one) for one in answer)
     return answer if isinstance(answer, bytes) else str("OK" if answer is None else answer).encode()
-
-
-__all__ = ["CONNECT", "EVENT", "EXPIRE", "EXPIRED", "LEFT", "NO_NODE", "PING", "RealZooKeeper"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.report.chart import FEW, RED, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.story import say

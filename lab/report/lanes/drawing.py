@@ -11,15 +11,20 @@ from html import escape
 import msgspec
 
 from lab.language.choice import Language
-from lab.report.lanes.axis import LEFT, RIGHT, ROOM, WIDTH, axis_of
-from lab.report.lanes.cast import cast, named
-from lab.report.lanes.grants import Grants
-from lab.report.lanes.ink import STYLE
-from lab.report.lanes.lock_servers import draw_store, draw_votes
-from lab.report.lanes.messages import draw_messages
-from lab.report.lanes.pen import Pen, Tile, definitions, grid, n
-from lab.report.lanes.rows import Rows
-from lab.report.lanes.run_parts import draw_asked, draw_counter, draw_faults, draw_losses, draw_missing, draw_stops, draw_waiting
+from lab.report.lanes.grants import Grants, cast, draw_messages, named
+from lab.report.lanes.pen import STYLE, Pen, Tile, definitions, grid, n
+from lab.report.lanes.rows import LEFT, RIGHT, ROOM, WIDTH, Rows, axis_of
+from lab.report.lanes.run_parts import (
+    draw_asked,
+    draw_counter,
+    draw_faults,
+    draw_losses,
+    draw_missing,
+    draw_stops,
+    draw_store,
+    draw_votes,
+    draw_waiting,
+)
 from lab.story import say_run
 from lab.story.lanes import wrapped
 from lab.story.say import ENGLISH

@@ -1,4 +1,4 @@
-"""What a run's drawing has of each grant: what the request believes, its lease, its fence, its read and its write."""
+"""What a run's drawing has of each grant: what the request believes, its lease, its fence, its commands and its messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from lab.report.lanes import tips
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Rows, lease_end
 from lab.report.timeline_votes import majority_ends
+from lab.story import from_run
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 MOST_LABELS = 24  # grants in view; among more, only those of the title are labelled
@@ -156,3 +157,65 @@ class Grants:
 def _fence(held: DrawnGrant) -> int:
     """Return the number of a grant; a refused write names it where the journal of the grant does not."""
     return held.fence or (held.fences[0] if held.fences is not None else 0)
+
+
+BELOW = 0.22  # the lower edge of a lease, from the middle of its row
+MESSAGE = "message"
+THEFT = "theft"
+
+
+def draw_messages(pen: Pen, picture: Timeline, rows: Rows, grants: Grants, cast: Collection[DrawnGrant]) -> None:
+    """Draw an acquire to the moment at which the key was set, a release to the moment at which it was deleted.
+
+    The lab receives the store's events late. So a message arrives at the latest when its answer is back.
+    """
+    if rows.of_store == NEVER:
+        return
+    visible, own = {id(held) for held in rows.visible}, {id(held) for held in cast}
+    wanted = visible if grants.is_labelled or pen.whole else own & visible
+    store = rows.of_store + BELOW
+    for life in rows.lives:
+        holder, thief = (picture.held[place] if place != NEVER else None for place in (life.holder, life.by))
+        if holder is not None and id(holder) in wanted and holder.acquiring != NEVER:
+            start = holder.acquiring, grants.rows.of(holder) - 0.4
+            arrives = min(max(life.born, holder.acquiring), holder.got)
+            pen.arrow(start, (arrives, store), MESSAGE, "message own" if id(holder) in own else "message")
+        if thief is None or id(thief) not in wanted or life.how != "del":
+            continue
+        arrives = min(max(life.gone, thief.until), max(thief.released, thief.until))
+        if thief is holder:
+            start = thief.until, grants.rows.of(thief) - 0.4
+            pen.arrow(start, (arrives, store), MESSAGE, "message own" if id(thief) in own else "message")
+        elif holder is not None and holder.until > life.gone:  # it still worked: it had not sent its own release
+            pen.arrow((arrives, grants.rows.of(thief) - 0.25), (arrives, store), THEFT, "theft")
+            names = pen.say("deletes", thief=thief.request, holder=holder.request)
+            pen.label(names, arrives, [store + 0.33, rows.of_store - BELOW], [("left", 6), ("right", -6)], "first bad")
+
+
+def named(picture: Timeline) -> set[str]:
+    """Return the requests that the title names."""
+    return {name for one in from_run.title(picture) for name in (one.actor, *one.others) if name}
+
+
+def cast(picture: Timeline) -> list[DrawnGrant]:
+    """Return the grants of the title, in the order in which they began.
+
+    They are those of the loss, of the requests that the title names, of the fault, and of a thief, and the one whose fence made
+    the resource refuse a write.
+    """
+    places = set[int]()
+    if picture.focus != NEVER:
+        loss = picture.losses[picture.focus]
+        places |= {loss.culprit, loss.victim}
+        robbed = set() if picture.votes else {picture.held[place].lease for place in places - {NEVER}}
+        places |= {life.by for number, life in enumerate(picture.lives) if number in robbed and life.how == "del"}
+    names = named(picture)
+    if picture.focus_fault != NEVER:
+        names.add(picture.faults[picture.focus_fault].request)
+    since, until = picture.opens
+    for place, held in enumerate(picture.held):
+        if held.request in names and held.got <= until and held.until >= since:
+            places.add(place)
+    seen = {held.fences[1] for held in picture.held if held.fences is not None}
+    places |= {place for place, held in enumerate(picture.held) if held.fence in seen}
+    return [picture.held[place] for place in sorted(places - {NEVER})]

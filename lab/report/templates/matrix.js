@@ -75,7 +75,7 @@ function described(cell, several) {
   }
   if (cell.orders) parts.push(make("p", {}, make("strong", {}, "In every order: "), `the claim ${cell.orders}.`));
   if (cell.mark !== "impossible") {
-    const command = `.venv/bin/lab run ${cell.scenario} --stage ${cell.stage}${cell.options}`;
+    const command = `{{ command }} run ${cell.scenario} --stage ${cell.stage}${cell.options}`;
     const copy = make("button", { type: "button" }, "Copy"), code = make("code", {}, command);
     copy.addEventListener("click", async () => {
       try { await navigator.clipboard.writeText(command); copy.textContent = "Copied"; } catch { getSelection().selectAllChildren(code); copy.textContent = "Selected"; }

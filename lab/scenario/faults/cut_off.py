@@ -1,7 +1,6 @@
 """The holder's replica and the lock's store cannot reach each other for a while. Both still run, and so do the other replicas."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 

@@ -5,8 +5,7 @@ The write arrives ``for_ms`` after it was sent.
 
 import threading
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 from lab.scenario.toml_types import Text, Time

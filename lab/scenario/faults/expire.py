@@ -1,6 +1,6 @@
 """A request waits at a failpoint until its lock has expired: for_ms is longer than the TTL."""
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 from lab.scenario.toml_types import Text

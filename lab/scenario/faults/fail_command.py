@@ -1,6 +1,6 @@
 """One command of a request fails with the error of the store's client, and nothing is sent. The store itself is well."""
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 from lab.scenario.toml_types import Text, Time

@@ -1,7 +1,6 @@
 """SIGSTOP of the replica that reaches the failpoint, for longer than the TTL, and then SIGCONT."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 

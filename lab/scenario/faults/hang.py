@@ -3,7 +3,7 @@
 The request hangs for ``for_ms``: for longer than all other requests of the run need.
 """
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 

@@ -3,8 +3,7 @@
 The replica stays behind until the run is over; ``for_ms`` is how long the request waits at the failpoint.
 """
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 from lab.scenario.toml_types import Text

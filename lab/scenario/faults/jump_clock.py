@@ -1,7 +1,6 @@
 """The clocks of some of the lock's servers jump ahead while a holder is inside. They go back at the recovery."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 from lab.scenario.toml_types import Duration, SomeNodes

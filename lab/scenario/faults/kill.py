@@ -1,6 +1,6 @@
 """SIGKILL of the replica that reaches the failpoint. Gunicorn starts another process, which knows nothing of the first."""
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 from lab.scenario.toml_types import Text, Time

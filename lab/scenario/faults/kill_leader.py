@@ -1,7 +1,6 @@
 """The leader of the lock's store dies while a holder is inside, for good. The other servers elect another leader."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 

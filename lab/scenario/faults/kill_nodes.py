@@ -3,8 +3,7 @@
 The request continues as soon as they are gone.
 """
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 from lab.scenario.toml_types import SomeNodes, Text

@@ -1,7 +1,6 @@
 """Servers of the lock's store die while a holder is inside, for good. Their replicas may take their places."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 from lab.scenario.toml_types import Nodes, SomeNodes

@@ -1,6 +1,6 @@
 """The store carries a command out, its reply is lost, and the client sends the command again."""
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 from lab.scenario.toml_types import Text, Time

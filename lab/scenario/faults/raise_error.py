@@ -1,6 +1,6 @@
 """The request fails with an exception at the failpoint. Its thread and its process live on."""
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 from lab.scenario.toml_types import Text, Time

@@ -3,8 +3,7 @@
 import time
 from time import monotonic_ns
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 from lab.scenario.toml_types import Nodes, SomeNodes, Time

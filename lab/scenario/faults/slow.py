@@ -1,6 +1,6 @@
 """Work that takes longer than planned, once."""
 
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.scenario import fault
 from lab.scenario.fault import Target
 

@@ -1,7 +1,6 @@
 """The clocks of some of the lock's servers run too fast while a holder is inside. In the end they slow down, and stay ahead."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 from lab.scenario.toml_types import Factor, SomeNodes

@@ -3,8 +3,7 @@
 The store stays split until the run is over; ``for_ms`` is how long that is looked at.
 """
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target
 

@@ -1,7 +1,6 @@
 """The lock's store is stopped for a while, with a holder inside, and answers late."""
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import System, Target
 from lab.scenario.toml_types import Text

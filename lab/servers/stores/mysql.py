@@ -11,8 +11,7 @@ from typing import Any
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.mariadb import SCHEMA, MariaDB, ask
-from lab.servers.programs.shifted_mariadb import ShiftedMariaDB
+from lab.servers.programs.mariadb import SCHEMA, MariaDB, ShiftedMariaDB, ask
 from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder

@@ -15,12 +15,11 @@ from pathlib import Path
 import redis
 
 from app.stores.redis import PRIMARY
-from lab.evidence.client_facts import ClientFacts
+from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import RedisServer, connected, info
+from lab.servers.programs.redis import RedisServer, ShiftedRedis, connected, info
 from lab.servers.programs.sentinel import Sentinel
-from lab.servers.programs.shifted_redis import ShiftedRedis
 from lab.servers.redis_events import RedisEvents
 from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server

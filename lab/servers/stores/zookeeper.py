@@ -16,8 +16,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram, free_port
-from lab.servers.programs.shifted_zookeeper import ShiftedZooKeeper
-from lab.servers.programs.zookeeper import ZooKeeperServer, four_letter
+from lab.servers.programs.zookeeper import ShiftedZooKeeper, ZooKeeperServer, four_letter
 from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder

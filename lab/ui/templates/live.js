@@ -62,11 +62,16 @@
     const { text, choices: all } = chosen();
     document.querySelector(".subject").textContent = say("subject", asked);
     $("asks").textContent = text;
-    $("choices").replaceChildren(...all.map((words, place) => {
-      const button = choice("button", words);
-      button.type = "button"; button.dataset.choice = place; button.setAttribute("aria-pressed", "false");
-      return button;
-    }));
+    const buttons = $("choices").children, there = [...buttons].map((one) => one.querySelector(".words").textContent);
+    if (there.join("\n") !== all.join("\n")) { // otherwise they stay: one may be under somebody's finger
+      $("choices").replaceChildren(...all.map((words, place) => {
+        const button = choice("button", words);
+        button.type = "button"; button.dataset.choice = place;
+        return button;
+      }));
+    }
+    for (const button of buttons) button.setAttribute("aria-pressed", "false");
+    bars($("choices"), []);
     $("idea").textContent = local(ideas[stage]);
     own();
   }
@@ -323,7 +328,7 @@
     drawn(message) { enter("drawn"); drawn(message); },
     refused(message) { why = message.why; enter("refused"); own(); },
   };
-  const STORES = { redis: "Redis", redis_nodes: "Redis", mysql: "MariaDB", zookeeper: "ZooKeeper", etcd: "etcd" };
+  const STORES = { redis: "Redis", redis_nodes: "Redis", mysql: "MariaDB", postgresql: "PostgreSQL", zookeeper: "ZooKeeper", etcd: "etcd" };
   function starts() { // what is being started
     const lines = [replicas(about.replicas), say("proxy"), say("counter_store")];
     if (about.store) lines.push(say("lock_store", { n: about.servers, store: STORES[about.store] ?? about.store }));

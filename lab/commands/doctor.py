@@ -1,0 +1,24 @@
+"""``lab doctor``: which programs are on this machine, and the installation of the servers of a store."""
+
+from __future__ import annotations
+
+import sys
+
+from lab import bootstrap
+from lab.errors import ExitStatus, choose_from
+from lab.prerequisites import BROWSER, CLOCKS, PROGRAMS, examine, missing
+
+REDIS = "redis"  # every run needs it, whatever its lock is in: the counter is in it
+STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not in ("", CLOCKS, BROWSER)))
+
+
+def list_programs() -> ExitStatus:
+    """Print what is installed. The status says whether the programs are there that every run needs."""
+    for name, found, remark in examine():
+        sys.stdout.write(f"{name:18}{found}\n{'':18}{remark}\n")
+    return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
+
+
+def install_servers(store: str) -> ExitStatus:
+    """Install what runs need whose lock is in this store. Return the status of the set-up. Raises BadInput."""
+    return bootstrap.install_servers({choose_from("store", store, STORES)})

@@ -1,0 +1,210 @@
+"""``lab test``: a lock of your own, in every order of events and in runs, on one page."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from app.library import ALL
+from app.lock import Claim, Stage
+from lab.commands import explored_words as words
+from lab.commands.explore import DECISION, Shortest, Wanted, explore
+from lab.errors import BadInput, ExitStatus, worst
+from lab.experiments import speed
+from lab.experiments.child_run import warm_runs
+from lab.experiments.matrix import measured_now
+from lab.experiments.own_lock import COLOURS, MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
+from lab.experiments.stage_file import of_a_class, of_a_worker
+from lab.explore.decision import Explorer
+from lab.explore.questions import SearchOptions
+from lab.explore.result import OPEN
+from lab.explore.store.others import why_not
+from lab.interrupts import interruptible
+from lab.paths import HOME, REPORTS, shown
+from lab.pipeline import publish_site
+from lab.report.scorecard import VOTERS
+from lab.report.terminal import terminal
+from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, ordered
+from lab.report.tested_lock_report import badge, junit, rows, write_page
+from lab.run import environment
+from lab.scenario.libraries import library_in
+from lab.scenario.requirements import VOTED
+from lab.scenario.stages import find_stage
+from lab.story.lanes import draw
+from lab.text import counted
+
+ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
+
+
+class LockTest(NamedTuple):
+    """What ``lab test`` was asked for."""
+
+    # a file, the name of a stage, or package.module:Class; None with a worker
+    lock: str | None
+    # the command of a worker, and how many lanes one worker serves
+    worker: str | None = None
+    lanes: int = 0
+    # the names of the claims, where the lock has no STAGE
+    claims: str | None = None
+    store: str = "redis"
+    # scenarios to run; all that test a claim of the lock where none are named
+    scenarios: Sequence[str] = ()
+    budget_s: float = 10.0
+    jobs: int = 2
+    # rounds of runs, and whether to measure the speed
+    repeat: int = 1
+    is_speed_wanted: bool = False
+    # at most so many requests in each run; None for as many as a cell of the matrix sends
+    requests: int | None = None
+    no_draw: bool = False
+    out: Path | None = None
+    junit: Path | None = None
+    badge: Path | None = None
+
+
+def test_lock(asked: LockTest) -> int:
+    """Test a lock, write the page, and return the exit status. Raises BadInput, NotReady."""
+    console = terminal()
+    folder = asked.out or REPORTS / f"test-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    stage, notes = _stage(asked, folder)
+    tested, also = _begun(stage, asked, notes)
+    for note in notes:
+        console.print(note, style="dim", highlight=False, soft_wrap=True)
+    tasks: list[OwnCell] = []
+    try:
+        _explored(stage, asked, tested, folder)
+        tasks += plan([stage], asked.scenarios, also)
+        _run(stage, asked, tested, tasks, console)
+    finally:  # an interrupt must not lose what was found
+        _collected(tested, tasks)
+        _written(tested, asked, folder, console)
+    if any(task.kind == MISSING for task in tasks) and tested.status is ExitStatus.NOTHING_SHOWN:
+        return worst([ExitStatus.CANNOT_RUN])
+    return tested.status
+
+
+def _begun(stage: Stage, asked: LockTest, notes: list[str]) -> tuple[TestedLock, Sequence[str]]:
+    """Return the record before the test, and the scenarios that run although no promise asks for them."""
+    library = library_in(stage.path) if asked.lock and stage.lookup != stage.name and stage.path else None
+    promises = library.promises if library else {}
+    tested = TestedLock(
+        lock=asked.worker
+        or (_named(stage) if stage.lookup != stage.name and ":" not in (asked.lock or "") else asked.lock or ""),
+        stage=stage.name,
+        library=stage.library,
+        about={name: getattr(library, name) for name in ABOUT} if library else {},
+        worker=shlex.join(stage.worker),
+        lock_files=environment.lock_files_of(stage),
+        notes=notes,
+        claims=[
+            TestedClaim(claim=claim.name, **(promises[claim.name]._asdict() if claim.name in promises else {}))
+            for claim in Claim
+            if claim in stage.claims
+        ],
+        rounds=asked.repeat,
+        command=shlex.join(["lab", *sys.argv[1:]]),
+        origin=measured_now(),
+        machine=environment.machine(),
+    )
+    return tested, (*ALL, *library.scenarios) if library else ()
+
+
+def _named(stage: Stage) -> str:
+    """Return the path of a stage's file as commands give it: from the project's folder, where it is in that."""
+    path = Path(stage.lookup)
+    return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else stage.lookup
+
+
+def _stage(asked: LockTest, folder: Path) -> tuple[Stage, list[str]]:
+    """Return the stage of the lock, and how it is made. Raises BadInput."""
+    if (asked.lock is None) == (asked.worker is None):
+        raise BadInput('give a lock, as in `lab test ./my_lock.py`, or --worker "node my_worker.mjs", and not both')
+    if asked.worker is not None:
+        return of_a_worker(asked.worker, asked.store, asked.claims, asked.lanes, folder)
+    lock = asked.lock or ""
+    if ":" in lock and not lock.endswith(".py"):
+        return of_a_class(lock, asked.store, asked.claims, folder)
+    if asked.claims:
+        raise BadInput(f"--claims: {lock} has its claims in its STAGE; change them there")
+    return find_stage(lock), []
+
+
+def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -> None:
+    """Decide every order of events, and note it claim by claim."""
+    if why := why_not(stage):
+        tested.unexplored = why
+        return
+    orders = folder / "orders"
+
+    def keep(shortest: Sequence[Shortest], _: Explorer) -> Iterator[str]:
+        for one in shortest:
+            if row := next((row for row in tested.claims if row.claim == one.claim.name), None):
+                row.schedule = f"orders/{row.claim}.svg"
+                row.again = words.replay(_named(stage), one.question, one.broken) or f"lab explore {_named(stage)} --out FOLDER"
+                orders.mkdir(parents=True, exist_ok=True)
+                (folder / row.schedule).write_text(draw(one.story), encoding="utf-8")
+        yield from ()
+
+    explore(stage, SearchOptions(), asked.budget_s, Wanted(out=orders, confirm=False, then=keep))
+    decision = json.loads((orders / DECISION).read_text(encoding="utf-8"))
+    for row in tested.claims:
+        row.orders = decision["promises"].get(row.claim, "")
+        if row.orders != BREAKS:
+            row.schedule = row.again = ""
+    if any(row.orders == OPEN for row in tested.claims):
+        tested.unexplored = words.why_open(decision["searches"])
+
+
+def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnCell], console: Console) -> None:
+    """Make the runs, and say which are left out."""
+    console.print()
+    print_left_out(console, [stage], [task for task in tasks if task.kind != UNCLAIMED])
+    tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in tasks if task.kind in (UNFIT, MISSING)]
+    number = sum(not task.kind for task in tasks)
+    rounds = f" of {counted(asked.repeat, 'round')} each" if asked.repeat > 1 else ""
+    console.print(f"{counted(number, 'run')}{rounds}, {asked.jobs} at a time", style="dim")
+    with interruptible(), warm_runs():
+        for task in tasks:
+            task.most = asked.requests or 0
+            task.users = VOTERS if stage.library and stage.store == VOTED else 0
+        for task in tasks if asked.is_speed_wanted else ():
+            if task.scenario.name == speed.SCENARIO and not task.kind:
+                tested.speed = speed.measure_speed(task, asked.repeat, _named(stage), REPORTS)
+        conduct_rounds(tasks, asked.repeat, asked.jobs, console, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
+    publish_site()
+
+
+def _collected(tested: TestedLock, tasks: Sequence[OwnCell]) -> None:
+    """Note what the runs have shown, claim by claim."""
+    rows = {row.claim: row for row in tested.claims}
+    for task in tasks:
+        for cell in task.outcomes(shlex.join(["lab", "run", *task.words_for(_named(task.stage))])):
+            row = rows.setdefault(cell.claim, TestedClaim(claim=cell.claim, promised=False))
+            row.cells.append(cell)
+    tested.claims = ordered(list(rows.values()))
+
+
+def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console) -> None:
+    """Print the result, and write what was asked for."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("promise", "verdict", "every order", "runs"):
+        table.add_column(name, overflow="fold", no_wrap=name in ("promise", "verdict"))
+    for claim, verdict, orders, runs in rows(tested):
+        table.add_row(claim, f"[{COLOURS.get(verdict.partition(' ')[0], 'dim')}]{verdict}[/]", orders or "–", runs or "–")
+    console.print()
+    console.print(table)
+    console.print(f"\n{tested.stage}: {tested.headline}", style="bold", highlight=False, soft_wrap=True)
+    page = write_page(tested, folder, REPORTS / "runs")
+    if asked.junit is not None:
+        asked.junit.write_bytes(junit(tested))
+    if asked.badge is not None:
+        asked.badge.write_text(badge(tested), encoding="utf-8")
+    console.print(f"Look at {shown(page.resolve())}", soft_wrap=True, highlight=False)

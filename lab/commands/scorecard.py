@@ -1,0 +1,168 @@
+"""``lab scorecard``: test each lock of the shelf ``libraries/``, and keep what was found, a file for each.
+
+Each lock is tested by a ``lab test`` of its own, in a process and a folder of its own: two libraries may have modules of the same
+name, and their packages may not fit each other.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+from rich.console import Console
+
+from lab.errors import BadInput, ExitStatus, in_short
+from lab.evidence.run_folder import as_json
+from lab.evidence.run_folder import replace as write
+from lab.experiments.child_run import NoVerdict, child_command
+from lab.interrupts import Interrupted, interruptible
+from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
+from lab.report import scorecard
+from lab.report.terminal import terminal
+from lab.report.tested_lock import TestedLock
+from lab.scenario.libraries import LibraryLock, fingerprint, load, names, scenarios_of
+from lab.servers import environments
+from lab.text import counted
+
+PUBLISHED = 3  # so many rounds are in the reference
+WITHIN_S = 1800  # for one library, on a busy machine
+ENDING = 600  # letters of the errors that are quoted
+BUDGET_S = 12  # of the explorer: what it decides of a lock in one store, it mostly decides within that
+
+
+class ToMeasure(NamedTuple):
+    """What ``lab scorecard`` was asked for."""
+
+    names: Sequence[str] = ()
+    rounds: int = 3
+    jobs: int = 4
+    resume: bool = False
+    scenarios: Sequence[str] = ()
+    out: Path | None = None
+
+
+class NotMeasured(Exception):  # noqa: N818 - states what happened
+    """A library could not be tested. The message says why."""
+
+
+def measure(asked: ToMeasure) -> int:
+    """Measure libraries, write a file for each as it is done, and the page. Return the exit status. Raises BadInput."""
+    need_clone("the scorecard of libraries")
+    if asked.scenarios and asked.out is None:
+        raise BadInput("--scenario: a part of a measurement does not belong in the reference. Give a folder: --out FOLDER")
+    if asked.rounds < PUBLISHED and asked.out is None:
+        raise BadInput(f"--rounds: a break is published only if {PUBLISHED} runs of {PUBLISHED} show it. For fewer: --out FOLDER")
+    locks = [load(name) for name in dict.fromkeys(asked.names or names())]
+    folder, console = asked.out or scorecard.FOLDER, terminal()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not asked.names:
+        _forget(folder, {lock.name for lock in locks})
+    before = {one.name: one.tested for one in scorecard.entries(folder)}
+    wanted = [lock for lock in locks if not (asked.resume and _is_kept(lock, before.get(lock.name), asked.rounds))]
+    if len(wanted) < len(locks):
+        console.print(f"{counted(len(locks) - len(wanted), 'library', 'libraries')} measured already", style="dim")
+    ready = [lock for lock in wanted if not lock.stage.environment or environments.is_made(lock.stage.environment)]
+    left_out = [lock.name for lock in wanted if lock not in ready]
+    _say_missing(console, [lock for lock in wanted if lock not in ready])
+    runs = sum(len(asked.scenarios or scenarios_of(lock)) for lock in ready) * asked.rounds
+    libraries = counted(len(ready), "library", "libraries")
+    console.print(f"{libraries}, at most {counted(runs, 'run')}, {asked.jobs} at a time{_left(ready, before)}", style="dim")
+    with interruptible():
+        for number, lock in enumerate(ready, 1):
+            try:
+                before[lock.name] = tested = _measured(lock, asked, folder)
+            except Interrupted:
+                console.print(
+                    f"Interrupted. What is done is kept; --resume measures the {len(ready) - number + 1} that are left."
+                )
+                raise
+            except NotMeasured as why:
+                left_out.append(lock.name)
+                console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, highlight=False, markup=False)
+                continue
+            how_far = f"{number} of {len(ready)}, {tested.took_s:.0f} s{_left(ready[number:], before)}"
+            console.print(f"{lock.name}: {tested.headline} ({how_far})", soft_wrap=True, highlight=False, markup=False)
+            scorecard.write_page(folder, folder)
+    console.print(str(shown(scorecard.write_page(folder, folder).resolve())), style="dim", soft_wrap=True, highlight=False)
+    if left_out:
+        console.print(f"left out: {', '.join(left_out)}", style="bold red", soft_wrap=True, highlight=False)
+    return ExitStatus.CANNOT_RUN if left_out else ExitStatus.GOOD
+
+
+def _say_missing(console: Console, locks: Sequence[LibraryLock]) -> None:
+    """Print a line for each environment that is missing: whom it leaves out, and the command that makes it."""
+    for place in dict.fromkeys(lock.stage.environment for lock in locks):
+        without = ", ".join(lock.name for lock in locks if lock.stage.environment == place)
+        line = f"{place} is not installed, without which {without} cannot be measured. Run: {COMMAND} libraries --install {place}"
+        console.print(line, style="bold red", soft_wrap=True, highlight=False)
+
+
+def _left(locks: Sequence[LibraryLock], known: Mapping[str, TestedLock]) -> str:
+    """Return how long these locks will take, by how long they took before, or else the others; empty where none ever was."""
+    took = {name: one.took_s for name, one in known.items() if one.took_s}
+    if not took or not locks:
+        return ""
+    usual = sum(took.values()) / len(took)
+    return f", about {sum(took.get(lock.name, usual) for lock in locks) / 60:.0f} min left"
+
+
+def _forget(folder: Path, on_the_shelf: set[str]) -> None:
+    """Remove what is kept of libraries that are not on the shelf any more."""
+    for path in folder.glob("*.json"):
+        if path.stem not in on_the_shelf:
+            for old in [path, *folder.glob(f"{path.stem}-*.svg")]:
+                old.unlink()
+
+
+def _is_kept(lock: LibraryLock, found: TestedLock | None, rounds: int) -> bool:
+    """Return whether a kept result is of a lock as it is now, with so many rounds."""
+    return found is not None and found.fingerprint == fingerprint(lock.path, lock.stage) and found.rounds >= rounds
+
+
+def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:
+    """Test one lock, and keep what was found. Raises NotMeasured."""
+    began_s = time.monotonic()
+    home = (REPORTS / "scorecard" / lock.name).resolve()  # its runs stay there, with a page of their own
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    words = ["test", str(lock.path), "--repeat", str(asked.rounds), "--jobs", str(asked.jobs), "--speed", "--out", "test"]
+    words += ["--requests", str(scorecard.REQUESTS), "--budget", str(BUDGET_S), "--no-draw"]
+    words += [word for name in asked.scenarios or scenarios_of(lock) for word in ("--scenario", name)]
+    before = fingerprint(lock.path, lock.stage)
+    try:
+        status, _, errors = child_command(words, home, within_s=WITHIN_S)
+        text = (home / "test" / "test.json").read_text(encoding="utf-8")
+        tested = msgspec.json.decode(text.replace(f"{HOME}/", "").replace(f"{home}/", ""), type=TestedLock)
+    except NoVerdict as error:
+        raise NotMeasured(str(error).replace(f"{HOME}/", "")) from None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise NotMeasured(errors.strip()[-ENDING:] or in_short(error)) from None
+    if status == ExitStatus.INTERRUPTED:
+        raise Interrupted
+    if status not in (ExitStatus.GOOD, ExitStatus.BROKEN, ExitStatus.NOTHING_SHOWN) or not tested.claims:
+        raise NotMeasured(errors.strip()[-ENDING:] or f"lab test ended with status {status}")
+    return _kept(lock.name, replace(tested, fingerprint=before, took_s=time.monotonic() - began_s), asked, folder, home / "test")
+
+
+def _kept(name: str, tested: TestedLock, asked: ToMeasure, folder: Path, page: Path) -> TestedLock:
+    """Write the file of a library, and next to it the pictures of the schedules that break its promises."""
+    for old in folder.glob(f"{name}-*.svg"):
+        old.unlink()
+    for one in tested.claims:
+        if one.schedule:
+            picture = f"{name}-{one.claim}.svg"
+            shutil.copy(page / one.schedule, folder / picture)
+            one.schedule = picture
+        for cell in one.cells:
+            cell.run = ""  # the folders of the runs are not kept
+    scenarios = [word for scenario in asked.scenarios for word in ("--scenario", scenario)]
+    tested.command = shlex.join(["lab", "scorecard", name, "--rounds", str(asked.rounds), *scenarios])
+    tested.took_s = round(tested.took_s, 1)
+    write(folder / f"{name}.json", as_json(tested).encode())
+    return tested

@@ -1,0 +1,115 @@
+"""Replay a known failure of a published lock: make its run, and state whether it shows what the report describes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lab.errors import BadInput, MissingPackage, NotReady
+from lab.evidence.run_folder import as_json
+from lab.experiments.child_run import NoVerdict, child_run
+from lab.judge.fact import Fact
+from lab.judge.judgement import Judgement, Verdict, Violation
+from lab.paths import COMMAND, HOME, REFERENCE
+from lab.scenario import libraries
+from lab.scenario.failures import KnownFailure
+from lab.scenario.options import flags
+from lab.servers import environments
+
+KEPT = REFERENCE / "failures"
+PROOF = (Verdict.BROKEN, Verdict.ADMITTED, Verdict.KEPT)  # a run of another verdict shows nothing
+
+
+class Replayed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the run of a known failure showed. Kept as ``reports/reference/failures/NAME.json``."""
+
+    # of the failure's file and all that its run needs
+    fingerprint: str
+    # the name of the run
+    run: str
+    verdict: Verdict
+    # why the run proves nothing, where it does not
+    why: list[Fact]
+    requests: int
+    acknowledged: int
+    lost: int
+    commands_per_increment: float
+    # the broken promise that the file names; None where the run did not break it in that way
+    violation: Violation | None = None
+    # of the lock next to it, where one is named; None where that run proves nothing
+    commands_compared: float | None = None
+
+    def shows(self, known: KnownFailure) -> bool:
+        """Return whether the run shows what the report describes."""
+        if self.verdict not in PROOF:
+            return False
+        if compared := known.failure.compared:
+            return bool(self.commands_compared) and self.commands_per_increment >= compared.times * (self.commands_compared or 0)
+        return self.violation is not None
+
+
+def command(known: KnownFailure, stage: Path | None = None) -> list[str]:
+    """Return the words for `lab run`, which is called in the project's folder. stage: the file of another lock."""
+    failure = known.failure
+    path = stage or known.path
+    return [failure.scenario, "--stage", path.relative_to(HOME).as_posix(), *flags(dict(failure.options))]
+
+
+def replay(known: KnownFailure) -> Replayed:
+    """Make the run of a failure on real servers. Raises BadInput where it has none, MissingPackage, NotReady."""
+    failure, stage = known.failure, known.stage
+    if stage is None:
+        raise BadInput(f"{known.name} cannot be replayed: {failure.not_run}")
+    if stage.environment and not environments.is_made(stage.environment):
+        again = f"{COMMAND} libraries --install {stage.environment}"
+        raise MissingPackage(f"{known.name}: {failure.name} is not installed as its lock file says. Run: {again}")
+    judgement = _judged(command(known))
+    compared = None
+    if failure.compared:
+        other = _judged(command(known, libraries.load(failure.compared.library).path))
+        compared = other.commands_per_increment if other.verdict in PROOF else None
+    return Replayed(
+        fingerprint=known.fingerprint,
+        run=judgement.run,
+        verdict=judgement.verdict,
+        why=judgement.why,
+        requests=judgement.requests,
+        acknowledged=judgement.acknowledged,
+        lost=judgement.lost,
+        commands_per_increment=judgement.commands_per_increment,
+        violation=_expected(known, judgement),
+        commands_compared=compared,
+    )
+
+
+def _judged(words: list[str]) -> Judgement:
+    try:
+        return child_run(words, cwd=HOME)
+    except NoVerdict as error:
+        raise NotReady(str(error)) from None
+
+
+def _expected(known: KnownFailure, judgement: Judgement) -> Violation | None:
+    """Return the broken promise that the file names, without the examples, which are in the run."""
+    failure = known.failure
+    fitting = (one for one in judgement.violations if one.claim == failure.breaks and one.mechanism == failure.by)
+    found = next(fitting, None)
+    return found and msgspec.structs.replace(found, evidence=[])
+
+
+def keep(known: KnownFailure, replayed: Replayed) -> Path:
+    """Keep a result for the documents. Return its file."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    path = KEPT / f"{known.name}.json"
+    path.write_text(as_json(replayed), encoding="utf-8")
+    return path
+
+
+def kept(known: KnownFailure) -> Replayed | None:
+    """Return what is kept of a failure; None where nothing is, or its file has changed since. Raises msgspec's errors."""
+    path = KEPT / f"{known.name}.json"
+    if not path.is_file():
+        return None
+    found = msgspec.json.decode(path.read_bytes(), type=Replayed)
+    return found if found.fingerprint == known.fingerprint else None

@@ -1,0 +1,87 @@
+"""The shelf ``libraries/``: a file for each published lock, with its record and its stage."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from app.environment import LIBRARIES, MADE, lock_files
+from app.library import ALL, Library
+from app.lock import Claim, Stage
+from lab.errors import BadInput, choose_from
+from lab.paths import HOME
+from lab.scenario import reader
+
+
+class LibraryLock(NamedTuple):
+    """One file of the shelf."""
+
+    # the name of the file without ``.py``
+    name: str
+    path: Path
+    library: Library
+    # as the file has it; ``find_stage`` of the path gives the one that can run
+    stage: Stage
+
+
+def names() -> list[str]:
+    """Return the names of all files of the shelf; none where the lab is installed without it."""
+    return sorted(path.stem for path in LIBRARIES.glob("*.py"))
+
+
+def load(name: str) -> LibraryLock:
+    """Read one file; its library need not be installed. Raises BadInput for an unknown name and for a file without records."""
+    path = LIBRARIES / f"{choose_from('library', name, names())}.py"
+    module = module_in(path)
+    library, stage = getattr(module, "LIBRARY", None), getattr(module, "STAGE", None)
+    if not isinstance(library, Library) or not isinstance(stage, Stage):
+        raise BadInput(f"{path} has no LIBRARY = Library(…) and STAGE = LIBRARY.stage(…)")
+    return LibraryLock(name, path, library, stage)
+
+
+def library_in(path: Path) -> Library | None:
+    """Return the record of the library in a file with a STAGE; None where the file has none."""
+    found = getattr(module_in(path), "LIBRARY", None)
+    return found if isinstance(found, Library) else None
+
+
+def scenarios_of(lock: LibraryLock) -> list[str]:
+    """Return the scenarios in which a library is measured: those that all have, those of its promises, those that it names.
+
+    A claim that a scenario of all tests has no further one: all measured, the shelf must not take more than an hour.
+    """
+    tests = _tests()
+    has = {tests[name] for name in ALL}
+    promised = [name for name in tests if tests[name] in lock.stage.claims - has]
+    return list(dict.fromkeys([*ALL, *promised, *lock.library.scenarios]))
+
+
+@cache
+def _tests() -> dict[str, Claim]:
+    """Return the claim that each scenario tests."""
+    return {name: reader.load(name).tests for name in reader.names()}
+
+
+def fingerprint(file: Path, stage: Stage) -> str:
+    """Return a hash that changes with what a run depends on: the file, that of the lock, its worker, its packages."""
+    named = [Path(os.path.normpath(file.parent / word)) for word in stage.worker]
+    ours = [path for path in named if path.is_file() and path.is_relative_to(HOME) and not path.is_relative_to(MADE)]
+    total = hashlib.sha256()
+    for path in sorted({file, stage.path or file, *ours, *lock_files(stage.environment)}):
+        total.update(path.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def module_in(path: Path) -> ModuleType:
+    """Execute a file of the shelf, and return what it defines. Raises BadInput."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"{path} cannot be read as a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

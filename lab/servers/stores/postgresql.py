@@ -1,0 +1,84 @@
+"""One PostgreSQL server. It writes each change to disk in every scenario."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from app.stores.statements import name_of
+from lab.evidence.fault_record import FaultRecord
+from lab.evidence.run_tables import ClientFacts
+from lab.scenario.scenario import Scenario
+from lab.servers.process import ServerProgram
+from lab.servers.programs.postgres import DATABASE, USER, Postgres, ask
+from lab.servers.replication_link import ReplicationLink, until
+from lab.servers.server import Reachable, Server
+from lab.servers.store import EventRecorder
+
+OTHERS = """SELECT pid, client_port, application_name, query FROM pg_stat_activity
+WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
+END = "SELECT pg_terminate_backend(%s)"
+EMPTY = ("DROP SCHEMA public CASCADE", "CREATE SCHEMA public", "CREATE EXTENSION pg_stat_statements")
+
+
+def programs(scenario: Scenario) -> list[ServerProgram]:
+    return [Postgres()]
+
+
+def url(running: Sequence[Reachable]) -> str:
+    return f"{USER}@{running[0].address}/{DATABASE}"
+
+
+def commands(running: Sequence[Server]) -> dict[str, int]:
+    """Return the server's own count of statements, by the first word of each. A server that was killed begins anew."""
+    counts: Counter[str] = Counter()
+    for text, calls in _ask(running[0], "SELECT query, calls FROM pg_stat_statements WHERE toplevel"):
+        counts[name_of(text).lower()] += calls
+    return dict(counts)
+
+
+def clients(running: Sequence[Server]) -> list[ClientFacts]:
+    """Return whose connections are open now."""
+    if running[0].killed:
+        return []
+    return [
+        ClientFacts(port=port or 0, name=name, command=name_of(text).lower()) for _, port, name, text in _ask(running[0], OTHERS)
+    ]
+
+
+def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
+    """Return none: the server does not report who took or freed a lock."""
+    return []
+
+
+def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
+    """Do nothing: there is only one server."""
+    return contextlib.nullcontext(())
+
+
+def end_session(running: Sequence[Server], record: FaultRecord) -> int:
+    """End every connection of the faulted replica: in a database, a session is a connection."""
+    theirs = [number for number, _, name, _ in _ask(running[0], OTHERS) if name == record.replica]
+    return sum(_ask(running[0], END, number) == [(True,)] for number in theirs)
+
+
+def clear(running: Sequence[Server]) -> None:
+    """End all connections, which ends their locks and transactions; then empty the database."""
+
+    def alone() -> bool:
+        others = _ask(running[0], OTHERS)
+        for number, *_ in others:
+            _ask(running[0], END, number)
+        return not others
+
+    until(alone, "the connections to PostgreSQL do not end")
+    for statement in EMPTY:
+        _ask(running[0], statement)
+
+
+def _ask(one: Server, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    return ask(one.port, statement, values, one.host, one.secret)
